@@ -4,14 +4,7 @@ use std::env;
 use std::process::Command;
 
 fn main() {
-    for path in [
-        "src",
-        "crates",
-        "configs",
-        "Cargo.toml",
-        "Cargo.lock",
-        "build.rs",
-    ] {
+    for path in ["src", "crates", "configs", "Cargo.toml", "Cargo.lock", "build.rs"] {
         println!("cargo::rerun-if-changed={path}");
     }
     // Without version control nothing else changes, and a path that is not there would always count.
@@ -24,10 +17,7 @@ fn main() {
     let toolchain = output(&compiler, &["--version"]);
     for (name, value) in [
         ("JARMO_COMMIT", commit),
-        (
-            "JARMO_CHANGED",
-            changed.map(|files| (!files.is_empty()).to_string()),
-        ),
+        ("JARMO_CHANGED", changed.map(|files| (!files.is_empty()).to_string())),
         ("JARMO_TOOLCHAIN", toolchain),
     ] {
         println!("cargo::rustc-env={name}={}", value.unwrap_or_default());

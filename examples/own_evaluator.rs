@@ -31,12 +31,7 @@ impl Evaluator<Jarmo> for Points {
             let points = position.score().map(f32::from);
             let lead = points[mover.index()] - points[(!mover).index()];
             let win = 1.0 / (1.0 + (-0.8 * lead).exp());
-            *evaluation = Evaluation::of(Value {
-                win,
-                draw: 0.0,
-                loss: 1.0 - win,
-                score: lead,
-            });
+            *evaluation = Evaluation::of(Value { win, draw: 0.0, loss: 1.0 - win, score: lead });
         }
     }
 }

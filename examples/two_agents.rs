@@ -12,14 +12,8 @@ use jarmo::games::Tammi;
 fn main() -> Result<(), Box<dyn Error>> {
     let game = Tammi::standard();
     let specs = ["rollout:100", "alphabeta:500"];
-    let entrants = specs.map(|name| Entrant {
-        name: name.to_owned(),
-        checkpoint: None,
-    });
-    let settings = Settings {
-        pairs: 50,
-        ..Settings::default()
-    };
+    let entrants = specs.map(|name| Entrant { name: name.to_owned(), checkpoint: None });
+    let settings = Settings { pairs: 50, ..Settings::default() };
     let openings = Openings::random(&game, 4, settings.pairs as usize, settings.seed)?;
     // Each team plays on its own thread; one team is enough here.
     let mut team = Vec::new();

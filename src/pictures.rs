@@ -57,8 +57,7 @@ impl From<ExactError> for PictureError {
 impl Album {
     /// Reads a list.
     pub fn load(path: &Path) -> Result<Album, PictureError> {
-        let wrong =
-            |error: &dyn std::fmt::Display| PictureError(format!("{}: {error}", path.display()));
+        let wrong = |error: &dyn std::fmt::Display| PictureError(format!("{}: {error}", path.display()));
         let text = read_text(path, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
         toml::from_str(&text).map_err(|error| wrong(&error))
     }
@@ -86,27 +85,18 @@ impl GameTask for Draw<'_> {
         }
         let mut position = match &picture.position {
             None => game.start(),
-            Some(text) => game
-                .parse_position(text)
-                .map_err(|error| PictureError(error.to_string()))?,
+            Some(text) => game.parse_position(text).map_err(|error| PictureError(error.to_string()))?,
         };
         for text in &picture.moves {
-            game.play_text(&mut position, text)
-                .map_err(|error| PictureError(error.to_string()))?;
+            game.play_text(&mut position, text).map_err(|error| PictureError(error.to_string()))?;
         }
         let mut arrows = Vec::new();
         for text in &picture.legal {
             let mut after = position;
-            let action = game
-                .play_text(&mut after, text)
-                .map_err(|error| PictureError(error.to_string()))?;
+            let action = game.play_text(&mut after, text).map_err(|error| PictureError(error.to_string()))?;
             let gesture = game.gesture(&position, action);
             let to = gesture.to.ok_or_else(|| no_arrow(text))?;
-            arrows.push(Arrow {
-                from: gesture.from,
-                to,
-                legal: true,
-            });
+            arrows.push(Arrow { from: gesture.from, to, legal: true });
         }
         for text in &picture.illegal {
             let mut after = position;
@@ -123,11 +113,7 @@ impl GameTask for Draw<'_> {
 fn by_names(layout: &Layout, text: &str) -> Option<Arrow> {
     let cell = |name: &str| layout.cells.iter().position(|cell| cell.name == name);
     let (from, to) = text.split_once(['-', 'x'])?;
-    Some(Arrow {
-        from: Some(cell(from)?),
-        to: cell(to)?,
-        legal: false,
-    })
+    Some(Arrow { from: Some(cell(from)?), to: cell(to)?, legal: false })
 }
 
 fn no_arrow(text: &str) -> PictureError {

@@ -66,11 +66,7 @@ pub fn trace<C: Catalog>(
         let Some(whole) = read else {
             break;
         };
-        let traced = if whole {
-            parse_line(&line)
-        } else {
-            Err(too_long(MAX_LINE_BYTES))
-        };
+        let traced = if whole { parse_line(&line) } else { Err(too_long(MAX_LINE_BYTES)) };
         let written = match traced {
             Err(problem) => Ok(Err(problem)),
             Ok(traced) => trace_game(games, settings, &traced, &mut out),
@@ -86,8 +82,7 @@ pub fn trace<C: Catalog>(
 }
 
 fn parse_line(line: &[u8]) -> Result<TraceGame, String> {
-    let expected =
-        "expected {\"game\":…,\"moves\":[…]} with optional \"position\" and \"max_plies\"";
+    let expected = "expected {\"game\":…,\"moves\":[…]} with optional \"position\" and \"max_plies\"";
     // Serde would also accept an array of the fields.
     if line.trim_ascii_start().first() != Some(&b'{') {
         return Err(expected.to_owned());
@@ -144,11 +139,7 @@ impl GameTask for TraceTask<'_> {
     }
 }
 
-fn write_position<G: CatalogGame>(
-    game: &G,
-    position: &G::Position,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_position<G: CatalogGame>(game: &G, position: &G::Position, out: &mut dyn Write) -> io::Result<()> {
     let line = TracePosition {
         position: &game.position_text(position),
         to_move: game.to_move(position),
@@ -160,11 +151,7 @@ fn write_position<G: CatalogGame>(
 
 /// The texts of the legal actions, sorted.
 pub fn legal_texts<G: CatalogGame>(game: &G, position: &G::Position) -> Vec<String> {
-    let mut texts: Vec<String> = game
-        .legal(position)
-        .iter()
-        .map(|action| game.action_text(position, action))
-        .collect();
+    let mut texts: Vec<String> = game.legal(position).iter().map(|action| game.action_text(position, action)).collect();
     texts.sort_unstable();
     texts
 }

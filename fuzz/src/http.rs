@@ -21,11 +21,7 @@ pub(crate) struct Page {
 impl Page {
     pub(crate) fn open() -> Page {
         let address = serve();
-        let mut page = Page {
-            address,
-            stream: connect(address),
-            session: String::new(),
-        };
+        let mut page = Page { address, stream: connect(address), session: String::new() };
         page.begin();
         page
     }
@@ -41,10 +37,7 @@ impl Page {
     pub(crate) fn post(&mut self, body: &[u8]) {
         let answer = self.request("/api/session", body);
         let status = answer.split(' ').nth(1).expect("a status").to_owned();
-        assert!(
-            status.starts_with('2') || status.starts_with('4'),
-            "{answer}"
-        );
+        assert!(status.starts_with('2') || status.starts_with('4'), "{answer}");
         if status == "404" {
             self.begin(); // closed after a long run
         }
@@ -114,10 +107,7 @@ fn serve() -> SocketAddr {
     };
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .expect("a runtime");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let server = Server::bind(options).await.expect("a free port");
             tell.send(server.address().expect("bound")).expect("asked");

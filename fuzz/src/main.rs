@@ -40,21 +40,14 @@ fn main() -> ExitCode {
     for name in &options.targets {
         if TARGETS.iter().all(|target| target.name != name) {
             let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
-            eprintln!(
-                "error: unknown target {name}; choose of {}",
-                names.join(", ")
-            );
+            eprintln!("error: unknown target {name}; choose of {}", names.join(", "));
             return ExitCode::from(2);
         }
     }
     let mut tools = Tools::new();
     let named = |target: &&Target| options.targets.iter().any(|name| name == target.name);
     let chosen = |target: &&Target| options.targets.is_empty() || named(target);
-    let shares: u64 = TARGETS
-        .iter()
-        .filter(chosen)
-        .map(|target| target.share)
-        .sum();
+    let shares: u64 = TARGETS.iter().filter(chosen).map(|target| target.share).sum();
     for target in TARGETS.iter().filter(chosen) {
         let count = options.inputs * target.share / shares;
         if !try_target(target, count, options.seed, &mut tools) {
@@ -75,37 +68,23 @@ fn try_target(target: &Target, count: u64, seed: u64, tools: &mut Tools) -> bool
     }
     for index in 0..count {
         let mut stream = stream(seed, index);
-        let input = mutate(
-            &corpus[draw(&mut stream, corpus.len())],
-            &corpus,
-            &mut stream,
-        );
+        let input = mutate(&corpus[draw(&mut stream, corpus.len())], &corpus, &mut stream);
         if !try_input(target, tools, &input, index) {
             return false;
         }
     }
     let (size, seconds) = (corpus.len(), start.elapsed().as_secs_f64());
-    println!(
-        "{:<10} corpus {size:>3}, damaged {count:>8}, {seconds:>7.1} s",
-        target.name
-    );
+    println!("{:<10} corpus {size:>3}, damaged {count:>8}, {seconds:>7.1} s", target.name);
     true
 }
 
 /// The files of the corpus in the order of their names, and what the programs write.
 fn corpus(target: &Target) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("corpus")
-        .join(target.name);
-    let mut paths: Vec<_> = fs::read_dir(&folder)
-        .into_iter()
-        .flatten()
-        .map(|entry| entry.expect("a readable folder").path())
-        .collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target.name);
+    let mut paths: Vec<_> =
+        fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.expect("a readable folder").path()).collect();
     paths.sort();
-    let files = paths
-        .iter()
-        .map(|path| fs::read(path).expect("a readable file"));
+    let files = paths.iter().map(|path| fs::read(path).expect("a readable file"));
     let corpus: Vec<Vec<u8>> = files.chain((target.written)()).collect();
     assert!(!corpus.is_empty(), "{}: no corpus", folder.display());
     corpus
@@ -121,11 +100,7 @@ fn try_input(target: &Target, tools: &mut Tools, input: &[u8], index: u64) -> bo
     }
     let path = std::env::temp_dir().join(format!("{}-{index}", target.name));
     let problem = if slow { "slow" } else { "panicked" };
-    eprintln!(
-        "{}: input {index}: {problem}; see {}",
-        target.name,
-        path.display()
-    );
+    eprintln!("{}: input {index}: {problem}; see {}", target.name, path.display());
     if let Err(error) = fs::write(&path, input) {
         eprintln!("{}: {error}", path.display());
     }

@@ -80,9 +80,7 @@ fn replace_number(bytes: &mut Vec<u8>, place: usize, stream: &mut Stream) {
         return;
     };
     let start = place + start;
-    let digits = bytes[start..]
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit());
+    let digits = bytes[start..].iter().take_while(|byte| byte.is_ascii_digit());
     let end = start + digits.count();
     let edge = EDGES[draw(stream, EDGES.len())];
     bytes.splice(start..end, edge.bytes());

@@ -34,10 +34,7 @@ pub(crate) struct Tools {
 
 impl Tools {
     pub(crate) fn new() -> Tools {
-        Tools {
-            page: None,
-            spec: AgentSpec::Random,
-        }
+        Tools { page: None, spec: AgentSpec::Random }
     }
 }
 
@@ -49,30 +46,13 @@ pub(crate) const TARGETS: [Target; 10] = [
     target("configs", 6, configs),
     target("specs", 10, specs),
     target("engine", 6, engine_lines),
-    target("http", 3, |tools, bytes| {
-        tools.page.get_or_insert_with(Page::open).post(bytes)
-    }),
-    Target {
-        name: "agents",
-        share: 6,
-        run: agents,
-        written: || vec![agent_file().to_bytes()],
-    },
-    Target {
-        name: "replay",
-        share: 7,
-        run: replay,
-        written: || vec![samples().to_bytes(&origin())],
-    },
+    target("http", 3, |tools, bytes| tools.page.get_or_insert_with(Page::open).post(bytes)),
+    Target { name: "agents", share: 6, run: agents, written: || vec![agent_file().to_bytes()] },
+    Target { name: "replay", share: 7, run: replay, written: || vec![samples().to_bytes(&origin())] },
 ];
 
 const fn target(name: &'static str, share: u64, run: fn(&mut Tools, &[u8])) -> Target {
-    Target {
-        name,
-        share,
-        run,
-        written: Vec::new,
-    }
+    Target { name, share, run, written: Vec::new }
 }
 
 /// The game that the first byte selects, and the text after it.
@@ -125,10 +105,7 @@ fn actions(_: &mut Tools, bytes: &[u8]) {
                 let before = position;
                 if let Err(error) = game.play_text(&mut position, text) {
                     let _ = error.to_string();
-                    assert!(
-                        position == before,
-                        "{text}: a refused action changes nothing"
-                    );
+                    assert!(position == before, "{text}: a refused action changes nothing");
                 }
             }
             check_position(&game, &position);
@@ -158,12 +135,7 @@ fn records(_: &mut Tools, bytes: &[u8]) {
 }
 
 fn trace(_: &mut Tools, bytes: &[u8]) {
-    let traced = probe::trace(
-        &Shipped,
-        &GameSettings::default(),
-        Cursor::new(bytes),
-        sink(),
-    );
+    let traced = probe::trace(&Shipped, &GameSettings::default(), Cursor::new(bytes), sink());
     assert!(traced.is_ok());
 }
 
@@ -188,13 +160,7 @@ fn specs(_: &mut Tools, bytes: &[u8]) {
 
 /// Lines to an agent that answers at once: the session is tested, not the search.
 fn engine_lines(tools: &mut Tools, bytes: &[u8]) {
-    let ran = engine::run(
-        Jarmo::standard(),
-        &tools.spec,
-        1,
-        Cursor::new(bytes.to_vec()),
-        sink(),
-    );
+    let ran = engine::run(Jarmo::standard(), &tools.spec, 1, Cursor::new(bytes.to_vec()), sink());
     assert!(ran.is_ok_and(|written| written.is_ok()));
 }
 
@@ -217,10 +183,7 @@ fn agents(_: &mut Tools, bytes: &[u8]) {
 
 fn agent_file() -> AgentFile {
     let game = ConnectFour::new(0);
-    let net = NetSettings {
-        width: 32,
-        blocks: 1,
-    };
+    let net = NetSettings { width: 32, blocks: 1 };
     let weights = Weights::random(net, NetShape::of(&game), &mut stream(1, 0));
     AgentFile::new(&game, weights, Provenance::default(), Vec::new())
 }

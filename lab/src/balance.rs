@@ -25,11 +25,7 @@ pub fn white_scores<G: Game>(
     // A bout is an opening, and all seats belong to the only agent of a team.
     let ids: Vec<GameId> = (0..openings.len())
         .flat_map(|bout| (0..games).map(move |pair| (bout, pair)))
-        .map(|(bout, pair)| GameId {
-            bout,
-            pair,
-            first_plays: Player::White,
-        })
+        .map(|(bout, pair)| GameId { bout, pair, first_plays: Player::White })
         .collect();
     let setup = |id: GameId| Setup {
         seats: [0, 0],

@@ -53,23 +53,10 @@ pub fn make(
             Some(Verdict::Draw) => return Err(MakeError::Drawn(game.position_text(position))),
             None => return Err(MakeError::NoDistance(game.position_text(position))),
         };
-        Ok(Claim {
-            opening: opening.clone(),
-            winner,
-            plies: u32::MAX,
-        })
+        Ok(Claim { opening: opening.clone(), winner, plies: u32::MAX })
     };
-    let mut claims = openings
-        .iter()
-        .map(claim)
-        .collect::<Result<Vec<Claim>, MakeError>>()?;
-    let mut walks = [(); 2].map(|()| Walk {
-        game,
-        tables,
-        search,
-        moves: HashMap::default(),
-        problem: None,
-    });
+    let mut claims = openings.iter().map(claim).collect::<Result<Vec<Claim>, MakeError>>()?;
+    let mut walks = [(); 2].map(|()| Walk { game, tables, search, moves: HashMap::default(), problem: None });
     // The shuttle rule can delay a win, so the plies are not those of the tables.
     let mut plies = Vec::new();
     let [white, black] = &mut walks;

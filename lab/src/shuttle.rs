@@ -38,10 +38,7 @@ impl ShuttleEffect {
 
     /// All positions.
     pub fn all(&self) -> Change {
-        self.streaks
-            .iter()
-            .cloned()
-            .fold(Change::default(), Change::join)
+        self.streaks.iter().cloned().fold(Change::default(), Change::join)
     }
 }
 
@@ -62,9 +59,7 @@ impl Change {
     /// Positions with another result.
     pub fn other_result(&self) -> u64 {
         let all: u64 = self.results.iter().flatten().sum();
-        all - (0..3)
-            .map(|verdict| self.results[verdict][verdict])
-            .sum::<u64>()
+        all - (0..3).map(|verdict| self.results[verdict][verdict]).sum::<u64>()
     }
 
     fn add(&mut self, position: &JarmoPosition, without: Proven, with: Proven) {
@@ -96,15 +91,10 @@ impl Change {
 /// # Panics
 /// Panics if the force is above [`MOST_SHUTTLE_FORCE`].
 pub fn shuttle_effect(game: &Jarmo, force: u32) -> Result<Vec<ShuttleEffect>, ExactError> {
-    assert!(
-        force <= MOST_SHUTTLE_FORCE,
-        "the highest force that can be solved is {MOST_SHUTTLE_FORCE}"
-    );
+    assert!(force <= MOST_SHUTTLE_FORCE, "the highest force that can be solved is {MOST_SHUTTLE_FORCE}");
     let tables = Tables::solve(game, force)?;
     let histories = Histories::solve(game, force);
-    Ok((LEAST_FORCE..=force)
-        .map(|force| histories.compare(&tables, force))
-        .collect())
+    Ok((LEAST_FORCE..=force).map(|force| histories.compare(&tables, force)).collect())
 }
 
 /// What a bound side holds, compared with the exact results of all positions of a force.
@@ -142,14 +132,9 @@ impl HoldCheck {
 /// # Panics
 /// Panics if the force is above [`MOST_SHUTTLE_FORCE`], or if a file of a force up to it is missing.
 pub fn check_holds(game: &Jarmo, force: u32, holds: &Holds) -> Vec<[[HoldCheck; 2]; 2]> {
-    assert!(
-        force <= MOST_SHUTTLE_FORCE,
-        "the highest force that can be solved is {MOST_SHUTTLE_FORCE}"
-    );
+    assert!(force <= MOST_SHUTTLE_FORCE, "the highest force that can be solved is {MOST_SHUTTLE_FORCE}");
     let histories = Histories::solve(game, force);
-    (LEAST_FORCE..=force)
-        .map(|force| histories.check(holds, force))
-        .collect()
+    (LEAST_FORCE..=force).map(|force| histories.check(holds, force)).collect()
 }
 
 /// All positions up to a force with their histories, and their values.
@@ -296,11 +281,7 @@ impl Histories {
     fn past(&self, position: &JarmoPosition, player: Player) -> usize {
         let shuttle = position.shuttle(player);
         let Some((action, streak)) = shuttle.last_move() else {
-            return if shuttle == Shuttle::PASS {
-                PASSED
-            } else {
-                NO_PAST
-            };
+            return if shuttle == Shuttle::PASS { PASSED } else { NO_PAST };
         };
         let BoardAction::Move { from, to } = self.game.board().decode(action) else {
             return NO_PAST;
@@ -309,8 +290,7 @@ impl Histories {
         if !own.contains(to) || Circles::goal(player).contains(to) {
             return NO_PAST;
         }
-        let below =
-            |set: Circles, circle: Circle| (set.0 & ((1 << circle.index()) - 1)).count_ones();
+        let below = |set: Circles, circle: Circle| (set.0 & ((1 << circle.index()) - 1)).count_ones();
         let archer = below(own, to) as usize;
         let slot = below(self.game.board().neighbours(to), from) as usize;
         FIRST_MOVE + (archer * self.degree + slot) * STREAKS + usize::from(streak) - 1
@@ -324,14 +304,11 @@ impl Histories {
         for (archer, to) in own.iter().enumerate() {
             for (slot, from) in board.neighbours(to).iter().enumerate() {
                 // Archers on their goal row never move, so no move starts there.
-                let stuck =
-                    Circles::goal(player).contains(to) || Circles::goal(player).contains(from);
+                let stuck = Circles::goal(player).contains(to) || Circles::goal(player).contains(from);
                 if stuck || own.contains(from) {
                     continue;
                 }
-                let action = board
-                    .move_action(from, to)
-                    .expect("the circles are neighbours");
+                let action = board.move_action(from, to).expect("the circles are neighbours");
                 for streak in 1..=SHUTTLE_LIMIT {
                     let slots = (archer * self.degree + slot) * STREAKS;
                     let number = FIRST_MOVE + slots + usize::from(streak) - 1;
@@ -356,18 +333,13 @@ impl Histories {
                 let position = placement.position();
                 let mover = position.to_move();
                 let enemies = self.pasts(placement.enemy);
-                let (own, enemy) = (
-                    self.all_pasts(&position, mover),
-                    self.all_pasts(&position, !mover),
-                );
+                let (own, enemy) = (self.all_pasts(&position, mover), self.all_pasts(&position, !mover));
                 own.into_iter().flat_map(move |(one, past)| {
                     let position = position.with_shuttle(mover, past);
                     let first = start + one * enemies;
                     let wanted = move |other: &(usize, Shuttle)| wanted(first + other.0);
                     let others = enemy.clone().into_iter().filter(wanted);
-                    others.map(move |(other, past)| {
-                        visit(&position.with_shuttle(!mover, past), first + other)
-                    })
+                    others.map(move |(other, past)| visit(&position.with_shuttle(!mover, past), first + other))
                 })
             })
         })
@@ -375,48 +347,39 @@ impl Histories {
 
     fn check(&self, holds: &Holds, force: u32) -> [[HoldCheck; 2]; 2] {
         let nothing: fn() -> [[HoldCheck; 2]; 2] = Default::default;
-        self.each(
-            |_| true,
-            |position, index| (*position, self.bytes[index].load(Ordering::Relaxed)),
-        )
-        .fold(nothing, |mut checks, (position, byte)| {
-            let pasts = Player::BOTH.map(|player| self.past(&position, player));
-            let counts = position.force() == force && !pasts.contains(&PASSED);
-            let known = holds.value(&self.game, &position).filter(|_| counts);
-            if let Some(known) = known {
-                for (player, held) in Player::BOTH
-                    .into_iter()
-                    .zip([known.white_holds, known.black_holds])
-                {
-                    let for_mover = result_of(byte).verdict;
-                    let lost = match position.to_move() == player {
-                        true => for_mover == Verdict::Loss,
-                        false => for_mover == Verdict::Win,
-                    };
-                    let held = held.expect("a file of this force");
-                    let [fresh, all] = &mut checks[player.index()];
-                    *all = all.add(lost, held);
-                    if pasts == [NO_PAST; 2] {
-                        *fresh = fresh.add(lost, held);
+        self.each(|_| true, |position, index| (*position, self.bytes[index].load(Ordering::Relaxed)))
+            .fold(nothing, |mut checks, (position, byte)| {
+                let pasts = Player::BOTH.map(|player| self.past(&position, player));
+                let counts = position.force() == force && !pasts.contains(&PASSED);
+                let known = holds.value(&self.game, &position).filter(|_| counts);
+                if let Some(known) = known {
+                    for (player, held) in Player::BOTH.into_iter().zip([known.white_holds, known.black_holds]) {
+                        let for_mover = result_of(byte).verdict;
+                        let lost = match position.to_move() == player {
+                            true => for_mover == Verdict::Loss,
+                            false => for_mover == Verdict::Win,
+                        };
+                        let held = held.expect("a file of this force");
+                        let [fresh, all] = &mut checks[player.index()];
+                        *all = all.add(lost, held);
+                        if pasts == [NO_PAST; 2] {
+                            *fresh = fresh.add(lost, held);
+                        }
                     }
                 }
-            }
-            checks
-        })
-        .reduce(nothing, |left, right| {
-            std::array::from_fn(|player| {
-                std::array::from_fn(|which| left[player][which].join(right[player][which]))
+                checks
             })
-        })
+            .reduce(nothing, |left, right| {
+                std::array::from_fn(|player| {
+                    std::array::from_fn(|which| left[player][which].join(right[player][which]))
+                })
+            })
     }
 
     fn compare(&self, tables: &Tables, force: u32) -> ShuttleEffect {
         let nothing: fn() -> [Change; STREAKS + 1] = Default::default;
         let streaks = self
-            .each(
-                |_| true,
-                |position, index| (*position, self.bytes[index].load(Ordering::Relaxed)),
-            )
+            .each(|_| true, |position, index| (*position, self.bytes[index].load(Ordering::Relaxed)))
             .fold(nothing, |mut changes, (position, byte)| {
                 let without = tables.proven(&position).expect("solved up to this force");
                 let pasts = Player::BOTH.map(|player| self.past(&position, player));
@@ -437,6 +400,5 @@ impl Histories {
 
 /// The streak of the past with this number.
 fn streak(past: usize) -> usize {
-    past.checked_sub(FIRST_MOVE)
-        .map_or(0, |slot| slot % STREAKS + 1)
+    past.checked_sub(FIRST_MOVE).map_or(0, |slot| slot % STREAKS + 1)
 }

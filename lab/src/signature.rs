@@ -21,10 +21,7 @@ const SIMULATIONS: u32 = 256;
 /// Searches the fixed positions with both search rules and the uniform evaluator. The text has the size of all trees and
 /// a hash of the visits at their roots.
 pub fn signature<G: Game>(game: &G) -> String {
-    let search_rules = [
-        SearchRule::Gumbel(GumbelSettings::default()),
-        SearchRule::Puct(PuctSettings::default()),
-    ];
+    let search_rules = [SearchRule::Gumbel(GumbelSettings::default()), SearchRule::Puct(PuctSettings::default())];
     let limit = TreeLimit::for_simulations(game, SIMULATIONS);
     let mut trees = Vec::new();
     for index in 0..POSITIONS {

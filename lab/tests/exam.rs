@@ -20,24 +20,12 @@ fn agent(text: &str) -> Box<dyn Agent<Jarmo>> {
     build(Jarmo::standard(), &text.parse::<AgentSpec>().unwrap()).unwrap()
 }
 
-fn drawn_exam(
-    game: &Jarmo,
-    tables: &Tables,
-    (mix, sources): (Mix, &[Source]),
-    threads: usize,
-) -> Exam<Jarmo> {
+fn drawn_exam(game: &Jarmo, tables: &Tables, (mix, sources): (Mix, &[Source]), threads: usize) -> Exam<Jarmo> {
     let mut agents: Vec<_> = (0..threads).map(|_| agent("random")).collect();
     let mut solve = |positions: &[JarmoPosition]| solve_by_tables(game, tables, positions);
     let draw = Draw::new(game, &mut solve, mix, 5);
     let random = |stream: &mut _| random_of_tables(tables, stream);
-    draw.exam(
-        120,
-        sources,
-        random,
-        "random placements",
-        &mut agents,
-        "tables",
-    )
+    draw.exam(120, sources, random, "random placements", &mut agents, "tables")
 }
 
 #[test]
@@ -47,15 +35,10 @@ fn a_drawn_exam_has_no_position_twice_and_half_of_it_is_critical() {
     let all = (Mix::HalfCritical, &Source::ALL[..]);
     let exam = drawn_exam(&game, &tables, all, 1);
     // The start lies outside these tables, so there are no openings.
-    let made =
-        "60 random placements, 60 positions from games of random against itself; of each kind";
+    let made = "60 random placements, 60 positions from games of random against itself; of each kind";
     assert!(exam.made().contains(made), "{}", exam.made());
     assert_eq!(exam.len(), 120);
-    let critical = |part: &[Question<JarmoPosition>]| {
-        part.iter()
-            .filter(|question| question.is_critical())
-            .count()
-    };
+    let critical = |part: &[Question<JarmoPosition>]| part.iter().filter(|question| question.is_critical()).count();
     assert_eq!(critical(&exam.questions()[..60]), 30);
     assert_eq!(critical(&exam.questions()[60..]), 30);
     let positions: HashSet<_> = exam.questions().iter().map(|one| one.position).collect();
@@ -78,17 +61,13 @@ fn an_exam_can_come_from_one_source_as_it_is_drawn() {
     let critical = exam.questions().iter().filter(|one| one.is_critical());
     assert_ne!(critical.count(), 60);
     let openings = (Mix::AsDrawn, &[Source::Openings][..]);
-    assert!(
-        drawn_exam(&game, &tables, openings, 1).is_empty(),
-        "the start is not solved"
-    );
+    assert!(drawn_exam(&game, &tables, openings, 1).is_empty(), "the start is not solved");
 }
 
 #[test]
 fn an_exam_can_have_the_same_number_of_positions_of_each_ply() {
     let game = ConnectFour::new(0);
-    let mut agents: Vec<Box<dyn Agent<ConnectFour>>> =
-        vec![build(game.clone(), &"random".parse().unwrap()).unwrap()];
+    let mut agents: Vec<Box<dyn Agent<ConnectFour>>> = vec![build(game.clone(), &"random".parse().unwrap()).unwrap()];
     // The first column of some positions wins, everything else is a draw.
     let results = |position: &ConnectFourPosition| {
         let mut results = vec![Proven::DRAW; game.legal(position).count() as usize];
@@ -107,14 +86,7 @@ fn an_exam_can_have_the_same_number_of_positions_of_each_ply() {
         Line::random(&game, plies, stream).position
     };
     let sources = [Source::Random, Source::SelfPlay];
-    let exam = draw.exam(
-        1500,
-        &sources,
-        random,
-        "random ones",
-        &mut agents,
-        "no solver",
-    );
+    let exam = draw.exam(1500, &sources, random, "random ones", &mut agents, "no solver");
     assert_eq!(exam.len(), 1500);
     let critical = exam.questions().iter().filter(|one| one.is_critical());
     assert_eq!(critical.count(), 750);
@@ -127,10 +99,7 @@ fn an_exam_can_have_the_same_number_of_positions_of_each_ply() {
     let even = |count: &u32| (share - 1..=share + 2).contains(count);
     assert!(plies[3..].iter().all(even), "{plies:?}");
     let made = exam.made();
-    assert!(
-        made.contains("no solver; all 57 positions of the first plies, "),
-        "{made}"
-    );
+    assert!(made.contains("no solver; all 57 positions of the first plies, "), "{made}");
 }
 
 fn check_against_tables(game: &Jarmo, tables: &Tables, question: &Question<JarmoPosition>) {
@@ -139,12 +108,7 @@ fn check_against_tables(game: &Jarmo, tables: &Tables, question: &Question<Jarmo
     assert_eq!(values.len(), question.results.len());
     for (action, result) in legal.iter().zip(&question.results) {
         let value = values.iter().find(|value| value.action == action).unwrap();
-        assert_eq!(
-            value.proven,
-            *result,
-            "{}",
-            game.position_text(&question.position)
-        );
+        assert_eq!(value.proven, *result, "{}", game.position_text(&question.position));
     }
 }
 
@@ -212,11 +176,7 @@ fn check_sound<G: HasExam>(game: &G, exam: &Exam<G>, expected_phases: &[Phase]) 
     assert!(exam.to_text().len() < 4_000_000);
     let critical = exam.questions().iter().filter(|one| one.is_critical());
     assert_eq!(critical.count(), 10_000);
-    let known: HashMap<_, _> = exam
-        .questions()
-        .iter()
-        .map(|question| (question.position, question.best()))
-        .collect();
+    let known: HashMap<_, _> = exam.questions().iter().map(|question| (question.position, question.best())).collect();
     assert_eq!(known.len(), exam.len(), "no position twice");
     let (mut ends, mut successors, mut late, mut phases) = (0, 0, 0, [0; 3]);
     for question in exam.questions() {
@@ -244,21 +204,14 @@ fn check_sound<G: HasExam>(game: &G, exam: &Exam<G>, expected_phases: &[Phase]) 
                 let expected = after.flip().before();
                 if expected.verdict != result.verdict {
                     // One ply more without a capture can be too many in tammi.
-                    assert_eq!(
-                        (game.id(), result.verdict),
-                        ("tammi", Verdict::Draw),
-                        "{text}"
-                    );
+                    assert_eq!((game.id(), result.verdict), ("tammi", Verdict::Draw), "{text}");
                     late += 1;
                 }
                 assert!(result.plies.is_none() || *result == expected, "{text}");
             }
         }
     }
-    assert!(
-        ends > 1000 && successors > ends + 1000,
-        "{ends} of {successors}"
-    );
+    assert!(ends > 1000 && successors > ends + 1000, "{ends} of {successors}");
     assert!(late < 20, "{late}");
     let enough = |phase: &Phase| phases[*phase as usize] > 200;
     assert!(expected_phases.iter().all(enough), "{phases:?}");
@@ -282,11 +235,7 @@ fn best(game: &ConnectFour, position: &ConnectFourPosition) -> Proven {
 fn the_program_draws_an_exam_of_tammi() {
     let folder = tempfile::tempdir().unwrap();
     let game = Tammi::standard();
-    let settings = BuildSettings {
-        force: 3,
-        memory: None,
-        save_every: Duration::from_secs(1000),
-    };
+    let settings = BuildSettings { force: 3, memory: None, save_every: Duration::from_secs(1000) };
     build_tables(&game, folder.path(), settings, &mut |_| {}).unwrap();
     let out = folder.path().join("my.exam");
     let lab = |tables: &Path| {
@@ -296,15 +245,11 @@ fn the_program_draws_an_exam_of_tammi() {
         command.arg("--out").arg(&out);
         command.assert()
     };
-    lab(folder.path())
-        .success()
-        .stderr(contains("60 questions of tammi"));
+    lab(folder.path()).success().stderr(contains("60 questions of tammi"));
     let exam = Exam::load(&game, &out).unwrap();
     let critical = exam.questions().iter().filter(|one| one.is_critical());
     assert_eq!((exam.len(), critical.count()), (60, 30));
-    lab(Path::new("nowhere"))
-        .code(1)
-        .stderr(contains("nowhere: is missing"));
+    lab(Path::new("nowhere")).code(1).stderr(contains("nowhere: is missing"));
 }
 
 #[cfg(unix)]
@@ -315,10 +260,7 @@ fn the_program_draws_an_exam_of_connect_four_with_a_solver() {
     let lab = |options: &[&str]| {
         let mut command = Command::cargo_bin("lab").unwrap();
         command.args(["exam", "--game", "connect_four", "--agent", "random"]);
-        command
-            .args(["--positions", "420", "--out"])
-            .arg(&out)
-            .args(options);
+        command.args(["--positions", "420", "--out"]).arg(&out).args(options);
         command.assert()
     };
     let solver = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/solver");
@@ -326,11 +268,7 @@ fn the_program_draws_an_exam_of_connect_four_with_a_solver() {
     lab(&["--python", solver]).success().stderr(contains(made));
     let game = ConnectFour::new(0);
     let exam = Exam::load(&game, &out).unwrap();
-    assert!(
-        exam.made().contains("; solved by Solver 1; "),
-        "{}",
-        exam.made()
-    );
+    assert!(exam.made().contains("; solved by Solver 1; "), "{}", exam.made());
     let mut plies: Vec<u32> = Vec::new();
     for question in exam.questions() {
         let ply = game.ply(&question.position);
@@ -344,10 +282,7 @@ fn the_program_draws_an_exam_of_connect_four_with_a_solver() {
     for (options, message) in [
         (["--python", "nowhere"], "nowhere: "),
         (["--python", "true"], "the solver ended"),
-        (
-            ["--tables", "."],
-            "connect_four has no tables; give --python",
-        ),
+        (["--tables", "."], "connect_four has no tables; give --python"),
     ] {
         lab(&options).code(1).stderr(contains(message));
     }

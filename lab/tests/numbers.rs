@@ -12,11 +12,7 @@ mod walk;
 
 #[test]
 fn every_number_of_every_command_has_bounds_that_its_error_names() {
-    let others = [
-        TypeId::of::<String>(),
-        TypeId::of::<PathBuf>(),
-        TypeId::of::<AgentSpec>(),
-    ];
+    let others = [TypeId::of::<String>(), TypeId::of::<PathBuf>(), TypeId::of::<AgentSpec>()];
     let mut command = lab::cli::command();
     command.build();
     assert!(try_every_number(&command, &others) > 20);

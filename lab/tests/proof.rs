@@ -51,9 +51,7 @@ fn with_rest(bytes: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 
 fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     with_rest(bytes, |rest| {
-        let at = rest
-            .windows(from.len())
-            .position(|part| part == from.as_bytes());
+        let at = rest.windows(from.len()).position(|part| part == from.as_bytes());
         let at = at.expect("the file has this text");
         rest.splice(at..at + from.len(), to.bytes());
     })
@@ -127,11 +125,7 @@ fn a_false_proof_is_found_out() {
         checked(&proof).unwrap_err().to_string()
     };
     let black = replaced(&bytes, "claim: white", "claim: black");
-    assert!(
-        flaw(&black).contains("no move is stored"),
-        "{}",
-        flaw(&black)
-    );
+    assert!(flaw(&black).contains("no move is stored"), "{}", flaw(&black));
     let sooner = replaced(&bytes, "| 23 |", "| 22 |");
     assert!(flaw(&sooner).contains("the win takes 23 plies and not 22"));
 
@@ -219,11 +213,7 @@ fn only_decided_positions_inside_exact_tables_can_be_proven() {
 fn the_program_proves_a_position() {
     let folder = tempfile::tempdir().unwrap();
     let game = Jarmo::standard();
-    let settings = BuildSettings {
-        force: 4,
-        memory: None,
-        save_every: Duration::from_secs(1000),
-    };
+    let settings = BuildSettings { force: 4, memory: None, save_every: Duration::from_secs(1000) };
     build(&game, folder.path(), settings, &mut |_| {}).unwrap();
     let file = folder.path().join("won.proof");
     let lab = |more: &[&str]| {
@@ -231,17 +221,10 @@ fn the_program_proves_a_position() {
         command.arg("proof").arg("--tables").arg(folder.path());
         command.arg("--out").arg(&file).args(more).assert()
     };
-    lab(&["--position", WON])
-        .success()
-        .stderr(contains("won.proof: 1 claims, "));
+    lab(&["--position", WON]).success().stderr(contains("won.proof: 1 claims, "));
     let made = Proof::load(&game, &file).unwrap();
     assert_eq!(checked(&made).unwrap()[0].1, 23);
-    let kept = Path::new(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/data/won.proof"
-    ));
+    let kept = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/won.proof"));
     assert_eq!(made.to_bytes(), fs::read(kept).unwrap());
-    lab(&[]).code(1).stderr(contains(
-        "openings have force 10, but the tables end at force 4",
-    ));
+    lab(&[]).code(1).stderr(contains("openings have force 10, but the tables end at force 4"));
 }

@@ -17,15 +17,9 @@ fn only(tables: &Tables, game: &Jarmo, position: &JarmoPosition, goal: Goal) -> 
         Goal::Win => Verdict::Win,
         Goal::Draw => Verdict::Draw,
     };
-    let values = tables
-        .actions(game, position)
-        .expect("tables of this force");
+    let values = tables.actions(game, position).expect("tables of this force");
     assert_eq!(values[0].proven.verdict, wanted);
-    assert!(
-        values[1..]
-            .iter()
-            .all(|other| other.proven.verdict < wanted)
-    );
+    assert!(values[1..].iter().all(|other| other.proven.verdict < wanted));
     values[0].action
 }
 
@@ -68,11 +62,7 @@ fn the_puzzles_of_the_program_are_sound() {
 fn puzzles_are_made_from_tables() {
     let folder = tempfile::tempdir().unwrap();
     let game = Jarmo::standard();
-    let settings = BuildSettings {
-        force: 4,
-        memory: None,
-        save_every: Duration::from_secs(1000),
-    };
+    let settings = BuildSettings { force: 4, memory: None, save_every: Duration::from_secs(1000) };
     build(&game, folder.path(), settings, &mut |_| {}).unwrap();
     let lab = |more: &[&str]| {
         let mut command = Command::cargo_bin("lab").unwrap();
@@ -84,10 +74,7 @@ fn puzzles_are_made_from_tables() {
     let make = ["--out", path, "--count", "5", "--positions", "30"];
     lab(&make).success().stderr(contains("5 puzzles"));
     let text = std::fs::read_to_string(&out).unwrap();
-    let puzzles: Vec<Puzzle> = text
-        .lines()
-        .map(|line| Puzzle::parse(line).unwrap())
-        .collect();
+    let puzzles: Vec<Puzzle> = text.lines().map(|line| Puzzle::parse(line).unwrap()).collect();
     assert_eq!(puzzles.len(), 5);
     let tables = Tables::solve(&game, 4).unwrap();
     for puzzle in &puzzles {
@@ -95,9 +82,7 @@ fn puzzles_are_made_from_tables() {
         check_by_tables(&tables, &game, puzzle);
     }
     let no_network = [&make[..], &["--solver", "greedy"]].concat();
-    lab(&no_network)
-        .code(1)
-        .stderr(contains("agent `greedy` has no network"));
+    lab(&no_network).code(1).stderr(contains("agent `greedy` has no network"));
 }
 
 #[test]
@@ -146,15 +131,8 @@ fn the_puzzles_of_connect_four_are_sound() {
                 let values = solver.actions(&game, &position).unwrap();
                 let (first, others) = values.split_first().unwrap();
                 assert_eq!(first.proven.verdict, wanted, "{puzzle:?}");
-                assert_eq!(
-                    game.action_text(&position, first.action),
-                    *text,
-                    "{puzzle:?}"
-                );
-                assert!(
-                    others.iter().all(|one| one.proven.verdict < wanted),
-                    "{puzzle:?}"
-                );
+                assert_eq!(game.action_text(&position, first.action), *text, "{puzzle:?}");
+                assert!(others.iter().all(|one| one.proven.verdict < wanted), "{puzzle:?}");
             }
             game.play_text(&mut position, text).unwrap();
         }

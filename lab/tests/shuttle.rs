@@ -22,11 +22,7 @@ fn the_shuttle_rule_changes_no_placement_of_two_archers() {
     let game = Jarmo::standard().with_max_plies(0);
     let example = at_limit.example.unwrap();
     let with_rule = best_by_search(&game, &example, 12);
-    let without = Tables::solve(&game, 2)
-        .unwrap()
-        .proven(&example)
-        .unwrap()
-        .verdict;
+    let without = Tables::solve(&game, 2).unwrap().proven(&example).unwrap().verdict;
     assert_ne!(with_rule, without, "{}", game.position_text(&example));
 }
 
@@ -36,9 +32,7 @@ fn the_program_measures_it() {
         let mut command = Command::cargo_bin("lab").unwrap();
         command.args(["shuttle", "--force", force]).assert()
     };
-    lab("2")
-        .success()
-        .stdout(contains("of 770 bare positions, 0 have another result"));
+    lab("2").success().stdout(contains("of 770 bare positions, 0 have another result"));
     lab("5").code(2).stderr(contains("from 2 to 4"));
 }
 
@@ -76,11 +70,7 @@ fn what_a_side_holds_it_never_loses_in_exact_play_with_all_histories() {
     for side in checks.iter().flatten().flatten() {
         assert_eq!(side.wrong, 0);
     }
-    let check = |not_lost, held| HoldCheck {
-        not_lost,
-        held,
-        wrong: 0,
-    };
+    let check = |not_lost, held| HoldCheck { not_lost, held, wrong: 0 };
     assert_eq!(fresh(2, Player::White), check(385, 385));
     assert_eq!(fresh(2, Player::Black), check(385, 385));
     // The difference is what the freedom of the other side costs.
@@ -97,9 +87,7 @@ fn what_is_held_is_compared_on_the_command_line() {
         build_real(&game, &tables, folder.path(), bound, 2, &mut |_| {}).unwrap();
     }
     let mut command = Command::cargo_bin("lab").unwrap();
-    command
-        .args(["shuttle", "--force", "2", "--holds"])
-        .arg(folder.path());
+    command.args(["shuttle", "--force", "2", "--holds"]).arg(folder.path());
     let says = contains("not lost 385, of these held 385; held but lost 0");
     command.assert().success().stdout(says);
 }

@@ -27,22 +27,15 @@ impl Book {
             return (Book::default(), Some(problem));
         };
         if !file.exists() {
-            let book = Book {
-                progress: Progress::default(),
-                file: Some(file),
-            };
+            let book = Book { progress: Progress::default(), file: Some(file) };
             return (book, None);
         }
         let text = read_text(&file, SETTINGS_BYTES).map_err(|error| error.to_string());
-        let read = text.and_then(|text| {
-            serde_json::from_str(&text).map_err(|error| shorten_quotes(&error.to_string()))
-        });
+        let read =
+            text.and_then(|text| serde_json::from_str(&text).map_err(|error| shorten_quotes(&error.to_string())));
         match read {
             Ok(progress) => {
-                let book = Book {
-                    progress,
-                    file: Some(file),
-                };
+                let book = Book { progress, file: Some(file) };
                 (book, None)
             }
             Err(problem) => {
@@ -59,8 +52,7 @@ impl Book {
         };
         let text = serde_json::to_string(&self.progress).expect("progress is plain data");
         let folder = file.parent().expect("the file is in a folder");
-        let written = std::fs::create_dir_all(folder)
-            .and_then(|()| write_whole(file, format!("{text}\n").as_bytes()));
+        let written = std::fs::create_dir_all(folder).and_then(|()| write_whole(file, format!("{text}\n").as_bytes()));
         written.map_err(|error| format!("{}: {error}", file.display()))
     }
 }

@@ -33,10 +33,7 @@ impl Exercise {
         if lessons::of(game).is_empty() {
             return Err("no_lesson");
         }
-        Ok(Exercise {
-            kind: Kind::Lesson { game, place: 0 },
-            over: false,
-        })
+        Ok(Exercise { kind: Kind::Lesson { game, place: 0 }, over: false })
     }
 
     /// A puzzle near the user's rating: of the session's game, or else of the usual one. The key of a text if there is
@@ -50,15 +47,7 @@ impl Exercise {
         };
         let (book, unkept) = Book::open(game);
         let attempt = Attempt::new(book.progress.choose(puzzles::of(game)));
-        Ok(Exercise {
-            kind: Kind::Puzzles {
-                book,
-                attempt,
-                failed: false,
-                unkept,
-            },
-            over: false,
-        })
+        Ok(Exercise { kind: Kind::Puzzles { book, attempt, failed: false, unkept }, over: false })
     }
 
     /// The board of the task.
@@ -110,12 +99,7 @@ impl Exercise {
                 let step = texts.lesson(game, &lessons::of(game)[*place].key);
                 vec![step.text.clone(), step.task.clone()]
             }
-            Kind::Puzzles {
-                book,
-                attempt,
-                unkept,
-                ..
-            } => {
+            Kind::Puzzles { book, attempt, unkept, .. } => {
                 let mut lines = vec![own_rating(texts, &book.progress)];
                 if let Some(problem) = unkept {
                     lines.push(texts.fill("rating_unkept", &[("problem", problem)]));
@@ -139,9 +123,7 @@ impl Exercise {
                 let reply = step.reply(texts, game, text, &answer);
                 (answer, vec![reply])
             }
-            Kind::Puzzles {
-                attempt, failed, ..
-            } => {
+            Kind::Puzzles { attempt, failed, .. } => {
                 let answer = attempt.answer(session, text);
                 self.over = attempt.is_over();
                 let reply = attempt.reply(texts, text, &answer);
@@ -163,13 +145,7 @@ impl Exercise {
 
     /// Counts the puzzle when its first wrong move was made, its solution was asked for, or it was solved.
     fn count(&mut self, texts: &Texts) -> Option<String> {
-        let Kind::Puzzles {
-            book,
-            attempt,
-            failed,
-            unkept,
-        } = &mut self.kind
-        else {
+        let Kind::Puzzles { book, attempt, failed, unkept } = &mut self.kind else {
             return None;
         };
         let latest = book.progress.latest.last();
@@ -199,10 +175,7 @@ impl Exercise {
             let text = &lessons::of(game)[*place].accept[0];
             return self.play(session, texts, text);
         }
-        let Kind::Puzzles {
-            attempt, failed, ..
-        } = &mut self.kind
-        else {
+        let Kind::Puzzles { attempt, failed, .. } = &mut self.kind else {
             unreachable!("it is no lesson");
         };
         *failed = true;
@@ -224,12 +197,7 @@ impl Exercise {
                 }
                 *place += 1;
             }
-            Kind::Puzzles {
-                book,
-                attempt,
-                failed,
-                ..
-            } => {
+            Kind::Puzzles { book, attempt, failed, .. } => {
                 let all = puzzles::of(&attempt.puzzle.game);
                 let mut seen = book.progress.clone();
                 if !self.over {

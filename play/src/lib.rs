@@ -11,9 +11,7 @@ pub(crate) mod plain;
 pub mod server;
 pub mod tui;
 
-pub use jarmo_session::{
-    agents, analysis, board, games, lang, lessons, levels, matches, puzzles, session, specs,
-};
+pub use jarmo_session::{agents, analysis, board, games, lang, lessons, levels, matches, puzzles, session, specs};
 use jarmo_session::{thought, words};
 
 use std::io::{self, Write};

@@ -38,11 +38,7 @@ pub fn installed() -> Store {
             std::iter::once(FOLDER.into()).chain(beside).collect()
         }
     };
-    Store {
-        agents,
-        built_in,
-        ..Store::default()
-    }
+    Store { agents, built_in, ..Store::default() }
 }
 
 /// The language of the environment, or English.
@@ -52,6 +48,5 @@ pub fn language() -> Language {
         .into_iter()
         .filter_map(|name| env::var(name).ok())
         .find(|tag| !tag.is_empty());
-    tag.and_then(|tag| Language::parse(&tag))
-        .unwrap_or(Language::En)
+    tag.and_then(|tag| Language::parse(&tag)).unwrap_or(Language::En)
 }

@@ -82,12 +82,7 @@ pub struct Options {
     #[arg(long, conflicts_with_all = ["web", "load", "analyse"])]
     puzzles: bool,
     /// With --analyse: append the annotated record to this file and exit
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "analyse",
-        conflicts_with = "web"
-    )]
+    #[arg(long, value_name = "FILE", requires = "analyse", conflicts_with = "web")]
     export: Option<PathBuf>,
     /// The language: en, de, it, fi, eo [default: from the environment]
     #[arg(long, value_name = "CODE", value_parser = language)]
@@ -147,17 +142,11 @@ pub struct Failure {
 
 impl Failure {
     fn usage(message: impl ToString) -> Failure {
-        Failure {
-            message: message.to_string(),
-            status: 2,
-        }
+        Failure { message: message.to_string(), status: 2 }
     }
 
     fn new(message: impl ToString) -> Failure {
-        Failure {
-            message: message.to_string(),
-            status: 1,
-        }
+        Failure { message: message.to_string(), status: 1 }
     }
 }
 
@@ -230,10 +219,7 @@ impl Options {
     ///
     /// # Panics
     /// Panics without a game.
-    pub fn of(
-        games: Games,
-        arguments: impl IntoIterator<Item = OsString>,
-    ) -> Result<Options, clap::Error> {
+    pub fn of(games: Games, arguments: impl IntoIterator<Item = OsString>) -> Result<Options, clap::Error> {
         let matches = command(&games).try_get_matches_from(arguments);
         let options = matches.and_then(|matches| Options::from_arg_matches(&matches));
         let options = options.map_err(shortened)?;
@@ -341,9 +327,7 @@ impl Options {
             bounds: Bounds::default().per_address(self.per_address.into()),
             folder: files::data_folder().map(|folder| folder.join("duels")),
         };
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let stop = asked_to_stop()?;
             let server = Server::bind(options).await?;
@@ -376,28 +360,17 @@ impl Options {
             Some(Side::Black) => [opponent.to_owned(), person],
         };
         let [white, black] = usual;
-        [
-            self.white.clone().unwrap_or(white),
-            self.black.clone().unwrap_or(black),
-        ]
+        [self.white.clone().unwrap_or(white), self.black.clone().unwrap_or(black)]
     }
 
     fn settings(&self) -> GameSettings {
-        GameSettings {
-            board: self.board.clone(),
-            max_plies: self.max_plies,
-            quiet_limit: self.quiet_limit,
-        }
+        GameSettings { board: self.board.clone(), max_plies: self.max_plies, quiet_limit: self.quiet_limit }
     }
 
     fn store(&self, needs_layout: bool) -> Store {
         let games = self.games.clone();
         Store {
-            games: if needs_layout {
-                games.with_layout()
-            } else {
-                games
-            },
+            games: if needs_layout { games.with_layout() } else { games },
             tables: self.tables.clone(),
             ..machine::installed()
         }
@@ -429,9 +402,7 @@ impl Options {
         } else if let (Some(path), Some(line)) = (self.record_path(), self.record_line()?) {
             let problem = |error: String| Failure::new(format!("{}: {error}", path.display()));
             let record = GameRecord::parse(&line).map_err(|error| problem(error.to_string()))?;
-            session
-                .load(&record)
-                .map_err(|error| problem(error.to_string()))?;
+            session.load(&record).map_err(|error| problem(error.to_string()))?;
         }
         // The players of a loaded game come back with it, if it names them and no others are given.
         let given = [&self.opponent, &self.white, &self.black];

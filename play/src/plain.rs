@@ -167,11 +167,7 @@ impl<'a, W: Write> Plain<'a, W> {
                 }
             }
             "white" | "black" => {
-                let player = if word == "white" {
-                    Player::White
-                } else {
-                    Player::Black
-                };
+                let player = if word == "white" { Player::White } else { Player::Black };
                 if let Err(problem) = self.session.set_seat(player, rest) {
                     return self.tell(&problem);
                 }
@@ -210,11 +206,7 @@ impl<'a, W: Write> Plain<'a, W> {
 
     fn legal_moves(&self) -> String {
         let scene = self.session.board().scene();
-        let legal: Vec<&str> = scene
-            .legal
-            .iter()
-            .map(|legal| legal.text.as_str())
-            .collect();
+        let legal: Vec<&str> = scene.legal.iter().map(|legal| legal.text.as_str()).collect();
         legal.join(" ")
     }
 
@@ -223,9 +215,7 @@ impl<'a, W: Write> Plain<'a, W> {
             Ok(()) => Ok(Next::Draw),
             // A single word of letters was meant as a command, if it is no move.
             Err(Refusal::Move(error))
-                if line.chars().all(char::is_alphabetic)
-                    && line.chars().count() > 1
-                    && error.is_unreadable() =>
+                if line.chars().all(char::is_alphabetic) && line.chars().count() > 1 && error.is_unreadable() =>
             {
                 let word = shorten(line);
                 self.tell(&self.texts.fill("unknown_command", &[("word", &word)]))
@@ -274,9 +264,7 @@ impl<'a, W: Write> Plain<'a, W> {
     fn load(&mut self, name: &str) -> Result<(), String> {
         let line = files::last_line(Path::new(name))?;
         let record = GameRecord::parse(&line).map_err(|error| error.to_string())?;
-        self.session
-            .load(&record)
-            .map_err(|problem| words::record_problem(self.texts, &problem))
+        self.session.load(&record).map_err(|problem| words::record_problem(self.texts, &problem))
     }
 
     fn let_agents_move(&mut self) -> io::Result<()> {
@@ -309,11 +297,7 @@ impl<'a, W: Write> Plain<'a, W> {
 
     /// The flag that ends searches.
     fn stop(&self) -> &Arc<AtomicBool> {
-        if self.only_agents() {
-            &self.stop
-        } else {
-            &self.stop_or_end
-        }
+        if self.only_agents() { &self.stop } else { &self.stop_or_end }
     }
 
     /// Says so if the search of this job was stopped.
@@ -347,11 +331,7 @@ impl<'a, W: Write> Plain<'a, W> {
             numbers.push(format!("{} {white}:{black}", self.texts.get(tally.key)));
         }
         let status = words::status(self.texts, self.session);
-        let line = if numbers.is_empty() {
-            status
-        } else {
-            format!("{status} · {}", numbers.join(" · "))
-        };
+        let line = if numbers.is_empty() { status } else { format!("{status} · {}", numbers.join(" · ")) };
         self.say(&line)?;
         for note in words::notes(self.texts, self.session) {
             self.say(&note)?;
@@ -376,14 +356,8 @@ impl<'a, W: Write> Plain<'a, W> {
             return board.drawing().trim_end().to_owned();
         }
         let scene = board.scene();
-        let picture = tui::Picture {
-            layout: &layout,
-            scene: &scene,
-            flipped: false,
-            cursor: None,
-            picked: None,
-            targets: &[],
-        };
+        let picture =
+            tui::Picture { layout: &layout, scene: &scene, flipped: false, cursor: None, picked: None, targets: &[] };
         let mut buffer = Buffer::empty(AREA);
         tui::draw(&picture, tui::Grid::new(&layout, AREA, false), &mut buffer);
         let lines = buffer.content.chunks(AREA.width.into()).map(|row| {
@@ -394,10 +368,7 @@ impl<'a, W: Write> Plain<'a, W> {
     }
 
     fn tell_lines(&mut self, text: &str) -> io::Result<Next> {
-        let lines: Vec<&str> = text
-            .lines()
-            .map(|line| line.trim_start_matches("# "))
-            .collect();
+        let lines: Vec<&str> = text.lines().map(|line| line.trim_start_matches("# ")).collect();
         self.tell(&lines.join("\n"))
     }
 
@@ -407,18 +378,13 @@ impl<'a, W: Write> Plain<'a, W> {
     }
 
     fn say(&mut self, text: &str) -> io::Result<()> {
-        if self.ascii {
-            writeln!(self.out, "{}", to_ascii(text))
-        } else {
-            writeln!(self.out, "{text}")
-        }
+        if self.ascii { writeln!(self.out, "{}", to_ascii(text)) } else { writeln!(self.out, "{text}") }
     }
 }
 
 /// Writes the annotated record of a session's game to a file.
 pub(crate) fn export(session: &Session, path: &Path) -> Result<(), String> {
-    files::append_line(path, &analysis::annotated(session))
-        .map_err(|problem| format!("{}: {problem}", path.display()))
+    files::append_line(path, &analysis::annotated(session)).map_err(|problem| format!("{}: {problem}", path.display()))
 }
 
 /// How a line affects the searches before it.

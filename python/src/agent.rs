@@ -7,9 +7,7 @@ use std::thread;
 
 use jarmo_core::game::Game;
 use jarmo_core::random::stream;
-use jarmo_exact::agent::{
-    Agent as Player, AgentSpec, Decision, Limit, Networks, Request, build_sharing,
-};
+use jarmo_exact::agent::{Agent as Player, AgentSpec, Decision, Limit, Networks, Request, build_sharing};
 use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -58,17 +56,9 @@ struct Agents<G: CatalogGame> {
     agents: Vec<Box<dyn Player<G>>>,
 }
 
-pub(crate) fn build<G: CatalogGame>(
-    rules: Arc<Rules<G>>,
-    spec: &str,
-) -> Result<Box<dyn AnyAgent>, String> {
+pub(crate) fn build<G: CatalogGame>(rules: Arc<Rules<G>>, spec: &str) -> Result<Box<dyn AnyAgent>, String> {
     let spec: AgentSpec = spec.parse().map_err(|error| format!("{error}"))?;
-    let mut agents = Agents {
-        rules,
-        spec,
-        networks: Networks::new(),
-        agents: Vec::new(),
-    };
+    let mut agents = Agents { rules, spec, networks: Networks::new(), agents: Vec::new() };
     agents.provide(1)?; // what is wrong with the agent is an error now
     Ok(Box::new(agents))
 }
@@ -101,10 +91,7 @@ impl<G: CatalogGame> AnyAgent for Agents<G> {
         stop: &AtomicBool,
     ) -> Result<Vec<Judgement>, String> {
         let positions = own::<G>(positions);
-        let shares = question
-            .threads
-            .min(positions.len() / MIN_PER_THREAD)
-            .max(1);
+        let shares = question.threads.min(positions.len() / MIN_PER_THREAD).max(1);
         self.provide(shares)?;
         let share = positions.len().div_ceil(shares).max(1);
         let game = &self.rules.game;
@@ -112,9 +99,7 @@ impl<G: CatalogGame> AnyAgent for Agents<G> {
             let parts = positions.chunks(share).zip(&mut self.agents).enumerate();
             let parts = parts.map(|(index, (positions, agent))| {
                 let first = index * share;
-                scope.spawn(move || {
-                    judge_part(game, agent.as_mut(), positions, first, question, stop)
-                })
+                scope.spawn(move || judge_part(game, agent.as_mut(), positions, first, question, stop))
             });
             let parts: Vec<_> = parts.collect();
             let join = |part: thread::ScopedJoinHandle<'_, Vec<Judgement>>| match part.join() {
@@ -143,20 +128,10 @@ fn judge_part<G: Game>(
         let number = |index: usize| (first + chunk * AT_ONCE + index) as u64;
         let streams = (0..positions.len()).map(|index| stream(question.seed, number(index)));
         let mut streams: Vec<_> = streams.collect();
-        let limit = Limit {
-            nodes: question.nodes,
-            stop: Some(stop),
-            ..Limit::default()
-        };
+        let limit = Limit { nodes: question.nodes, stop: Some(stop), ..Limit::default() };
         let requests = positions.iter().zip(&mut streams);
-        let mut requests: Vec<Request<'_, G>> = requests
-            .map(|(&position, stream)| Request {
-                position,
-                stream,
-                limit,
-                memory: None,
-            })
-            .collect();
+        let mut requests: Vec<Request<'_, G>> =
+            requests.map(|(&position, stream)| Request { position, stream, limit, memory: None }).collect();
         for (position, decision) in positions.iter().zip(agent.choose(&mut requests)) {
             let line = match decision.candidates.first() {
                 Some(best) => line_texts(game, *position, &best.line),
@@ -169,11 +144,7 @@ fn judge_part<G: Game>(
 }
 
 /// The texts of a line of actions, as far as they are legal.
-fn line_texts<G: Game>(
-    game: &G,
-    mut position: G::Position,
-    line: &[jarmo_core::game::Action],
-) -> Vec<String> {
+fn line_texts<G: Game>(game: &G, mut position: G::Position, line: &[jarmo_core::game::Action]) -> Vec<String> {
     let mut texts = Vec::with_capacity(line.len());
     for &action in line {
         let text = game.action_text(&position, action);
@@ -297,11 +268,7 @@ fn question(nodes: Option<u64>, seed: u64, threads: Option<u32>) -> PyResult<Que
             "nodes must be at least 1; for a network without search use the setting sims=0 of its spec",
         ));
     }
-    Ok(Question {
-        nodes,
-        seed,
-        threads: threads::count(threads),
-    })
+    Ok(Question { nodes, seed, threads: threads::count(threads) })
 }
 
 #[pymethods]
@@ -311,11 +278,7 @@ impl Agent {
     fn new(py: Python<'_>, spec: &str, game: GameArgument) -> PyResult<Agent> {
         let agents = py.detach(|| game.0.clone().agent(spec));
         let agents = agents.map_err(PyValueError::new_err)?;
-        Ok(Agent {
-            spec: agents.spec(),
-            agents: Mutex::new(agents),
-            game: game.0,
-        })
+        Ok(Agent { spec: agents.spec(), agents: Mutex::new(agents), game: game.0 })
     }
 
     #[getter]

@@ -7,8 +7,7 @@ use std::sync::atomic::AtomicBool;
 use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Networks, build_sharing};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::arena::{
-    Anchor, Budget, Expanded, Openings, Over, Pairing, Report, Settings, Team, Tournament,
-    entrants, expand,
+    Anchor, Budget, Expanded, Openings, Over, Pairing, Report, Settings, Team, Tournament, entrants, expand,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -59,10 +58,7 @@ pub(crate) fn play<G: CatalogGame>(
     let mut players = Vec::new();
     for Entry { name, function } in &settings.players {
         if let Some(function) = function {
-            agents.push(Expanded {
-                spec: name.clone(),
-                checkpoint: None,
-            });
+            agents.push(Expanded { spec: name.clone(), checkpoint: None });
             players.push(Err((name, *function)));
             continue;
         }
@@ -83,10 +79,7 @@ pub(crate) fn play<G: CatalogGame>(
         },
         pairs,
         seed: settings.seed,
-        budget: Budget {
-            nodes: settings.nodes,
-            movetime: None,
-        },
+        budget: Budget { nodes: settings.nodes, movetime: None },
         anchor: anchor.transpose()?,
         ..Settings::default()
     };
@@ -116,11 +109,7 @@ pub(crate) fn play<G: CatalogGame>(
     })
 }
 
-fn openings<G: CatalogGame>(
-    game: &G,
-    settings: &ArenaSettings,
-    pairs: u32,
-) -> Result<Openings<G::Position>, String> {
+fn openings<G: CatalogGame>(game: &G, settings: &ArenaSettings, pairs: u32) -> Result<Openings<G::Position>, String> {
     let plies = settings.random_plies;
     if let Some(path) = &settings.openings {
         return Openings::from_file(game, path, plies).map_err(|error| error.to_string());
@@ -181,9 +170,8 @@ pub(crate) fn arena(
         threads: threads::count(threads),
     };
     let stop = AtomicBool::new(false);
-    let played = with_functions(py, &game.0, &functions, &stop, |remote| {
-        game.0.clone().arena(&settings, remote, &stop)
-    })?;
+    let played =
+        with_functions(py, &game.0, &functions, &stop, |remote| game.0.clone().arena(&settings, remote, &stop))?;
     let ArenaText { json, text, svg } = played.map_err(PyValueError::new_err)?;
     Ok((json, text, svg))
 }

@@ -2,8 +2,8 @@
 
 use numpy::ndarray::{ArrayView, Dimension, IntoDimension};
 use numpy::{
-    BorrowError, Element, PyArray, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadwriteArray,
-    PyUntypedArray, PyUntypedArrayMethods, dtype,
+    BorrowError, Element, PyArray, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadwriteArray, PyUntypedArray,
+    PyUntypedArrayMethods, dtype,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,10 +15,7 @@ pub(crate) fn integers(given: &Bound<'_, PyAny>, name: &str, len: usize) -> PyRe
         Some(numbers) => numbers,
         None => {
             // A list, a tensor, or a scalar: whatever NumPy makes an array of.
-            let array = given
-                .py()
-                .import("numpy")?
-                .call_method1("asarray", (given,))?;
+            let array = given.py().import("numpy")?.call_method1("asarray", (given,))?;
             whole_numbers(&array)?.ok_or_else(|| {
                 let array = array.cast::<PyUntypedArray>();
                 let found = array.map_or("something else".to_owned(), describe);
@@ -29,10 +26,7 @@ pub(crate) fn integers(given: &Bound<'_, PyAny>, name: &str, len: usize) -> PyRe
         }
     };
     if numbers.len() != len {
-        return Err(PyValueError::new_err(format!(
-            "{name} must have shape [{len}], not [{}]",
-            numbers.len()
-        )));
+        return Err(PyValueError::new_err(format!("{name} must have shape [{len}], not [{}]", numbers.len())));
     }
     Ok(numbers)
 }
@@ -75,29 +69,16 @@ pub(crate) fn writable<'py, T: Element, D: Dimension>(
     let wanted = || format!("an array of {} with shape {shape:?}", dtype::<T>(py));
     let Ok(array) = given.cast::<PyUntypedArray>() else {
         let found = given.get_type().name()?;
-        return Err(PyTypeError::new_err(format!(
-            "{name} must be {}, not {found}",
-            wanted()
-        )));
+        return Err(PyTypeError::new_err(format!("{name} must be {}, not {found}", wanted())));
     };
     if !array.dtype().is_equiv_to(&dtype::<T>(py)) {
-        return Err(PyTypeError::new_err(format!(
-            "{name} must be {}, not {}",
-            wanted(),
-            describe(array)
-        )));
+        return Err(PyTypeError::new_err(format!("{name} must be {}, not {}", wanted(), describe(array))));
     }
     if array.shape() != shape {
-        return Err(PyValueError::new_err(format!(
-            "{name} must be {}, not {}",
-            wanted(),
-            describe(array)
-        )));
+        return Err(PyValueError::new_err(format!("{name} must be {}, not {}", wanted(), describe(array))));
     }
     if !array.is_c_contiguous() {
-        return Err(PyValueError::new_err(format!(
-            "{name} must be contiguous in C order"
-        )));
+        return Err(PyValueError::new_err(format!("{name} must be contiguous in C order")));
     }
     let array = given.cast::<PyArray<T, D>>()?;
     array.try_readwrite().map_err(|error| {
@@ -137,10 +118,7 @@ pub(crate) fn copied<'py, T: Element + Copy>(
 pub(crate) const LARGE: usize = 1 << 14;
 
 /// A new array of zeros. If it is large it begins at a multiple of 64 bytes, so that JAX takes it without a copy.
-pub(crate) fn aligned<'py, T: Element>(
-    py: Python<'py>,
-    shape: &[usize],
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn aligned<'py, T: Element>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     const ALIGNMENT: usize = 64;
     let bytes = shape.iter().product::<usize>() * size_of::<T>();
     if bytes < LARGE {
@@ -149,8 +127,6 @@ pub(crate) fn aligned<'py, T: Element>(
     let room = PyArray1::<u8>::zeros(py, bytes + ALIGNMENT, false);
     let first = room.data().align_offset(ALIGNMENT);
     let within = PySlice::new(py, first as isize, (first + bytes) as isize, 1);
-    let numbers = room
-        .get_item(within)?
-        .call_method1("view", (dtype::<T>(py),))?;
+    let numbers = room.get_item(within)?.call_method1("view", (dtype::<T>(py),))?;
     numbers.call_method1("reshape", (shape,))
 }

@@ -46,12 +46,7 @@ impl Remote {
     /// Evaluators that prefer batches of this size, and the receiver of their questions.
     pub fn new(threats: bool, batch: usize) -> (Remote, Receiver<Option<Question>>) {
         let (questions, receiver) = mpsc::channel();
-        let remote = Remote {
-            questions,
-            threats,
-            batch,
-            failed: Arc::default(),
-        };
+        let remote = Remote { questions, threats, batch, failed: Arc::default() };
         (remote, receiver)
     }
 
@@ -89,13 +84,7 @@ impl<G: CatalogGame> Evaluator<G> for RemoteEvaluator<G> {
         self.remote.batch
     }
 
-    fn evaluate(
-        &mut self,
-        positions: &[G::Position],
-        _: &[u64],
-        logits: &mut [f32],
-        evaluations: &mut [Evaluation],
-    ) {
+    fn evaluate(&mut self, positions: &[G::Position], _: &[u64], logits: &mut [f32], evaluations: &mut [Evaluation]) {
         let answer = match self.remote.has_failed() {
             true => None,
             false => self.ask(positions),
@@ -135,12 +124,7 @@ impl<G: CatalogGame> RemoteEvaluator<G> {
             }
         }
         let (answer, answered) = mpsc::channel();
-        let question = Question {
-            features,
-            masks,
-            rows: positions.len(),
-            answer,
-        };
+        let question = Question { features, masks, rows: positions.len(), answer };
         self.remote.questions.send(Some(question)).ok()?;
         answered.recv().ok()
     }
@@ -169,13 +153,7 @@ impl Asking<'_, '_> {
             let _ = question.answer.send(answer); // the evaluator waits for it
             Ok(())
         };
-        serve(
-            self.evaluate.py(),
-            channel,
-            &self.remote.failed,
-            work,
-            answer,
-        )
+        serve(self.evaluate.py(), channel, &self.remote.failed, work, answer)
     }
 
     /// Calls the function and checks its answer.
@@ -191,9 +169,7 @@ impl Asking<'_, '_> {
         let both = given.cast::<PyTuple>().ok().filter(|both| both.len() == 2);
         let Some(both) = both else {
             let found = given.get_type().name()?;
-            return Err(PyTypeError::new_err(format!(
-                "evaluate must return a tuple (logits, values), not {found}"
-            )));
+            return Err(PyTypeError::new_err(format!("evaluate must return a tuple (logits, values), not {found}")));
         };
         let logits = floats(&both.get_item(0)?, "logits", &[padded, actions])?;
         let mut logits = logits.0;
@@ -256,9 +232,7 @@ pub(crate) fn serve<Q: Send, T: Send>(
 /// number per row.
 fn floats(given: &Bound<'_, PyAny>, name: &str, shape: &[usize]) -> PyResult<(Vec<f32>, usize)> {
     let py = given.py();
-    let array = py
-        .import("numpy")?
-        .call_method1("asarray", (given, "float32"))?;
+    let array = py.import("numpy")?.call_method1("asarray", (given, "float32"))?;
     let untyped = array.cast::<PyUntypedArray>()?;
     let found = untyped.shape();
     let fits = match shape {
@@ -276,10 +250,7 @@ fn floats(given: &Bound<'_, PyAny>, name: &str, shape: &[usize]) -> PyResult<(Ve
         )));
     }
     if let Ok(array) = array.cast::<PyArray1<f32>>() {
-        return Ok((
-            array.try_readonly()?.as_array().iter().copied().collect(),
-            1,
-        ));
+        return Ok((array.try_readonly()?.as_array().iter().copied().collect(), 1));
     }
     let array = array.cast::<PyArray2<f32>>()?.try_readonly()?;
     let columns = array.shape()[1];
@@ -299,12 +270,7 @@ fn read_values(given: &Bound<'_, PyAny>, padded: usize, rows: usize) -> PyResult
         let value = match *numbers {
             [value] if value.abs() <= 1.0 + SLACK => {
                 let value = value.clamp(-1.0, 1.0);
-                Value {
-                    win: (1.0 + value) / 2.0,
-                    draw: 0.0,
-                    loss: (1.0 - value) / 2.0,
-                    score: 0.0,
-                }
+                Value { win: (1.0 + value) / 2.0, draw: 0.0, loss: (1.0 - value) / 2.0, score: 0.0 }
             }
             [value] => {
                 return Err(PyValueError::new_err(format!(
@@ -316,12 +282,7 @@ fn read_values(given: &Bound<'_, PyAny>, padded: usize, rows: usize) -> PyResult
                 if [win, draw, loss].iter().all(|share| *share >= -SLACK)
                     && (win + draw + loss - 1.0).abs() <= 10.0 * SLACK =>
             {
-                Value {
-                    win,
-                    draw,
-                    loss,
-                    score: 0.0,
-                }
+                Value { win, draw, loss, score: 0.0 }
             }
             _ => {
                 return Err(PyValueError::new_err(format!(

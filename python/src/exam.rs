@@ -32,12 +32,7 @@ pub(crate) fn take<G: CatalogGame>(
     let exam = open(game, file)?;
     let mut agents: Vec<Box<dyn Agent<G>>> = Vec::with_capacity(cores());
     if let Some(players) = remote {
-        agents.push(Box::new(RemoteAgent {
-            rules: rules.clone(),
-            name: player.to_owned(),
-            function: 0,
-            players,
-        }));
+        agents.push(Box::new(RemoteAgent { rules: rules.clone(), name: player.to_owned(), function: 0, players }));
     } else {
         let spec: AgentSpec = player.parse().map_err(|error| format!("{error}"))?;
         let networks = Networks::new();
@@ -46,17 +41,8 @@ pub(crate) fn take<G: CatalogGame>(
             agents.push(agent.map_err(|error| error.to_string())?);
         }
     }
-    let score = pool()
-        .install(|| exam.take(&mut agents, nodes, seed))
-        .score();
-    let counts = |tally: &Tally| {
-        [
-            tally.decisions,
-            tally.right,
-            tally.critical,
-            tally.critical_right,
-        ]
-    };
+    let score = pool().install(|| exam.take(&mut agents, nodes, seed)).score();
+    let counts = |tally: &Tally| [tally.decisions, tally.right, tally.critical, tally.critical_right];
     let mut all = vec![("all", counts(&score.all))];
     for (phase, tally) in score.phases() {
         let name = match phase {
@@ -73,12 +59,8 @@ pub(crate) fn take<G: CatalogGame>(
 pub(crate) fn open<G: CatalogGame>(game: &G, file: Option<&Path>) -> Result<Exam<G>, String> {
     match file {
         Some(path) => Exam::load(game, path).map_err(|error| error.to_string()),
-        None => Exam::built_in(game).ok_or_else(|| {
-            format!(
-                "there is no exam for {} on this board in the package; give a file",
-                game.id()
-            )
-        }),
+        None => Exam::built_in(game)
+            .ok_or_else(|| format!("there is no exam for {} on this board in the package; give a file", game.id())),
     }
 }
 
@@ -96,9 +78,7 @@ pub(crate) fn exam(
     // An exam cannot be stopped half way; Ctrl-C is raised when it has ended.
     agent.check(&game.0)?;
     let functions = agent.function().into_iter();
-    let functions: Vec<_> = functions
-        .map(|function| function.bind(py).clone())
-        .collect();
+    let functions: Vec<_> = functions.map(|function| function.bind(py).clone()).collect();
     let (name, is_function) = (agent.name(py), !functions.is_empty());
     let stop = AtomicBool::new(false);
     let taken = with_functions(py, &game.0, &functions, &stop, |remote| {

@@ -80,11 +80,7 @@ pub trait AnyGame: Send + Sync {
     fn env(self: Arc<Self>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>>;
     fn agent(self: Arc<Self>, spec: &str) -> Result<Box<dyn AnyAgent>, String>;
     fn search(&self, positions: &[&dyn AnyPosition], plan: &SearchPlan, asks: Remote) -> Searched;
-    fn self_play(
-        self: Arc<Self>,
-        settings: &SelfPlayArguments,
-        asks: Remote,
-    ) -> Result<Box<dyn AnySelfPlay>, String>;
+    fn self_play(self: Arc<Self>, settings: &SelfPlayArguments, asks: Remote) -> Result<Box<dyn AnySelfPlay>, String>;
     fn arena(
         self: Arc<Self>,
         settings: &ArenaSettings,
@@ -132,19 +128,13 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
 
     fn start(self: Arc<Self>) -> Box<dyn AnyPosition> {
         let position = self.game.start();
-        Box::new(At {
-            rules: self,
-            position,
-        })
+        Box::new(At { rules: self, position })
     }
 
     fn parse(self: Arc<Self>, text: &str) -> Result<Box<dyn AnyPosition>, String> {
         let parsed = self.game.parse_position(text);
         let position = parsed.map_err(|error| error.to_string())?;
-        Ok(Box::new(At {
-            rules: self,
-            position,
-        }))
+        Ok(Box::new(At { rules: self, position }))
     }
 
     fn env(self: Arc<Self>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>> {
@@ -159,11 +149,7 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         search::run(&self.game, &own::<G>(positions), plan, asks)
     }
 
-    fn self_play(
-        self: Arc<Self>,
-        settings: &SelfPlayArguments,
-        asks: Remote,
-    ) -> Result<Box<dyn AnySelfPlay>, String> {
+    fn self_play(self: Arc<Self>, settings: &SelfPlayArguments, asks: Remote) -> Result<Box<dyn AnySelfPlay>, String> {
         samples::build(self, settings, asks)
     }
 
@@ -321,9 +307,9 @@ impl<'py> FromPyObject<'_, 'py> for GameArgument {
         if let Ok(game) = given.cast::<PyGame>() {
             return Ok(GameArgument(game.get().0.clone()));
         }
-        let name: String = given.extract().map_err(|_| {
-            PyTypeError::new_err("game must be a jarmo.Game or the name of one, such as \"jarmo\"")
-        })?;
+        let name: String = given
+            .extract()
+            .map_err(|_| PyTypeError::new_err("game must be a jarmo.Game or the name of one, such as \"jarmo\""))?;
         Ok(GameArgument(named(&name, GameSettings::default())?))
     }
 }
@@ -344,11 +330,7 @@ impl PyGame {
         board: Option<PathBuf>,
         #[pyo3(from_py_with = number::quiet_limit)] quiet_limit: Option<u32>,
     ) -> PyResult<PyGame> {
-        let settings = GameSettings {
-            board,
-            max_plies,
-            quiet_limit,
-        };
+        let settings = GameSettings { board, max_plies, quiet_limit };
         Ok(PyGame(named(name, settings)?))
     }
 
@@ -403,27 +385,13 @@ impl PyGame {
         let facts = self.0.facts();
         let class = py.import("jarmo._types")?.getattr("Symmetry")?;
         let width = facts.width(threats);
-        let same = Mirror {
-            inputs: (0..width as u16).collect(),
-            actions: (0..facts.actions as u16).collect(),
-        };
+        let same = Mirror { inputs: (0..width as u16).collect(), actions: (0..facts.actions as u16).collect() };
         let symmetry = |Mirror { inputs, actions }: Mirror| {
-            let [features, actions] = [&inputs[..width], &actions].map(|indices| {
-                indices
-                    .iter()
-                    .map(|&index| i64::from(index))
-                    .collect::<Vec<_>>()
-            });
-            class.call1((
-                copied(py, &features, [width]),
-                copied(py, &actions, [facts.actions]),
-            ))
+            let [features, actions] = [&inputs[..width], &actions]
+                .map(|indices| indices.iter().map(|&index| i64::from(index)).collect::<Vec<_>>());
+            class.call1((copied(py, &features, [width]), copied(py, &actions, [facts.actions])))
         };
-        [same]
-            .into_iter()
-            .chain(self.0.mirror())
-            .map(symmetry)
-            .collect()
+        [same].into_iter().chain(self.0.mirror()).map(symmetry).collect()
     }
 
     /// The position a game starts from.
@@ -460,11 +428,7 @@ impl PyGame {
     }
 
     /// The legal actions of ``N`` positions, ``[N, actions]``; none where the game is over.
-    fn masks<'py>(
-        &self,
-        py: Python<'py>,
-        positions: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyArray2<bool>>> {
+    fn masks<'py>(&self, py: Python<'py>, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let positions = positions_of(&self.0, positions)?;
         let actions = self.0.facts().actions;
         let mut masks = vec![false; positions.len() * actions];
@@ -481,9 +445,7 @@ impl PyGame {
         let facts = self.0.facts();
         let standard = named(facts.name, GameSettings::default())?;
         if standard.facts().board != facts.board {
-            return Err(PyTypeError::new_err(
-                "a game on a board of its own cannot be pickled",
-            ));
+            return Err(PyTypeError::new_err("a game on a board of its own cannot be pickled"));
         }
         let class = py.get_type::<PyGame>().getattr("_of")?;
         let settings = (facts.name, facts.max_plies, facts.quiet_limit);
@@ -498,9 +460,6 @@ impl PyGame {
 
     fn __repr__(&self) -> String {
         let facts = self.0.facts();
-        format!(
-            "jarmo.Game({:?}, max_plies={})",
-            facts.name, facts.max_plies
-        )
+        format!("jarmo.Game({:?}, max_plies={})", facts.name, facts.max_plies)
     }
 }

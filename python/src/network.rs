@@ -37,13 +37,8 @@ pub(crate) fn save<G: CatalogGame>(
     let shape = NetShape::of(game);
     let stem = tensors.get("stem.bias");
     let width = stem.ok_or("tensor `stem.bias` is missing")?.data.len();
-    let blocks = tensors
-        .keys()
-        .filter(|name| name.starts_with("blocks.") && name.ends_with(".bias"));
-    let config = NetSettings {
-        width,
-        blocks: blocks.count(),
-    };
+    let blocks = tensors.keys().filter(|name| name.starts_with("blocks.") && name.ends_with(".bias"));
+    let config = NetSettings { width, blocks: blocks.count() };
     let weights = Weights::new(config, shape, tensors).map_err(|error| error.to_string())?;
     weights.check_range().map_err(|error| error.to_string())?;
     let file = AgentFile::new(game, weights, provenance, Vec::new());
@@ -89,9 +84,9 @@ pub(crate) fn save_agent(
     let mut all = Tensors::new();
     for (name, array) in tensors.iter() {
         let name: String = name.extract()?;
-        let array = array.cast::<PyArrayDyn<f32>>().map_err(|_| {
-            PyTypeError::new_err(format!("tensors[{name:?}] must be an array of float32"))
-        })?;
+        let array = array
+            .cast::<PyArrayDyn<f32>>()
+            .map_err(|_| PyTypeError::new_err(format!("tensors[{name:?}] must be an array of float32")))?;
         let dims = array.shape().to_vec();
         let data = array.try_readonly()?.as_array().iter().copied().collect();
         all.insert(name, Tensor { dims, data });

@@ -18,9 +18,7 @@ where
         Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => None,
         Err(_) => {
             let found = given.get_type().name()?;
-            return Err(PyTypeError::new_err(format!(
-                "{name} must be a whole number, not {found}"
-            )));
+            return Err(PyTypeError::new_err(format!("{name} must be a whole number, not {found}")));
         }
     };
     let within = number.filter(|number| (least..=most).contains(number));
@@ -57,13 +55,9 @@ pub(crate) fn seeds(given: Given<'_, '_>) -> PyResult<Vec<u64>> {
     let Ok(list) = given.try_iter() else {
         return Ok(vec![seed(given)?]);
     };
-    let seeds = list
-        .map(|one| seed(&one?))
-        .collect::<PyResult<Vec<u64>>>()?;
+    let seeds = list.map(|one| seed(&one?)).collect::<PyResult<Vec<u64>>>()?;
     match seeds.is_empty() {
-        true => Err(PyValueError::new_err(
-            "seed must be one number, or one for each slot",
-        )),
+        true => Err(PyValueError::new_err("seed must be one number, or one for each slot")),
         false => Ok(seeds),
     }
 }

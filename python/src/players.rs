@@ -17,10 +17,7 @@ use crate::game::{AnyGame, Rules};
 use crate::position::{AnyPosition, At, Position};
 
 /// A position of this game.
-pub(crate) fn boxed<G: CatalogGame>(
-    rules: &Arc<Rules<G>>,
-    position: G::Position,
-) -> Box<dyn AnyPosition> {
+pub(crate) fn boxed<G: CatalogGame>(rules: &Arc<Rules<G>>, position: G::Position) -> Box<dyn AnyPosition> {
     let rules = rules.clone();
     Box::new(At { rules, position })
 }
@@ -43,10 +40,7 @@ pub(crate) fn ask(
         let known = u16::try_from(action).ok();
         let legal = known.filter(|action| at.legal().contains(action));
         legal.map(Action).ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "{argument}: action {action} is illegal in positions[{row}]: {}",
-                at.text()
-            ))
+            PyValueError::new_err(format!("{argument}: action {action} is illegal in positions[{row}]: {}", at.text()))
         })
     });
     chosen.collect()
@@ -105,11 +99,7 @@ impl<G: CatalogGame> Agent<G> for RemoteAgent<G> {
         let positions = requests.iter();
         let positions = positions.map(|request| boxed(&self.rules, request.position));
         let (answer, answered) = mpsc::channel();
-        let question = Question {
-            function: self.function,
-            positions: positions.collect(),
-            answer,
-        };
+        let question = Question { function: self.function, positions: positions.collect(), answer };
         let _ = self.players.0.send(Some(question)); // the thread that answers waits for the work
         let actions = answered.recv().unwrap_or_else(|_| {
             // After an error the games do not count.
@@ -117,14 +107,8 @@ impl<G: CatalogGame> Agent<G> for RemoteAgent<G> {
             let legal = legal.map(|request| self.rules.game.legal(&request.position).nth(0));
             legal.collect()
         });
-        let decision = |action| Decision {
-            action,
-            value: Value::EVEN,
-            proven: None,
-            nodes: 0,
-            depth: 0,
-            candidates: Vec::new(),
-        };
+        let decision =
+            |action| Decision { action, value: Value::EVEN, proven: None, nodes: 0, depth: 0, candidates: Vec::new() };
         actions.into_iter().map(decision).collect()
     }
 }

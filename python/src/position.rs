@@ -43,10 +43,7 @@ impl<G: CatalogGame> AnyPosition for At<G> {
     }
 
     fn copy(&self) -> Box<dyn AnyPosition> {
-        Box::new(At {
-            rules: self.rules.clone(),
-            position: self.position,
-        })
+        Box::new(At { rules: self.rules.clone(), position: self.position })
     }
 
     fn text(&self) -> String {
@@ -61,11 +58,7 @@ impl<G: CatalogGame> AnyPosition for At<G> {
         let game = &self.rules.game;
         let arrow = |&action: &u16| {
             let gesture = game.gesture(&self.position, Action(action));
-            Some(Arrow {
-                from: gesture.from,
-                to: gesture.to?,
-                legal: true,
-            })
+            Some(Arrow { from: gesture.from, to: gesture.to?, legal: true })
         };
         let arrows: Vec<Arrow> = actions.iter().filter_map(arrow).collect();
         svg::draw(game, &self.position, &arrows, title)
@@ -101,10 +94,7 @@ impl<G: CatalogGame> AnyPosition for At<G> {
         let mut position = self.position;
         let played = self.rules.game.try_play(&mut position, Action(action));
         played.map_err(|error| error.to_string())?;
-        Ok(Box::new(At {
-            rules: self.rules.clone(),
-            position,
-        }))
+        Ok(Box::new(At { rules: self.rules.clone(), position }))
     }
 
     fn write_features(&self, out: &mut [f32], threats: bool, viewer: Option<Player>) {
@@ -144,9 +134,8 @@ impl Position {
         if let Ok(text) = given.extract::<&str>() {
             return self.at.parse_action(text).map_err(PyValueError::new_err);
         }
-        let index: i64 = given.extract().map_err(|_| {
-            PyTypeError::new_err("an action is its index, a whole number, or its text")
-        })?;
+        let index: i64 =
+            given.extract().map_err(|_| PyTypeError::new_err("an action is its index, a whole number, or its text"))?;
         let actions = self.game.facts().actions as i64;
         if !(0..actions).contains(&index) {
             return Err(PyValueError::new_err(format!(
@@ -199,10 +188,7 @@ impl Position {
     #[getter]
     fn legal_texts(&self) -> Vec<String> {
         let legal = self.at.legal();
-        legal
-            .into_iter()
-            .map(|action| self.at.action_text(action))
-            .collect()
+        legal.into_iter().map(|action| self.at.action_text(action)).collect()
     }
 
     /// The text of a legal action.
@@ -360,16 +346,11 @@ fn check(game: &Arc<dyn AnyGame>, positions: &[Bound<'_, Position>]) -> PyResult
 }
 
 /// Refuses positions of other games, and those that are over.
-pub(crate) fn check_open(
-    game: &Arc<dyn AnyGame>,
-    positions: &[Bound<'_, Position>],
-) -> PyResult<()> {
+pub(crate) fn check_open(game: &Arc<dyn AnyGame>, positions: &[Bound<'_, Position>]) -> PyResult<()> {
     check(game, positions)?;
     let over = |position: &Bound<'_, Position>| position.get().at.outcome().is_some();
     match positions.iter().position(over) {
         None => Ok(()),
-        Some(index) => Err(PyValueError::new_err(format!(
-            "positions[{index}]: the game is over"
-        ))),
+        Some(index) => Err(PyValueError::new_err(format!("positions[{index}]: the game is over"))),
     }
 }

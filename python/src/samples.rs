@@ -8,9 +8,7 @@ use jarmo_core::game::Action;
 use jarmo_core::search::SearchRule;
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_selfplay::replay::Samples;
-use jarmo_selfplay::selfplay::{
-    Counts, Episode, GamesState, Round, SelfPlay as Games, SelfPlaySettings,
-};
+use jarmo_selfplay::selfplay::{Counts, Episode, GamesState, Round, SelfPlay as Games, SelfPlaySettings};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -119,12 +117,7 @@ pub(crate) fn build<G: CatalogGame>(
     let evaluators = vec![evaluator; shards];
     let mut games = Games::new(game, settings, evaluators.clone(), arguments.seed);
     games.keep_games();
-    Ok(Box::new(Played {
-        games,
-        rules,
-        evaluators,
-        pool: pool.map_err(|error| error.to_string())?,
-    }))
+    Ok(Box::new(Played { games, rules, evaluators, pool: pool.map_err(|error| error.to_string())? }))
 }
 
 /// Samples as dense arrays, in rows.
@@ -149,11 +142,7 @@ impl Dense {
         for (row, sample) in samples.iter().enumerate() {
             let features = &mut dense.features[row * width..][..width];
             // Threats follow the features, and are left out where the width has no room for them.
-            for &index in sample
-                .features
-                .iter()
-                .filter(|&&index| usize::from(index) < width)
-            {
+            for &index in sample.features.iter().filter(|&&index| usize::from(index) < width) {
                 features[usize::from(index)] = 1.0;
             }
             for (&action, &share) in sample.actions.iter().zip(sample.policy) {
@@ -254,11 +243,7 @@ impl SelfPlay {
         };
         let (remote, questions) = Remote::new(threats, games);
         let played = game.0.clone().self_play(&settings, remote.clone());
-        let state = State {
-            games: played.map_err(PyValueError::new_err)?,
-            questions,
-            counts: Counts::default(),
-        };
+        let state = State { games: played.map_err(PyValueError::new_err)?, questions, counts: Counts::default() };
         let facts = game.0.facts();
         let terms = Terms {
             format: FORMAT,
@@ -285,17 +270,9 @@ impl SelfPlay {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut locked = self.lock()?;
-        let State {
-            games,
-            questions,
-            counts,
-        } = locked.state();
-        let asking = Asking {
-            evaluate: self.evaluate.bind(py),
-            facts: self.game.facts(),
-            remote: &self.remote,
-            pad: 0,
-        };
+        let State { games, questions, counts } = locked.state();
+        let asking =
+            Asking { evaluate: self.evaluate.bind(py), facts: self.game.facts(), remote: &self.remote, pad: 0 };
         let before = games.save();
         let played = asking.serve(questions, || {
             games.forget();
@@ -320,11 +297,7 @@ impl SelfPlay {
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut locked = self.lock()?;
         let state = locked.state();
-        let saved = Saved {
-            terms: self.terms.clone(),
-            counts: state.counts,
-            games: state.games.save(),
-        };
+        let saved = Saved { terms: self.terms.clone(), counts: state.counts, games: state.games.save() };
         let bytes = serde_json::to_vec(&saved).expect("plain data");
         Ok(PyBytes::new(py, &bytes))
     }
@@ -332,16 +305,12 @@ impl SelfPlay {
     /// Continues exactly as the saved self-play would have, which must have had the same arguments. The number of
     /// threads may differ.
     fn restore(&self, saved: &[u8]) -> PyResult<()> {
-        let wrong =
-            |problem: String| PyValueError::new_err(format!("not this self-play: {problem}"));
-        let saved: Saved =
-            serde_json::from_slice(saved).map_err(|error| wrong(error.to_string()))?;
+        let wrong = |problem: String| PyValueError::new_err(format!("not this self-play: {problem}"));
+        let saved: Saved = serde_json::from_slice(saved).map_err(|error| wrong(error.to_string()))?;
         if saved.terms != self.terms {
             let text = |terms| serde_json::to_string(terms).expect("plain data");
             let (theirs, ours) = (text(&saved.terms), text(&self.terms));
-            return Err(wrong(format!(
-                "it was made with {theirs}, this one with {ours}"
-            )));
+            return Err(wrong(format!("it was made with {theirs}, this one with {ours}")));
         }
         let mut locked = self.lock()?;
         let state = locked.state();
@@ -396,21 +365,17 @@ impl Locked<'_> {
 
 impl SelfPlay {
     fn lock(&self) -> PyResult<Locked<'_>> {
-        let locked = self.state.try_lock().map_err(|_| {
-            PyRuntimeError::new_err("this self-play is already under way in another thread")
-        })?;
+        let locked = self
+            .state
+            .try_lock()
+            .map_err(|_| PyRuntimeError::new_err("this self-play is already under way in another thread"))?;
         match locked.is_some() {
             true => Ok(Locked(locked)),
             false => Err(PyValueError::new_err("this self-play is closed")),
         }
     }
 
-    fn samples<'py>(
-        &self,
-        py: Python<'py>,
-        samples: &Samples,
-        origins: Origins,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn samples<'py>(&self, py: Python<'py>, samples: &Samples, origins: Origins) -> PyResult<Bound<'py, PyAny>> {
         let facts = self.game.facts();
         let (count, actions) = (samples.len(), facts.actions);
         let width = facts.width(self.threats);

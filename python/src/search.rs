@@ -4,9 +4,7 @@ use std::thread;
 
 use jarmo_core::game::Game;
 use jarmo_core::random::stream;
-use jarmo_core::search::{
-    Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeLimit, dirichlet, gumbel_noise,
-};
+use jarmo_core::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeLimit, dirichlet, gumbel_noise};
 use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -58,22 +56,14 @@ impl Searched {
 }
 
 /// Searches from positions that are not over. After an error of the evaluator the result is not complete.
-pub(crate) fn run<G: CatalogGame>(
-    game: &G,
-    positions: &[G::Position],
-    plan: &SearchPlan,
-    remote: Remote,
-) -> Searched {
+pub(crate) fn run<G: CatalogGame>(game: &G, positions: &[G::Position], plan: &SearchPlan, remote: Remote) -> Searched {
     let shares = plan.threads.min(positions.len() / MIN_PER_THREAD).max(1);
     let share = positions.len().div_ceil(shares).max(1);
     let parts = thread::scope(|scope| {
-        let parts = positions
-            .chunks(share)
-            .enumerate()
-            .map(|(index, positions)| {
-                let remote = remote.clone();
-                scope.spawn(move || search_part(game, positions, index * share, plan, remote))
-            });
+        let parts = positions.chunks(share).enumerate().map(|(index, positions)| {
+            let remote = remote.clone();
+            scope.spawn(move || search_part(game, positions, index * share, plan, remote))
+        });
         let parts: Vec<_> = parts.collect();
         let join = |part: thread::ScopedJoinHandle<'_, Searched>| match part.join() {
             Ok(part) => part,
@@ -140,12 +130,7 @@ fn prepare<G: Game>(tree: &mut Tree<G>, game: &G, plan: &SearchPlan, number: usi
             }
         }
     }
-    tree.plan(
-        plan.simulations,
-        plan.simulations,
-        &noise,
-        random.next_u64(),
-    );
+    tree.plan(plan.simulations, plan.simulations, &noise, random.next_u64());
 }
 
 /// Appends the result of a tree.
@@ -180,15 +165,13 @@ pub(crate) fn search_rule(
     temperature: Option<f32>,
 ) -> PyResult<SearchRule> {
     let refuse = |name: &str, given: bool, root: &str| match given {
-        true => Err(PyValueError::new_err(format!(
-            "{name} is a setting of root=\"{root}\""
-        ))),
+        true => Err(PyValueError::new_err(format!("{name} is a setting of root=\"{root}\""))),
         false => Ok(()),
     };
     let positive = |name: &str, given: Option<f32>, least: f32| match given {
-        Some(number) if !(least..=100.0).contains(&number) => Err(PyValueError::new_err(format!(
-            "{name} must be {least} to 100, not {number}"
-        ))),
+        Some(number) if !(least..=100.0).contains(&number) => {
+            Err(PyValueError::new_err(format!("{name} must be {least} to 100, not {number}")))
+        }
         _ => Ok(()),
     };
     match root {
@@ -215,9 +198,7 @@ pub(crate) fn search_rule(
                 ..settings
             }))
         }
-        _ => Err(PyValueError::new_err(format!(
-            "root must be \"gumbel\" or \"puct\", not {root:?}"
-        ))),
+        _ => Err(PyValueError::new_err(format!("root must be \"gumbel\" or \"puct\", not {root:?}"))),
     }
 }
 
@@ -267,10 +248,7 @@ pub(crate) fn search<'py>(
     let py = evaluate.py();
     let positions = listed(positions)?;
     // Without positions there is no game; nothing is searched then.
-    let game = positions.first().map_or_else(
-        || GameArgument::standard().0,
-        |first| first.get().game.clone(),
-    );
+    let game = positions.first().map_or_else(|| GameArgument::standard().0, |first| first.get().game.clone());
     check_open(&game, &positions)?;
     let batch = batch as usize;
     let plan = SearchPlan {
@@ -282,12 +260,7 @@ pub(crate) fn search<'py>(
     };
     let open: Vec<&dyn AnyPosition> = positions.iter().map(|one| &*one.get().at).collect();
     let (remote, mut questions) = Remote::new(threats, batch);
-    let asking = Asking {
-        evaluate,
-        facts: game.facts(),
-        remote: &remote,
-        pad: if pad { batch } else { 0 },
-    };
+    let asking = Asking { evaluate, facts: game.facts(), remote: &remote, pad: if pad { batch } else { 0 } };
     let found = asking.serve(&mut questions, || game.search(&open, &plan, remote.clone()))?;
     let (count, actions) = (open.len(), game.facts().actions);
     let class = py.import("jarmo._types")?.getattr("SearchResult")?;

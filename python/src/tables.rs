@@ -29,10 +29,7 @@ struct Opened<G: CatalogGame> {
     tables: Arc<dyn Endgames<G>>,
 }
 
-pub(crate) fn open<G: CatalogGame>(
-    rules: Arc<Rules<G>>,
-    folder: &Path,
-) -> Result<Box<dyn AnyTables>, String> {
+pub(crate) fn open<G: CatalogGame>(rules: Arc<Rules<G>>, folder: &Path) -> Result<Box<dyn AnyTables>, String> {
     let tables = rules.game.open_endgames(folder);
     let tables = tables.map_err(|error| error.to_string())?;
     Ok(Box::new(Opened { rules, tables }))
@@ -63,12 +60,7 @@ impl<G: CatalogGame> AnyTables for Opened<G> {
         self.tables.known(game, &position)?;
         let legal = game.legal(&position);
         let after = |action| self.tables.after(game, &position, action);
-        Some(
-            legal
-                .iter()
-                .map(|action| (action.0, after(action)))
-                .collect(),
-        )
+        Some(legal.iter().map(|action| (action.0, after(action))).collect())
     }
 }
 
@@ -81,9 +73,7 @@ pub struct Tables {
 }
 
 fn plies(proven: &Proven) -> i32 {
-    proven
-        .plies
-        .map_or(NO_PLIES, |plies| i32::try_from(plies).unwrap_or(i32::MAX))
+    proven.plies.map_or(NO_PLIES, |plies| i32::try_from(plies).unwrap_or(i32::MAX))
 }
 
 #[pymethods]
@@ -92,11 +82,7 @@ impl Tables {
     #[pyo3(signature = (folder, *, game=GameArgument::standard()), text_signature = "(folder, *, game='jarmo')")]
     fn new(py: Python<'_>, folder: PathBuf, game: GameArgument) -> PyResult<Tables> {
         let tables = py.detach(|| game.0.clone().tables(&folder));
-        Ok(Tables {
-            tables: tables.map_err(PyValueError::new_err)?,
-            game: game.0,
-            folder,
-        })
+        Ok(Tables { tables: tables.map_err(PyValueError::new_err)?, game: game.0, folder })
     }
 
     #[getter]
@@ -117,19 +103,12 @@ impl Tables {
         let plies = found.iter().map(|one| one.as_ref().map_or(NO_PLIES, plies));
         let plies = plies.collect();
         let class = py.import("jarmo._types")?.getattr("Lookup")?;
-        class.call1((
-            shaped(py, known, &[count])?,
-            shaped(py, values, &[count])?,
-            shaped(py, plies, &[count])?,
-        ))
+        class.call1((shaped(py, known, &[count])?, shaped(py, values, &[count])?, shaped(py, plies, &[count])?))
     }
 
     /// Every legal action with its result for the player who acts (1, 0, -1) and its plies (-1 without); None if
     /// the tables do not know the position.
-    fn actions(
-        &self,
-        position: &Bound<'_, crate::position::Position>,
-    ) -> PyResult<Option<Vec<(u16, i8, i32)>>> {
+    fn actions(&self, position: &Bound<'_, crate::position::Position>) -> PyResult<Option<Vec<(u16, i8, i32)>>> {
         let position = &positions_of(&self.game, position.as_any())?[0];
         let actions = self.tables.actions(&*position.get().at);
         let row = |(action, proven): (u16, Proven)| (action, proven.verdict.sign(), plies(&proven));

@@ -47,13 +47,8 @@ pub(crate) fn build<G: CatalogGame>(
 ) -> Result<Box<dyn AnyYardstick>, String> {
     let game = &rules.game;
     let tables = match folder {
-        Some(folder) => Some(
-            game.open_endgames(folder)
-                .map_err(|error| error.to_string())?,
-        ),
-        None => pool()
-            .install(|| quick_tables(game))
-            .map_err(|error| error.to_string())?,
+        Some(folder) => Some(game.open_endgames(folder).map_err(|error| error.to_string())?),
+        None => pool().install(|| quick_tables(game)).map_err(|error| error.to_string())?,
     };
     let yardstick = Yardstick::new(game, settings, tables).map_err(|error| error.to_string())?;
     Ok(Box::new(Measuring { rules, yardstick }))
@@ -88,8 +83,7 @@ impl<G: CatalogGame> AnyYardstick for Measuring<G> {
                 Some(0) => build_without_search(game.clone(), &spec)
                     .map_err(|error| error.to_string())?
                     .ok_or_else(|| format!("{spec} has no network, so its budget cannot be 0"))?,
-                _ => build_sharing(game.clone(), &spec, &networks)
-                    .map_err(|error| error.to_string())?,
+                _ => build_sharing(game.clone(), &spec, &networks).map_err(|error| error.to_string())?,
             };
             agents.push(agent);
         }
@@ -111,10 +105,7 @@ pub struct Questions {
     made: String,
 }
 
-pub(crate) fn questions<G: CatalogGame>(
-    rules: &Arc<Rules<G>>,
-    file: Option<&Path>,
-) -> Result<Questions, String> {
+pub(crate) fn questions<G: CatalogGame>(rules: &Arc<Rules<G>>, file: Option<&Path>) -> Result<Questions, String> {
     let game = &rules.game;
     let exam = exam::open(game, file)?;
     let actions = rules.facts.actions;
@@ -163,21 +154,10 @@ impl PyYardstick {
         starts: u32,
         positions: u32,
     ) -> PyResult<PyYardstick> {
-        let settings = YardstickSettings {
-            seed,
-            fresh,
-            games,
-            starts,
-            positions,
-        };
+        let settings = YardstickSettings { seed, fresh, games, starts, positions };
         let stop = AtomicBool::new(false);
-        let made = interruptible(py, &stop, || {
-            game.0.clone().yardstick(settings, tables.as_deref())
-        })?;
-        Ok(PyYardstick {
-            yardstick: made.map_err(PyValueError::new_err)?,
-            game: game.0,
-        })
+        let made = interruptible(py, &stop, || game.0.clone().yardstick(settings, tables.as_deref()))?;
+        Ok(PyYardstick { yardstick: made.map_err(PyValueError::new_err)?, game: game.0 })
     }
 
     #[getter]
@@ -198,9 +178,7 @@ impl PyYardstick {
     ) -> PyResult<String> {
         player.check(&self.game)?;
         let functions = player.function().into_iter();
-        let functions: Vec<_> = functions
-            .map(|function| function.bind(py).clone())
-            .collect();
+        let functions: Vec<_> = functions.map(|function| function.bind(py).clone()).collect();
         let is_function = !functions.is_empty();
         let spec = player.name(py);
         let stop = AtomicBool::new(false);
@@ -223,10 +201,7 @@ fn read_row(json: &str) -> PyResult<Row> {
 #[pyfunction]
 #[pyo3(signature = (rows, title))]
 pub(crate) fn yardstick_report(rows: Vec<String>, title: &str) -> PyResult<(String, String)> {
-    let rows: Vec<Row> = rows
-        .iter()
-        .map(|json| read_row(json))
-        .collect::<PyResult<_>>()?;
+    let rows: Vec<Row> = rows.iter().map(|json| read_row(json)).collect::<PyResult<_>>()?;
     Ok((to_text(&rows), to_svg(title, &rows)))
 }
 
@@ -253,9 +228,7 @@ pub(crate) fn exam_questions<'py>(
     let all = asked.map_err(PyValueError::new_err)?;
     let (count, actions) = (all.positions.len(), game.0.facts().actions);
     let positions = all.positions.into_iter();
-    let positions: Vec<Position> = positions
-        .map(|at| Position::new(game.0.clone(), at))
-        .collect();
+    let positions: Vec<Position> = positions.map(|at| Position::new(game.0.clone(), at)).collect();
     let all = (
         positions,
         shaped(py, all.results, &[count, actions])?,

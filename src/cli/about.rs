@@ -51,10 +51,7 @@ fn unknown(command: &Command, name: &str) -> Failure {
         _ => format!("choose one of {}", known.join(", ")),
     };
     let whole = command.get_bin_name().unwrap_or(program::name());
-    Failure::usage(format!(
-        "{whole} has no command `{}`; {known}",
-        shorten(name)
-    ))
+    Failure::usage(format!("{whole} has no command `{}`; {known}", shorten(name)))
 }
 
 /// The page, written in memory, because a closed pipe is no error.

@@ -102,13 +102,8 @@ type Measurement<'a> = Box<dyn FnOnce() -> Result<(), Failure> + 'a>;
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let has_network = |spec: &AgentSpec| matches!(spec, AgentSpec::Network(..));
-    if !args.nodes.is_empty()
-        && args.nodes.iter().all(|&nodes| nodes == 0)
-        && !args.agents.iter().any(has_network)
-    {
-        return Err(Failure::usage(
-            "--nodes 0 needs an agent with a network; give another number of nodes",
-        ));
+    if !args.nodes.is_empty() && args.nodes.iter().all(|&nodes| nodes == 0) && !args.agents.iter().any(has_network) {
+        return Err(Failure::usage("--nodes 0 needs an agent with a network; give another number of nodes"));
     }
     if args.svg.is_some() && args.agents.len() > 1 {
         return Err(Failure::usage("--svg draws one agent; give only one"));
@@ -116,19 +111,12 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     check_output(args.svg.as_deref())?;
     let pool = thread_pool(args.threads)?;
     let exam = args.exam.as_deref().map(ExamHeader::load).transpose()?;
-    let settings = GameSettings {
-        board: args.board.clone(),
-        ..GameSettings::default()
-    };
+    let settings = GameSettings { board: args.board.clone(), ..GameSettings::default() };
     // All agents are built before the first one is measured.
     let mut measurements = Vec::new();
     for spec in &args.agents {
         let game = game_of(games, &args, exam.as_ref(), spec);
-        let task = ExamTask {
-            args: &args,
-            pool: &pool,
-            spec,
-        };
+        let task = ExamTask { args: &args, pool: &pool, spec };
         measurements.push(games.with_game(&game, &settings, task)??);
     }
     for measurement in measurements {
@@ -136,15 +124,9 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     }
     if !args.json {
         let mut out = stdout().lock();
-        writeln!(
-            out,
-            "± is half the 95 % interval. Rows of a force or ply have at least {FEWEST} positions."
-        )?;
+        writeln!(out, "± is half the 95 % interval. Rows of a force or ply have at least {FEWEST} positions.")?;
         if args.exam.is_none() {
-            writeln!(
-                out,
-                "The exams are part of this program; no tables are needed."
-            )?;
+            writeln!(out, "The exams are part of this program; no tables are needed.")?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -152,12 +134,7 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
 
 /// The game that an agent is examined in. What is wrong with an agent file is reported when the agent is
 /// built.
-fn game_of<C: Catalog>(
-    games: &C,
-    args: &Args,
-    exam: Option<&ExamHeader>,
-    spec: &AgentSpec,
-) -> String {
+fn game_of<C: Catalog>(games: &C, args: &Args, exam: Option<&ExamHeader>, spec: &AgentSpec) -> String {
     let of_file = || match spec {
         AgentSpec::Network(AgentSource::File(path), _) => {
             let file = agent_file::load(path).ok()?;
@@ -187,17 +164,13 @@ impl<'a> GameTask for ExamTask<'a> {
             None => Exam::built_in(&game).ok_or_else(|| no_exam(&game))?,
         };
         let candidates = candidates_of(args, &game, spec, pool.current_num_threads())?;
-        Ok(Box::new(move || {
-            measure(args, pool, &game, spec, candidates, &exam)
-        }))
+        Ok(Box::new(move || measure(args, pool, &game, spec, candidates, &exam)))
     }
 }
 
 fn no_exam<G: Game>(game: &G) -> Failure {
     let name = game.id();
-    Failure::usage(format!(
-        "this program has no exam for {name} on this board; give one with --exam FILE"
-    ))
+    Failure::usage(format!("this program has no exam for {name} on this board; give one with --exam FILE"))
 }
 
 /// Measures an agent with each of its budgets.
@@ -209,19 +182,11 @@ fn measure<G: CatalogGame>(
     candidates: Vec<Examinee<G>>,
     exam: &Exam<G>,
 ) -> Result<(), Failure> {
-    let network = if args.causes {
-        build_without_search(game.clone(), spec).map_err(Failure::usage)?
-    } else {
-        None
-    };
+    let network = if args.causes { build_without_search(game.clone(), spec).map_err(Failure::usage)? } else { None };
     let mut networks: Vec<Box<dyn Agent<G>>> = network.into_iter().collect();
     let mut measured = Vec::new();
     let name = spec.to_string();
-    for Examinee {
-        mut agents,
-        budgets,
-    } in candidates
-    {
+    for Examinee { mut agents, budgets } in candidates {
         for budget in budgets {
             let nodes = budget.nodes();
             let accuracy = pool.install(|| exam.take(&mut agents, nodes, args.seed));
@@ -232,11 +197,7 @@ fn measure<G: CatalogGame>(
                 })),
                 _ => None,
             };
-            let one = Measured {
-                budget,
-                accuracy,
-                causes,
-            };
+            let one = Measured { budget, accuracy, causes };
             if args.json {
                 let line = to_json(game, &name, &one, args.worst);
                 writeln!(stdout().lock(), "{line}")?;
@@ -249,9 +210,7 @@ fn measure<G: CatalogGame>(
         write_table(&mut stdout().lock(), game, &name, &measured, args.worst)?;
     }
     if let Some(path) = &args.svg {
-        let curves = measured
-            .iter()
-            .map(|one| (one.budget.name(), &one.accuracy));
+        let curves = measured.iter().map(|one| (one.budget.name(), &one.accuracy));
         write_output(path, draw_stages(&name, &curves.collect::<Vec<_>>()))?;
     }
     Ok(())
@@ -271,10 +230,7 @@ fn candidates_of<G: CatalogGame>(
         let agents: Option<Vec<_>> = (0..threads).map(|_| network()).collect();
         let agents = agents.map(|agents| agents.into_iter().collect::<Result<Vec<_>, _>>());
         if let Some(agents) = agents {
-            candidates.push(Examinee {
-                agents: agents.map_err(Failure::usage)?,
-                budgets: vec![ExamBudget::NoSearch],
-            });
+            candidates.push(Examinee { agents: agents.map_err(Failure::usage)?, budgets: vec![ExamBudget::NoSearch] });
         }
     }
     let budgets: Vec<ExamBudget> = match &args.nodes[..] {
@@ -287,10 +243,7 @@ fn candidates_of<G: CatalogGame>(
     if !budgets.is_empty() {
         let agents = (0..threads).map(|_| build(game.clone(), spec));
         let agents: Result<Vec<_>, _> = agents.collect();
-        candidates.push(Examinee {
-            agents: agents.map_err(Failure::usage)?,
-            budgets,
-        });
+        candidates.push(Examinee { agents: agents.map_err(Failure::usage)?, budgets });
     }
     Ok(candidates)
 }

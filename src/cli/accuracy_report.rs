@@ -29,17 +29,8 @@ impl ExamBudget {
 }
 
 /// One line of JSON. `worst` is the number of mistakes to list.
-pub(super) fn to_json<G: Game>(
-    game: &G,
-    agent: &str,
-    measured: &Measured<G::Position>,
-    worst: usize,
-) -> Value {
-    let Measured {
-        budget,
-        accuracy,
-        causes,
-    } = measured;
+pub(super) fn to_json<G: Game>(game: &G, agent: &str, measured: &Measured<G::Position>, worst: usize) -> Value {
+    let Measured { budget, accuracy, causes } = measured;
     let mut line = json!({
         "agent": agent, "game": game.id(), "nodes": budget.nodes(),
         "all": accuracy.score().all, "groups": groups(accuracy), "stages": stages(accuracy),
@@ -69,11 +60,7 @@ struct Group {
 
 /// All groups with decisions, in the order of phases and players.
 fn groups<P>(accuracy: &Accuracy<P>) -> Vec<Group> {
-    let group = |phase, to_move| Group {
-        phase,
-        to_move,
-        tally: *accuracy.group(phase, to_move),
-    };
+    let group = |phase, to_move| Group { phase, to_move, tally: *accuracy.group(phase, to_move) };
     let phases = Phase::ALL.into_iter();
     let groups = phases.flat_map(|phase| Player::BOTH.map(|player| group(phase, player)));
     groups.filter(|group| group.tally.decisions > 0).collect()
@@ -88,13 +75,8 @@ fn stages<P>(accuracy: &Accuracy<P>) -> Vec<Value> {
         object
     };
     let stages = accuracy.stages();
-    let sides = stages.flat_map(|(stage, sides)| {
-        Player::BOTH.map(|player| (stage, player, &sides[player.index()]))
-    });
-    sides
-        .filter(|(_, _, tally)| tally.decisions > 0)
-        .map(|(stage, player, tally)| side(stage, player, tally))
-        .collect()
+    let sides = stages.flat_map(|(stage, sides)| Player::BOTH.map(|player| (stage, player, &sides[player.index()])));
+    sides.filter(|(_, _, tally)| tally.decisions > 0).map(|(stage, player, tally)| side(stage, player, tally)).collect()
 }
 
 /// A wrong decision, as text.
@@ -138,17 +120,8 @@ pub(super) fn write_table<G: Game>(
     for one in measured {
         let budget = one.budget.name();
         for mistake in mistakes(game, &one.accuracy, worst) {
-            let MistakeText {
-                position,
-                chosen,
-                got,
-                better,
-                missed,
-            } = mistake;
-            writeln!(
-                out,
-                "  {budget}: {position}: {chosen} ({got}), right is {better} ({missed})"
-            )?;
+            let MistakeText { position, chosen, got, better, missed } = mistake;
+            writeln!(out, "  {budget}: {position}: {chosen} ({got}), right is {better} ({missed})")?;
         }
     }
     writeln!(out)
@@ -163,11 +136,7 @@ struct Row {
 
 impl Row {
     fn critical(label: String, tally: &Tally) -> Row {
-        Row {
-            label,
-            asked: tally.critical,
-            wrong: tally.critical - tally.critical_right,
-        }
+        Row { label, asked: tally.critical, wrong: tally.critical - tally.critical_right }
     }
 }
 
@@ -175,11 +144,7 @@ impl Row {
 fn rows<P>(accuracy: &Accuracy<P>) -> Vec<Row> {
     let all = accuracy.score().all;
     let mut rows = vec![
-        Row {
-            label: "all decisions".to_owned(),
-            asked: all.decisions,
-            wrong: all.decisions - all.right,
-        },
+        Row { label: "all decisions".to_owned(), asked: all.decisions, wrong: all.decisions - all.right },
         Row::critical("critical ones".to_owned(), &all),
     ];
     for group in groups(accuracy) {

@@ -11,16 +11,14 @@ use console::Term;
 use super::block::LiveBlock;
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{CommandResult, Failure, GameArgs, check_output, in_file, write_output};
-use jarmo_core::numbers::{
-    BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, RANDOM_PLIES, SEED, THREADS,
-};
+use jarmo_core::numbers::{BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, RANDOM_PLIES, SEED, THREADS};
 use jarmo_exact::agent::{AGENTS, AgentError, AgentSpec, build};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_host::program::cores;
 use jarmo_host::record::{GameRecord, RecordError, RecordFile};
 use jarmo_judge::arena::{
-    Anchor, Budget, Entrant, Expanded, Observer, Openings, Over, Pairing, Report, Settings, Sprt,
-    Standings, Team, Tournament, entrants, expand,
+    Anchor, Budget, Entrant, Expanded, Observer, Openings, Over, Pairing, Report, Settings, Sprt, Standings, Team,
+    Tournament, entrants, expand,
 };
 
 /// Play agents against each other and rate them, with error bars
@@ -47,12 +45,7 @@ pub(super) struct Args {
     #[arg(long)]
     gauntlet: bool,
     /// Simulations or nodes per move for every agent; overrides the spec
-    #[arg(
-        long,
-        visible_alias = "sims",
-        value_name = "N",
-        conflicts_with = "movetime"
-    )]
+    #[arg(long, visible_alias = "sims", value_name = "N", conflicts_with = "movetime")]
     #[arg(value_parser = BUDGET.parser::<u64>())]
     nodes: Option<u64>,
     /// Milliseconds per move for every agent; each thread plays one game at a time
@@ -163,10 +156,7 @@ impl Args {
             },
             pairs: self.games / 2,
             seed: self.seed,
-            budget: Budget {
-                nodes: self.nodes,
-                movetime: self.movetime.map(Duration::from_millis),
-            },
+            budget: Budget { nodes: self.nodes, movetime: self.movetime.map(Duration::from_millis) },
             anchor: self.anchor.clone(),
             sprt: self.sprt,
             ..Settings::default()
@@ -188,25 +178,16 @@ impl Args {
         let mut specs: Vec<AgentSpec> = Vec::with_capacity(agents.len());
         for agent in &mut agents {
             let spec: AgentSpec = agent.spec.parse().map_err(|error: AgentError| {
-                Failure::usage(format!(
-                    "{error}; or a run's folder, run:FOLDER or run:FOLDER@STEP"
-                ))
+                Failure::usage(format!("{error}; or a run's folder, run:FOLDER or run:FOLDER@STEP"))
             })?;
             agent.spec = spec.to_string();
             specs.push(spec);
         }
-        Ok(Field {
-            entrants: entrants(&agents),
-            specs,
-        })
+        Ok(Field { entrants: entrants(&agents), specs })
     }
 
     /// Where the games are played.
-    fn players<G: CatalogGame>(
-        &self,
-        game: &G,
-        specs: Vec<AgentSpec>,
-    ) -> Result<Players<G>, Failure> {
+    fn players<G: CatalogGame>(&self, game: &G, specs: Vec<AgentSpec>) -> Result<Players<G>, Failure> {
         let team = |_| specs.iter().map(|spec| build(game.clone(), spec)).collect();
         let teams = |threads: usize| -> Result<Vec<Team<G>>, Failure> {
             let teams: Result<_, AgentError> = (0..threads).map(team).collect();
@@ -232,8 +213,7 @@ impl Args {
                 }
                 let plies = self.random_plies.unwrap_or(DEFAULT_PLIES);
                 let openings = Openings::random(game, plies, self.games as usize / 2, self.seed);
-                openings
-                    .map_err(|error| Failure::usage(format!("{error}; take fewer --random-plies")))
+                openings.map_err(|error| Failure::usage(format!("{error}; take fewer --random-plies")))
             }
         }
     }
@@ -249,10 +229,7 @@ impl Args {
         };
         let resumed = RecordFile::resume(path)?;
         if resumed.torn_bytes > 0 {
-            eprintln!(
-                "warning: {}: the last game was written incompletely and is played again",
-                path.display()
-            );
+            eprintln!("warning: {}: the last game was written incompletely and is played again", path.display());
         }
         Ok((Some(resumed.file), resumed.records))
     }
@@ -270,8 +247,7 @@ impl GameTask for &Args {
         check_output(self.svg.as_deref())?;
         let Field { entrants, specs } = self.field()?;
         let openings = self.openings(&game)?;
-        let mut tournament =
-            Tournament::new(&game, entrants, &openings, self.settings()).map_err(Failure::usage)?;
+        let mut tournament = Tournament::new(&game, entrants, &openings, self.settings()).map_err(Failure::usage)?;
         if let Some(folder) = &self.tables {
             let tables = game.open_endgames(folder);
             let wrong = |error| Failure::new(format!("--tables: {error}"));
@@ -280,9 +256,7 @@ impl GameTask for &Args {
         let players = self.players(&game, specs)?;
         let (file, records) = self.records()?;
         if let Some(path) = &self.resume {
-            tournament
-                .restore(&records)
-                .map_err(|error| in_file(path, error))?;
+            tournament.restore(&records).map_err(|error| in_file(path, error))?;
         }
         let stop = stop_on_interrupt()?;
         let repeats = self.games as usize / 2 > openings.distinct();
@@ -336,16 +310,10 @@ fn write_report(args: &Args, report: &Report) -> Result<(), Failure> {
 }
 
 fn interrupted(args: &Args, report: &Report) -> String {
-    let so_far = format!(
-        "stopped after {} of {} games",
-        report.games, report.planned_games
-    );
+    let so_far = format!("stopped after {} of {} games", report.games, report.planned_games);
     match args.games_out.as_ref().or(args.resume.as_ref()) {
         None => format!("{so_far}; the games are not saved (use --games-out FILE to save them)"),
-        Some(path) => format!(
-            "{so_far}; to continue, run the same command with --resume {}",
-            path.display()
-        ),
+        Some(path) => format!("{so_far}; to continue, run the same command with --resume {}", path.display()),
     }
 }
 

@@ -20,19 +20,9 @@ pub(super) struct FleetArgs {
 
 impl FleetArgs {
     /// The other machines, if there are any.
-    pub(super) fn open(
-        &self,
-        rules: GameSettings,
-        agents: &[AgentSpec],
-    ) -> Result<Option<Machines>, Failure> {
+    pub(super) fn open(&self, rules: GameSettings, agents: &[AgentSpec]) -> Result<Option<Machines>, Failure> {
         let link = self.access.connect(self.fleet.as_deref(), "arena")?;
-        Ok(link.map(|link| Machines {
-            link,
-            settings: MatchSettings {
-                rules,
-                agents: agents.to_vec(),
-            },
-        }))
+        Ok(link.map(|link| Machines { link, settings: MatchSettings { rules, agents: agents.to_vec() } }))
     }
 }
 
@@ -53,8 +43,6 @@ impl Machines {
     ) -> Result<(), Failure> {
         let Machines { link, settings } = self;
         let warn = |warning| eprintln!("warning: {warning}");
-        Ok(play_matches(
-            link, game, settings, tournament, stop, observer, warn,
-        )?)
+        Ok(play_matches(link, game, settings, tournament, stop, observer, warn)?)
     }
 }

@@ -46,10 +46,7 @@ pub(super) struct RunArgs {
 }
 
 /// Prints a measurement as JSON or as text.
-pub(super) fn report<T: serde::Serialize + std::fmt::Display>(
-    measured: &T,
-    json: bool,
-) -> CommandResult {
+pub(super) fn report<T: serde::Serialize + std::fmt::Display>(measured: &T, json: bool) -> CommandResult {
     use std::io::Write;
 
     let mut out = std::io::stdout().lock();

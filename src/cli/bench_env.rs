@@ -36,12 +36,8 @@ impl GameTask for &Args {
     type Output = CommandResult;
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
-        let work = EnvWork {
-            games: self.games,
-            observe: self.observe,
-            seed: self.run.seed,
-            run_time: self.run.seconds,
-        };
+        let work =
+            EnvWork { games: self.games, observe: self.observe, seed: self.run.seed, run_time: self.run.seconds };
         let pool = thread_pool(Some(self.threads))?;
         report(&pool.install(|| env(game, work)), self.run.json)
     }

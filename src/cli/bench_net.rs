@@ -52,12 +52,7 @@ impl GameTask for &Args {
         let (width, blocks) = (self.width, self.blocks);
         let net_settings = NetSettings { width, blocks };
         net_settings.validate().map_err(Failure::usage)?;
-        let work = NetWork {
-            net: net_settings,
-            batch: self.batch,
-            seed: self.run.seed,
-            run_time: self.run.seconds,
-        };
+        let work = NetWork { net: net_settings, batch: self.batch, seed: self.run.seed, run_time: self.run.seconds };
         report(&net(&game, &kernels, work), self.run.json)
     }
 }

@@ -39,10 +39,7 @@ enum NetSize {
 impl NetSize {
     fn settings(self) -> NetSettings {
         match self {
-            NetSize::Tiny => NetSettings {
-                width: 128,
-                blocks: 1,
-            },
+            NetSize::Tiny => NetSettings { width: 128, blocks: 1 },
         }
     }
 }
@@ -63,12 +60,7 @@ impl GameTask for &Args {
             Some(size) => random_net_agent(&game, size.settings(), self.run.seed),
             None => build(game.clone(), &self.agent).map_err(Failure::usage)?,
         };
-        let work = SearchWork {
-            games: self.games,
-            nodes: self.sims,
-            seed: self.run.seed,
-            run_time: self.run.seconds,
-        };
+        let work = SearchWork { games: self.games, nodes: self.sims, seed: self.run.seed, run_time: self.run.seconds };
         report(&search(&game, agent.as_mut(), work), self.run.json)
     }
 }

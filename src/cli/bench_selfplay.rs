@@ -39,10 +39,7 @@ pub(super) struct Args {
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let config = args.config.resolve(games, None, &[])?;
     let settings = config.game.settings();
-    let task = SelfPlayTask {
-        args: &args,
-        config: &config,
-    };
+    let task = SelfPlayTask { args: &args, config: &config };
     games.with_game(&config.game.name, &settings, task)?
 }
 
@@ -64,12 +61,7 @@ impl GameTask for SelfPlayTask<'_> {
             }
             None => Weights::random(config.net, NetShape::of(&game), &mut stream(seed, 0)),
         };
-        let work = SelfPlayWork {
-            settings: config.selfplay,
-            weights,
-            seed,
-            run_time: args.seconds,
-        };
+        let work = SelfPlayWork { settings: config.selfplay, weights, seed, run_time: args.seconds };
         let pool = thread_pool(Some(args.threads))?;
         let speed = pool.install(|| selfplay(&game, work));
         report(&speed, args.json)

@@ -44,11 +44,7 @@ impl ConfigArgs {
         let names_a_game = |setting: &String| setting.trim_start().starts_with("game.name");
         let may_name_another = !self.config.is_empty() || self.set.iter().any(names_a_game);
         let default = (!may_name_another).then(|| first(games).to_owned());
-        let base = Base {
-            games: games.games(),
-            game: self.game.clone().or(default),
-            net,
-        };
+        let base = Base { games: games.games(), game: self.game.clone().or(default), net };
         let settings = [&self.set[..], limits].concat();
         Config::layered_on(&base, &self.files(), &settings).map_err(Failure::usage)
     }

@@ -31,10 +31,7 @@ pub(super) struct ShowArgs {
 pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     let Command::Show(args) = command;
     let header = ExamHeader::load(&args.file)?;
-    let settings = GameSettings {
-        board: args.board.clone(),
-        ..GameSettings::default()
-    };
+    let settings = GameSettings { board: args.board.clone(), ..GameSettings::default() };
     games.with_game(&header.game, &settings, &args)?
 }
 
@@ -49,9 +46,10 @@ impl GameTask for &ShowArgs {
         writeln!(out, "  phase    to move  questions  critical")?;
         for phase in Phase::ALL {
             for player in Player::BOTH {
-                let group = exam.questions().iter().filter(|question| {
-                    question.phase == phase && game.to_move(&question.position) == player
-                });
+                let group = exam
+                    .questions()
+                    .iter()
+                    .filter(|question| question.phase == phase && game.to_move(&question.position) == player);
                 let critical = group.clone().filter(|question| question.is_critical());
                 let (phase, player) = (phase.name(), player.name());
                 let (questions, critical) = (group.clone().count(), critical.count());

@@ -48,11 +48,7 @@ pub(super) struct AccessArgs {
 
 impl AccessArgs {
     fn at(&self, url: &str) -> Address {
-        Address {
-            url: url.to_owned(),
-            key: self.key.clone(),
-            authority: self.authority.clone(),
-        }
+        Address { url: url.to_owned(), key: self.key.clone(), authority: self.authority.clone() }
     }
 
     /// Connects with the server of the option --fleet, if it is given.
@@ -119,9 +115,7 @@ fn host(text: &str) -> Result<String, String> {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "-._:[]".contains(letter);
     match !text.is_empty() && text.chars().all(fits) {
         true => Ok(text.to_owned()),
-        false => {
-            Err("a host is a name such as alice.local or an address such as 192.168.0.7".to_owned())
-        }
+        false => Err("a host is a name such as alice.local or an address such as 192.168.0.7".to_owned()),
     }
 }
 
@@ -217,30 +211,17 @@ fn up(args: &UpArgs) -> CommandResult {
     };
     writeln!(out, "{}: {what}", args.dir.display())?;
     let (program, url) = (program::name(), server.url());
-    let authority = server.authority().map_or(String::new(), |path| {
-        format!(" --authority {}", path.display())
-    });
+    let authority = server.authority().map_or(String::new(), |path| format!(" --authority {}", path.display()));
     let (config, learner) = (server.config(), server.learner_key());
     let (config, learner) = (config.display(), learner.display());
     let worker = server.worker_key();
     writeln!(out, "server:  nats-server -c {config}")?;
-    writeln!(
-        out,
-        "learner: {program} train --fleet {url} --key {learner}{authority}"
-    )?;
-    writeln!(
-        out,
-        "worker:  {program} worker {url} --key {}{authority}",
-        worker.display()
-    )?;
+    writeln!(out, "learner: {program} train --fleet {url} --key {learner}{authority}")?;
+    writeln!(out, "worker:  {program} worker {url} --key {}{authority}", worker.display())?;
     writeln!(
         out,
         "A worker needs its key{} on its own machine; the learner's key stays here. {} can only look.",
-        if authority.is_empty() {
-            ""
-        } else {
-            " and the authority's certificate"
-        },
+        if authority.is_empty() { "" } else { " and the authority's certificate" },
         server.status_key().display()
     )?;
     if args.write_only {
@@ -305,14 +286,10 @@ fn show_status(args: &StatusArgs) -> CommandResult {
 fn serve_metrics(link: &Link, port: u16) -> CommandResult {
     const PATIENCE: Duration = Duration::from_secs(2);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port));
-    let listener =
-        listener.map_err(|error| Failure::new(format!("--prometheus {port}: {error}")))?;
+    let listener = listener.map_err(|error| Failure::new(format!("--prometheus {port}: {error}")))?;
     let stop = stop_on_interrupt()?;
     listener.set_nonblocking(true)?;
-    writeln!(
-        io::stdout(),
-        "http://localhost:{port}/metrics; Ctrl-C stops"
-    )?;
+    writeln!(io::stdout(), "http://localhost:{port}/metrics; Ctrl-C stops")?;
     while !stop.load(Ordering::Relaxed) {
         let Ok((mut client, _)) = listener.accept() else {
             thread::sleep(Duration::from_millis(50));
@@ -373,25 +350,15 @@ fn keys(args: KeyArgs) -> CommandResult {
         KeyCommand::Rotate { name } => {
             server.rotate(&name)?;
             let file = server.key_file(&name);
-            writeln!(
-                out,
-                "{}: there is a new key; the old one is refused",
-                file.display()
-            )?;
+            writeln!(out, "{}: there is a new key; the old one is refused", file.display())?;
         }
         KeyCommand::Renew => {
             server.renew()?;
-            writeln!(
-                out,
-                "the server has a new certificate of the same authority"
-            )?;
+            writeln!(out, "the server has a new certificate of the same authority")?;
         }
     }
     if !server.reload() {
-        writeln!(
-            out,
-            "the server's process was not found; if it runs, reload it with: nats-server --signal reload"
-        )?;
+        writeln!(out, "the server's process was not found; if it runs, reload it with: nats-server --signal reload")?;
     }
     if let Some(key) = revoked {
         let files = server.purge(&key)?;
@@ -403,26 +370,15 @@ fn keys(args: KeyArgs) -> CommandResult {
 fn show_repeat<C: Catalog>(games: &C, args: &RepeatArgs) -> CommandResult {
     let (folder, config) = RunFolder::open(&args.run)?;
     let device = open_device(args.device)?;
-    let task = RepeatTask {
-        config: &config,
-        folder: &folder,
-        device: &device,
-    };
-    let Repeated {
-        step,
-        files,
-        is_same,
-    } = games.with_game(&config.game.name, &config.game.settings(), task)??;
+    let task = RepeatTask { config: &config, folder: &folder, device: &device };
+    let Repeated { step, files, is_same } = games.with_game(&config.game.name, &config.game.settings(), task)??;
     if !is_same {
         return Err(Failure::new(format!(
             "{files} files in their order give other weights than the checkpoint of step {step}; was it written with \
              other settings, on another device, or by another version?"
         )));
     }
-    writeln!(
-        io::stdout(),
-        "{files} files in their order give the weights of step {step}, bit for bit"
-    )?;
+    writeln!(io::stdout(), "{files} files in their order give the weights of step {step}, bit for bit")?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -30,15 +30,8 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let file = agent_file::load(&args.file)?;
     let mut inspection = Inspection::new(&file);
     if let Some(position) = &args.position {
-        let settings = GameSettings {
-            board: args.board.clone(),
-            ..GameSettings::default()
-        };
-        let task = OpinionTask {
-            args: &args,
-            file: &file,
-            position,
-        };
+        let settings = GameSettings { board: args.board.clone(), ..GameSettings::default() };
+        let task = OpinionTask { args: &args, file: &file, position };
         let game = &file.header().version.game;
         inspection = inspection.with_output(games.with_game(game, &settings, task)??);
     }

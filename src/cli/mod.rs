@@ -221,9 +221,7 @@ fn filled<C: Catalog>(command: clap::Command, games: &C) -> clap::Command {
 
 fn fill(command: clap::Command, games: &str, first: &str) -> clap::Command {
     let with_help = command.mut_args(|arg| match arg.get_help().map(ToString::to_string) {
-        Some(help) if help.contains('{') => {
-            arg.help(help.replace("{games}", games).replace("{first}", first))
-        }
+        Some(help) if help.contains('{') => arg.help(help.replace("{games}", games).replace("{first}", first)),
         _ => arg,
     });
     with_help.mut_subcommands(|command| fill(command, games, first))
@@ -264,11 +262,7 @@ impl GameArgs {
 
     /// The settings, with this limit on the length of a game.
     pub(crate) fn settings(&self, max_plies: Option<u32>) -> GameSettings {
-        GameSettings {
-            board: self.board.clone(),
-            quiet_limit: self.quiet_limit,
-            max_plies,
-        }
+        GameSettings { board: self.board.clone(), quiet_limit: self.quiet_limit, max_plies }
     }
 }
 
@@ -276,17 +270,13 @@ impl GameArgs {
 fn position_of<G: Game>(game: &G, text: Option<&str>) -> Result<G::Position, Failure> {
     match text {
         None | Some("start") => Ok(game.start()),
-        Some(text) => game
-            .parse_position(text)
-            .map_err(|error| Failure::usage(format!("--position: {error}"))),
+        Some(text) => game.parse_position(text).map_err(|error| Failure::usage(format!("--position: {error}"))),
     }
 }
 
 /// Refuses an output that is there but is no regular file, before any work is done for it.
 fn check_output(path: Option<&Path>) -> Result<(), Failure> {
-    path.map_or(Ok(()), |path| {
-        files::check_output(path).map_err(|error| in_file(path, error))
-    })
+    path.map_or(Ok(()), |path| files::check_output(path).map_err(|error| in_file(path, error)))
 }
 
 /// Writes a file as a whole or not at all.

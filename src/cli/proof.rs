@@ -80,12 +80,7 @@ fn run_verify(args: &FileArgs) -> CommandResult {
             None => Failure::new(flaw),
         }
     })?;
-    writeln!(
-        out,
-        "all {} claims are proven, in {:.0} s",
-        proof.claims().len(),
-        begun.elapsed().as_secs_f64()
-    )?;
+    writeln!(out, "all {} claims are proven, in {:.0} s", proof.claims().len(), begun.elapsed().as_secs_f64())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -101,20 +96,10 @@ fn run_show(args: &ShowArgs) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     writeln!(out, "made by {}", proof.made().escape_debug())?;
-    writeln!(
-        out,
-        "{} moves; wins of {} plies are left to search",
-        proof.moves(),
-        proof.search()
-    )?;
+    writeln!(out, "{} moves; wins of {} plies are left to search", proof.moves(), proof.search())?;
     for claim in proof.claims() {
         let opening = claim.text(proof.game());
-        writeln!(
-            out,
-            "{opening}: {} wins within {} plies",
-            claim.winner.name(),
-            claim.plies
-        )?;
+        writeln!(out, "{opening}: {} wins within {} plies", claim.winner.name(), claim.plies)?;
     }
     Ok(ExitCode::SUCCESS)
 }

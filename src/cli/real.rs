@@ -142,10 +142,7 @@ fn run_show(game: &Jarmo, args: &ShowArgs) -> CommandResult {
         let drawn = openings.iter().filter(drawn).count();
         let (all, plies) = (openings.len(), args.plies);
         let unit = if plies == 1 { "ply" } else { "plies" };
-        writeln!(
-            out,
-            "{drawn} of {all} openings of {plies} {unit} are proven drawn"
-        )?;
+        writeln!(out, "{drawn} of {all} openings of {plies} {unit} are proven drawn")?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -62,11 +62,7 @@ pub(super) struct ShowArgs {
 pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     match command {
         Command::Trace(args) => {
-            let settings = GameSettings {
-                board: args.board,
-                quiet_limit: args.quiet_limit,
-                max_plies: None,
-            };
+            let settings = GameSettings { board: args.board, quiet_limit: args.quiet_limit, max_plies: None };
             for name in games.names() {
                 games.with_game(name, &settings.fitting(name), Nothing)?; // reports a wrong setting once
             }
@@ -111,9 +107,8 @@ impl GameTask for &ShowArgs {
         let mut position = position_of(&game, self.position.as_deref())?;
         let moves = self.moves.iter().filter(|text| !text.is_empty());
         for (index, text) in moves.enumerate() {
-            game.play_text(&mut position, text).map_err(|error| {
-                Failure::usage(format!("--moves: number {}: {error}", index + 1))
-            })?;
+            game.play_text(&mut position, text)
+                .map_err(|error| Failure::usage(format!("--moves: number {}: {error}", index + 1)))?;
         }
         let mut out = stdout().lock();
         let board = game.display(&position).to_string();
@@ -132,9 +127,7 @@ impl GameTask for &ShowArgs {
                     Some(winner) => format!("{} wins", winner.name()),
                     None => "draw".to_owned(),
                 };
-                let score = outcome
-                    .score
-                    .map_or(String::new(), |[white, black]| format!(", {white}:{black}"));
+                let score = outcome.score.map_or(String::new(), |[white, black]| format!(", {white}:{black}"));
                 let cut = if outcome.truncated { ", cut off" } else { "" };
                 writeln!(out, "result: {result}{score}{cut}")?;
             }

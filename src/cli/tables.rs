@@ -16,9 +16,7 @@ use jarmo_core::numbers::{NumberRange, QUIET_LIMIT, SEED};
 use jarmo_exact::ExactError;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_exact::tables::index::{LEAST_FORCE, MOST_FORCE};
-use jarmo_exact::tables::{
-    BuildSettings, PliesTo, SideStats, Solvable, TableProgress, Tables, build, pack, verify,
-};
+use jarmo_exact::tables::{BuildSettings, PliesTo, SideStats, Solvable, TableProgress, Tables, build, pack, verify};
 use jarmo_selfplay::bench;
 
 /// Forces of tables. Not every game has all of them.
@@ -209,11 +207,7 @@ impl Command {
 
 pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     let game = command.game();
-    let settings = GameSettings {
-        board: game.board.clone(),
-        quiet_limit: game.quiet_limit,
-        max_plies: None,
-    };
+    let settings = GameSettings { board: game.board.clone(), quiet_limit: game.quiet_limit, max_plies: None };
     games.with_game(&game.name, &settings, &command)?
 }
 
@@ -224,11 +218,7 @@ impl GameTask for &Command {
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let id = game.id();
         let game: &dyn Any = &game;
-        match (
-            self,
-            game.downcast_ref::<Jarmo>(),
-            game.downcast_ref::<Tammi>(),
-        ) {
+        match (self, game.downcast_ref::<Jarmo>(), game.downcast_ref::<Tammi>()) {
             (Command::Pack(args), Some(jarmo), _) => run_pack(jarmo, args),
             (Command::Openings(args), Some(jarmo), _) => run_openings(jarmo, args),
             (Command::Real(command), Some(jarmo), _) => real::run(jarmo, command),
@@ -283,11 +273,7 @@ fn run_verify<G: Solvable>(game: &G, args: &VerifyArgs) -> CommandResult {
     let mut out = stdout().lock();
     let mut sound = true;
     for check in verify(game, &tables, args.samples, args.seed) {
-        let state = if check.mistakes.is_empty() {
-            "right"
-        } else {
-            "WRONG"
-        };
+        let state = if check.mistakes.is_empty() { "right" } else { "WRONG" };
         writeln!(
             out,
             "force {}: {state}; {} random positions checked against their successors, {} games played out",
@@ -298,11 +284,7 @@ fn run_verify<G: Solvable>(game: &G, args: &VerifyArgs) -> CommandResult {
         }
         sound &= check.mistakes.is_empty();
     }
-    Ok(if sound {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// A position of the tables, and its value for the player to move.
@@ -330,18 +312,13 @@ fn run_probe<G: Solvable>(game: &G, args: &ProbeArgs) -> CommandResult {
     let mut out = stdout().lock();
     writeln!(out, "{}: {proven}", game.to_move(&start).name())?;
     if G::PLIES_TO == PliesTo::Capture && proven.plies.is_some_and(|plies| plies > 0) {
-        writeln!(
-            out,
-            "plies count to the next capture or the end of the game"
-        )?;
+        writeln!(out, "plies count to the next capture or the end of the game")?;
     }
     for value in tables.actions(game, &start).unwrap_or_default() {
         let text = game.action_text(&start, value.action);
         writeln!(out, "  {text:6} {}", value.proven)?;
     }
-    let line = tables
-        .best_line(game, &start, args.line)
-        .unwrap_or_default();
+    let line = tables.best_line(game, &start, args.line).unwrap_or_default();
     if !line.is_empty() {
         writeln!(out, "{}", line.join(" "))?;
     }
@@ -400,9 +377,7 @@ fn run_stats<G: Solvable>(game: &G, args: &StatsArgs) -> CommandResult {
     let stats = tables.stats();
     if args.json {
         let text = |longest: &Option<(u32, G::Position)>| {
-            longest.map(|(plies, position)| {
-                json!({"plies": plies, "position": game.position_text(&position)})
-            })
+            longest.map(|(plies, position)| json!({"plies": plies, "position": game.position_text(&position)}))
         };
         let layers: Vec<_> = stats
             .iter()
@@ -420,10 +395,7 @@ fn run_stats<G: Solvable>(game: &G, args: &StatsArgs) -> CommandResult {
         writeln!(out, "{}", json!({"game": game.id(), "layers": layers}))?;
         return Ok(ExitCode::SUCCESS);
     }
-    writeln!(
-        out,
-        "force  to move         won       drawn        lost        over  longest win"
-    )?;
+    writeln!(out, "force  to move         won       drawn        lost        over  longest win")?;
     for layer in &stats {
         for side in &layer.sides {
             writeln!(

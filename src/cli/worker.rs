@@ -67,17 +67,11 @@ pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResu
         run: args.run,
         threads: args.threads,
         device,
-        time: args
-            .minutes
-            .map(|minutes| Duration::from_secs(60 * minutes)),
+        time: args.minutes.map(|minutes| Duration::from_secs(60 * minutes)),
         most_games: args.games,
     };
     let stop = stop_on_interrupt()?;
-    let mut printer = WorkerPrinter {
-        json: args.json,
-        log: args.log,
-        ..WorkerPrinter::default()
-    };
+    let mut printer = WorkerPrinter { json: args.json, log: args.log, ..WorkerPrinter::default() };
     work(games, &settings, &stop, |event| printer.event(&event))?;
     if !args.json {
         printer.note(Level::Info, "stopped");
@@ -118,19 +112,14 @@ impl WorkerPrinter {
             }
             WorkerEvent::Pairs(pairs) => {
                 self.pairs += pairs;
-                self.say_now_and_then(|printer| {
-                    format!("pairs of games played for arenas: {}", printer.pairs)
-                });
+                self.say_now_and_then(|printer| format!("pairs of games played for arenas: {}", printer.pairs));
             }
             WorkerEvent::Warning(warning) => self.note(Level::Warning, warning),
             WorkerEvent::Sent(file) => {
                 self.files += 1;
                 self.samples += file.samples;
                 self.bytes += file.bytes;
-                self.note(
-                    Level::Debug,
-                    &format!("file {}, {} samples", file.id, file.samples),
-                );
+                self.note(Level::Debug, &format!("file {}, {} samples", file.id, file.samples));
                 self.say_now_and_then(|printer| {
                     format!(
                         "files sent: {}, with {} samples, {:.0} kB; network of step {}",

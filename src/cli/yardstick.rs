@@ -151,27 +151,21 @@ impl GameTask for Measure {
 }
 
 /// The agent of a spec, or its network without search for a budget of 0.
-fn agent<G: CatalogGame>(
-    game: &G,
-    spec: &AgentSpec,
-    budget: Option<u64>,
-) -> Result<Box<dyn Agent<G>>, Failure> {
+fn agent<G: CatalogGame>(game: &G, spec: &AgentSpec, budget: Option<u64>) -> Result<Box<dyn Agent<G>>, Failure> {
     if budget != Some(0) {
         return build(game.clone(), spec).map_err(Failure::usage);
     }
     let network = build_without_search(game.clone(), spec).map_err(Failure::usage)?;
     network.ok_or_else(|| {
-        Failure::usage(format!(
-            "--nodes 0 needs an agent with a network, not {spec}; give another number of nodes"
-        ))
+        Failure::usage(format!("--nodes 0 needs an agent with a network, not {spec}; give another number of nodes"))
     })
 }
 
 fn verify<C: Catalog>(games: &C, path: &Path) -> CommandResult {
     let text = files::read_text(path, MOST_BYTES).map_err(|error| in_file(path, error))?;
     for (line, number) in text.lines().zip(1..) {
-        let row: Row = serde_json::from_str(line)
-            .map_err(|error| in_file(path, format_args!("line {number}: {error}")))?;
+        let row: Row =
+            serde_json::from_str(line).map_err(|error| in_file(path, format_args!("line {number}: {error}")))?;
         let game = row.game.clone();
         games.with_game(&game, &GameSettings::default(), Verify { row, number })??;
     }

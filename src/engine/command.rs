@@ -15,10 +15,7 @@ pub(super) enum Command<'a> {
     /// The next position belongs to another game.
     NewGame,
     /// A position, as text or the start, and moves from there.
-    Position {
-        text: Option<&'a str>,
-        moves: Vec<&'a str>,
-    },
+    Position { text: Option<&'a str>, moves: Vec<&'a str> },
     /// Search.
     Go(Spend),
     /// End the search and answer.
@@ -126,19 +123,13 @@ fn split_at_word<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
 
 fn parse_go(rest: &str) -> Result<Spend, String> {
     let words: Vec<&str> = rest.split_whitespace().collect();
-    let number = |text: &str| {
-        text.parse::<u64>()
-            .map_err(|_| format!("go: `{}` is no whole number", shorten(text)))
-    };
+    let number = |text: &str| text.parse::<u64>().map_err(|_| format!("go: `{}` is no whole number", shorten(text)));
     match words[..] {
         [] => Ok(Spend::Usual),
         ["infinite"] => Ok(Spend::Endless),
         ["nodes", nodes] => Ok(Spend::Nodes(number(nodes)?)),
         ["movetime", time] => Ok(Spend::Time(Duration::from_millis(number(time)?))),
-        _ => Err(format!(
-            "go {}: expected go nodes N, movetime MS, infinite, or nothing",
-            shorten(rest)
-        )),
+        _ => Err(format!("go {}: expected go nodes N, movetime MS, infinite, or nothing", shorten(rest))),
     }
 }
 
@@ -147,19 +138,13 @@ fn parse_query(rest: &str) -> Result<Query, String> {
         "p1turn" => Ok(Query::FirstToMove),
         "gameover" => Ok(Query::GameOver),
         "result" => Ok(Query::Result),
-        _ => Err(format!(
-            "query {}: expected p1turn, gameover or result",
-            shorten(rest)
-        )),
+        _ => Err(format!("query {}: expected p1turn, gameover or result", shorten(rest))),
     }
 }
 
 fn parse_option(rest: &str) -> Result<Command<'_>, String> {
     rest.strip_prefix("name ")
         .and_then(|rest| rest.split_once(" value "))
-        .map(|(name, value)| Command::SetOption {
-            name: name.trim(),
-            value: value.trim(),
-        })
+        .map(|(name, value)| Command::SetOption { name: name.trim(), value: value.trim() })
         .ok_or_else(|| "expected setoption name NAME value VALUE".to_owned())
 }

@@ -44,14 +44,10 @@ pub(super) fn lines<G: Game>(
 /// `mate N` for a certain win or loss in N plies, else `cp N`: a hundred times the logarithm of the odds.
 fn score(candidate: &Candidate) -> String {
     match candidate.proven {
-        Some(Proven {
-            verdict: Verdict::Draw,
-            ..
-        }) => "cp 0".to_owned(),
-        Some(Proven {
-            verdict,
-            plies: Some(plies),
-        }) => format!("mate {}", i64::from(verdict.sign()) * i64::from(plies)),
+        Some(Proven { verdict: Verdict::Draw, .. }) => "cp 0".to_owned(),
+        Some(Proven { verdict, plies: Some(plies) }) => {
+            format!("mate {}", i64::from(verdict.sign()) * i64::from(plies))
+        }
         _ => {
             let share = (1.0 + candidate.value.expectation()) / 2.0;
             let odds = share / (1.0 - share);

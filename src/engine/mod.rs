@@ -58,10 +58,9 @@ pub fn run<G: CatalogGame>(
         loop {
             let goes_on = match lines.next_line() {
                 Ok(Some(Line::Text(text))) => session.obey(&text, scope),
-                Ok(Some(Line::TooLong)) => session.complain(&format!(
-                    "a line is {} and was ignored",
-                    too_long(MAX_LINE_BYTES)
-                )),
+                Ok(Some(Line::TooLong)) => {
+                    session.complain(&format!("a line is {} and was ignored", too_long(MAX_LINE_BYTES)))
+                }
                 Ok(None) => Ok(false),
                 Err(error) => Err(error),
             };
@@ -171,15 +170,9 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
                 &format!("id name {}", this_program()),
                 "id author the jarmo authors",
                 &format!("option name Agent type string default {}", self.spec),
-                &format!(
-                    "option name Simulations type spin default 0 min 0 max {}",
-                    SIMULATIONS.most
-                ),
+                &format!("option name Simulations type spin default 0 min 0 max {}", SIMULATIONS.most),
                 &format!("option name Seed type spin default {} min 0", self.seed),
-                &format!(
-                    "option name MultiPV type spin default 1 min 1 max {}",
-                    LINES.most
-                ),
+                &format!("option name MultiPV type spin default 1 min 1 max {}", LINES.most),
                 "ugiok",
             ],
         )
@@ -204,15 +197,10 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
     fn set_position(&mut self, text: Option<&str>, moves: &[&str]) -> Result<(), String> {
         let mut position = match text {
             None => self.game.start(),
-            Some(text) => self
-                .game
-                .parse_position(text)
-                .map_err(|error| error.to_string())?,
+            Some(text) => self.game.parse_position(text).map_err(|error| error.to_string())?,
         };
         for text in moves {
-            self.game
-                .play_text(&mut position, text)
-                .map_err(|error| error.to_string())?;
+            self.game.play_text(&mut position, text).map_err(|error| error.to_string())?;
         }
         self.position = position;
         Ok(())
@@ -220,20 +208,14 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
 
     fn set_option(&mut self, name: &str, value: &str) -> Result<(), String> {
         let number = |least: u64, most: u64| {
-            value
-                .parse()
-                .ok()
-                .filter(|number| (least..=most).contains(number))
-                .ok_or_else(|| {
-                    let value = shorten(value);
-                    format!("option {name}: `{value}` is no whole number from {least} to {most}")
-                })
+            value.parse().ok().filter(|number| (least..=most).contains(number)).ok_or_else(|| {
+                let value = shorten(value);
+                format!("option {name}: `{value}` is no whole number from {least} to {most}")
+            })
         };
         match name.to_ascii_lowercase().as_str() {
             "agent" => {
-                let spec = value
-                    .parse()
-                    .map_err(|error: AgentError| error.to_string())?;
+                let spec = value.parse().map_err(|error: AgentError| error.to_string())?;
                 self.replace_agent(spec)
             }
             "simulations" => {
@@ -250,10 +232,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
                 self.lines = number(LINES.least, LINES.most)? as usize;
                 self.replace_agent(self.spec.clone())
             }
-            _ => Err(format!(
-                "no option is called `{}`; there are Agent, Simulations, Seed, MultiPV",
-                shorten(name)
-            )),
+            _ => Err(format!("no option is called `{}`; there are Agent, Simulations, Seed, MultiPV", shorten(name))),
         }
     }
 
@@ -284,8 +263,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             self.complain("the game is over")?;
             return self.say(&format!("bestmove {NO_MOVE}"));
         }
-        let Thinking::No(mut thinker) = std::mem::replace(&mut self.thinking, Thinking::Changing)
-        else {
+        let Thinking::No(mut thinker) = std::mem::replace(&mut self.thinking, Thinking::Changing) else {
             unreachable!("`go` is refused while a search runs");
         };
         let answered = Arc::new(AtomicBool::new(false));
@@ -315,11 +293,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             search.run(&mut thinker, out);
             thinker
         });
-        self.thinking = Thinking::Yes {
-            thread,
-            answered,
-            end,
-        };
+        self.thinking = Thinking::Yes { thread, answered, end };
         Ok(())
     }
 
@@ -350,9 +324,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
     }
 
     fn join(&mut self) {
-        if let Thinking::Yes { thread, .. } =
-            std::mem::replace(&mut self.thinking, Thinking::Changing)
-        {
+        if let Thinking::Yes { thread, .. } = std::mem::replace(&mut self.thinking, Thinking::Changing) {
             let thinker = thread.join().expect("an agent does not panic");
             self.thinking = Thinking::No(thinker);
         }
@@ -376,13 +348,7 @@ impl<G: CatalogGame> Search<G> {
     fn run(self, thinker: &mut Thinker<G>, out: &Mutex<impl Write + Send>) {
         let start = Instant::now();
         let show = |decision: &Decision| {
-            let lines = info::lines(
-                &self.game,
-                &self.position,
-                decision,
-                self.lines,
-                start.elapsed(),
-            );
+            let lines = info::lines(&self.game, &self.position, decision, self.lines, start.elapsed());
             let _ = say(out, &lines);
         };
         let until = match self.spend {
@@ -402,12 +368,8 @@ impl<G: CatalogGame> Search<G> {
             latest: None,
         };
         let mut stream = stream(self.seed.0, self.seed.1);
-        let mut requests = [Request {
-            position: self.position,
-            stream: &mut stream,
-            limit,
-            memory: Some(&mut thinker.memory),
-        }];
+        let mut requests =
+            [Request { position: self.position, stream: &mut stream, limit, memory: Some(&mut thinker.memory) }];
         let decision = thinker.agent.choose(&mut requests).remove(0);
         show(&decision);
         // An endless search answers when it is asked to, even if it has nothing left to find out.

@@ -48,10 +48,7 @@ impl Client {
             !over && answers.iter().any(|one| line.starts_with(one))
         };
         while self.output.lines().iter().filter(is_answer).count() < self.expected {
-            assert!(
-                began.elapsed() < Duration::from_secs(60),
-                "the engine answers"
-            );
+            assert!(began.elapsed() < Duration::from_secs(60), "the engine answers");
             thread::sleep(Duration::from_millis(1));
         }
     }
@@ -90,9 +87,7 @@ fn answers_of<G: jarmo::catalog::CatalogGame>(game: G, agent: &str, lines: &[&st
         expected: 0,
         output: output.clone(),
     };
-    engine::run(game, &spec, 1, BufReader::new(client), output.clone())
-        .unwrap()
-        .unwrap();
+    engine::run(game, &spec, 1, BufReader::new(client), output.clone()).unwrap().unwrap();
     output.lines()
 }
 
@@ -104,24 +99,10 @@ fn answers(agent: &str, lines: &[&str]) -> Vec<String> {
 #[test]
 fn the_golden_dialogue_is_reproduced_exactly() {
     let golden = include_str!("../data/engine/dialogue.txt");
-    let sent: Vec<&str> = golden
-        .lines()
-        .filter_map(|line| line.strip_prefix("> "))
-        .collect();
-    let expected: Vec<&str> = golden
-        .lines()
-        .filter_map(|line| line.strip_prefix("< "))
-        .collect();
-    let answered: Vec<String> = answers("random", &sent)
-        .iter()
-        .map(|line| timeless(line))
-        .collect();
-    assert_eq!(
-        answered,
-        expected,
-        "the dialogue now is:\n{}",
-        answered.join("\n")
-    );
+    let sent: Vec<&str> = golden.lines().filter_map(|line| line.strip_prefix("> ")).collect();
+    let expected: Vec<&str> = golden.lines().filter_map(|line| line.strip_prefix("< ")).collect();
+    let answered: Vec<String> = answers("random", &sent).iter().map(|line| timeless(line)).collect();
+    assert_eq!(answered, expected, "the dialogue now is:\n{}", answered.join("\n"));
 }
 
 /// The line without values that depend on the machine.
@@ -141,20 +122,8 @@ fn timeless(line: &str) -> String {
 
 #[test]
 fn every_agent_answers_with_a_legal_move() {
-    for agent in [
-        "random",
-        "greedy",
-        "uniform:50",
-        "rollout:50",
-        "alphabeta:500",
-    ] {
-        for go in [
-            "go",
-            "go nodes 20",
-            "go nodes 0",
-            "go movetime 1",
-            "go movetime 0",
-        ] {
+    for agent in ["random", "greedy", "uniform:50", "rollout:50", "alphabeta:500"] {
+        for go in ["go", "go nodes 20", "go nodes 0", "go movetime 1", "go movetime 0"] {
             let lines = answers(agent, &["position startpos moves A1-C2", go]);
             let last = lines.last().unwrap();
             let best = last.strip_prefix("bestmove ").unwrap();
@@ -169,41 +138,20 @@ fn every_agent_answers_with_a_legal_move() {
 fn an_infinite_search_answers_when_stopped() {
     for agent in ["uniform?mb=8", "rollout:10", "alphabeta:10", "random"] {
         let lines = answers(agent, &["go infinite", "isready", "stop", "isready"]);
-        let find = |wanted: &str| {
-            lines
-                .iter()
-                .position(|line| line.starts_with(wanted))
-                .unwrap()
-        };
+        let find = |wanted: &str| lines.iter().position(|line| line.starts_with(wanted)).unwrap();
         assert!(find("readyok") < find("bestmove"), "{agent}: {lines:?}");
         assert_eq!(lines.last().unwrap(), "readyok", "{agent}");
         // The end of the input stops it too.
         let lines = answers(agent, &["go infinite"]);
-        assert!(
-            lines.last().unwrap().starts_with("bestmove "),
-            "{agent}: {lines:?}"
-        );
+        assert!(lines.last().unwrap().starts_with("bestmove "), "{agent}: {lines:?}");
     }
 }
 
 #[test]
 fn an_infinite_search_refuses_other_commands() {
-    let lines = answers(
-        "rollout:10",
-        &[
-            "go infinite",
-            "position startpos moves A1-C2",
-            "go",
-            "stop",
-            "query p1turn",
-        ],
-    );
+    let lines = answers("rollout:10", &["go infinite", "position startpos moves A1-C2", "go", "stop", "query p1turn"]);
     let busy = "info string a search is running; send stop first";
-    assert_eq!(
-        lines.iter().filter(|line| *line == busy).count(),
-        2,
-        "{lines:?}"
-    );
+    assert_eq!(lines.iter().filter(|line| *line == busy).count(), 2, "{lines:?}");
     assert_eq!(lines.last().unwrap(), "response true");
 }
 
@@ -212,10 +160,7 @@ fn the_same_seed_gives_the_same_moves() {
     let play = |seed: &str| {
         let option = format!("setoption name Seed value {seed}");
         let lines = answers("random", &[&option, "go", "go", "go", "go", "go", "go"]);
-        lines
-            .into_iter()
-            .filter(|line| line.starts_with("best"))
-            .collect::<Vec<_>>()
+        lines.into_iter().filter(|line| line.starts_with("best")).collect::<Vec<_>>()
     };
     assert_eq!(play("5"), play("5"));
     assert_ne!(play("5"), play("6"));
@@ -229,32 +174,19 @@ fn a_win_in_one_is_announced_and_played() {
         let lines = answers_of(ConnectFour::new(0), agent, &[won, "go"]);
         assert_eq!(lines.last().unwrap(), "bestmove D", "{agent}");
         let info = &lines[lines.len() - 2];
-        assert!(
-            info.contains(" score mate 1 wdl 1000 0 0 "),
-            "{agent}: {info}"
-        );
+        assert!(info.contains(" score mate 1 wdl 1000 0 0 "), "{agent}: {info}");
     }
 }
 
 #[test]
 fn multipv_shows_several_lines() {
     for agent in ["alphabeta:3000", "rollout:300"] {
-        let lines = answers_of(
-            Guard::standard(),
-            agent,
-            &["setoption name MultiPV value 3", "go"],
-        );
+        let lines = answers_of(Guard::standard(), agent, &["setoption name MultiPV value 3", "go"]);
         let last: Vec<&String> = lines.iter().rev().skip(1).take(3).collect();
         for (info, number) in last.iter().rev().zip(1..) {
-            assert!(
-                info.contains(&format!(" multipv {number} score ")),
-                "{agent}: {lines:?}"
-            );
+            assert!(info.contains(&format!(" multipv {number} score ")), "{agent}: {lines:?}");
         }
-        let moves: Vec<&str> = last
-            .iter()
-            .map(|info| info.split(" pv ").nth(1).unwrap())
-            .collect();
+        let moves: Vec<&str> = last.iter().map(|info| info.split(" pv ").nth(1).unwrap()).collect();
         assert!(moves[0] != moves[1] && moves[1] != moves[2], "{moves:?}");
     }
 }
@@ -295,10 +227,7 @@ fn the_search_tree_is_kept_until_a_new_game() {
 #[test]
 fn the_keyword_moves_must_be_a_word_of_its_own() {
     let start = "bbbbb/5/5/5/wwwww w - - 0";
-    for line in [
-        format!("position fen {start}\tmoves\tA1-C2"),
-        format!("position  fen  {start}  moves A1-C2"),
-    ] {
+    for line in [format!("position fen {start}\tmoves\tA1-C2"), format!("position  fen  {start}  moves A1-C2")] {
         let lines = answers("random", &[&line, "query p1turn"]);
         assert_eq!(lines, ["response false"], "{line:?}");
     }

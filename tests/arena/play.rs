@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use jarmo::agent::{Agent, Decision, GreedyAgent, RandomAgent, Request, build};
 use jarmo::arena::{
-    Anchor, Budget, Checkpoint, Conclusion, Entrant, Ladder, Observer, Openings, Pairing, Report,
-    Settings, Sprt, Standings, Team, Tournament,
+    Anchor, Budget, Checkpoint, Conclusion, Entrant, Ladder, Observer, Openings, Pairing, Report, Settings, Sprt,
+    Standings, Team, Tournament,
 };
 use jarmo::catalog::CatalogGame;
 use jarmo::eval::Value;
@@ -82,10 +82,7 @@ impl Observer for Keeper<'_> {
 }
 
 fn entrants(names: &[&str]) -> Vec<Entrant> {
-    let entrant = |name: &&str| Entrant {
-        name: (*name).to_owned(),
-        checkpoint: None,
-    };
+    let entrant = |name: &&str| Entrant { name: (*name).to_owned(), checkpoint: None };
     names.iter().map(entrant).collect()
 }
 
@@ -109,39 +106,21 @@ fn teams<G: CatalogGame>(game: &G, names: &[&str], threads: usize) -> Vec<Team<G
             _ => panic!("no such agent here: {name}"),
         }
     };
-    (0..threads)
-        .map(|_| names.iter().map(agent).collect())
-        .collect()
+    (0..threads).map(|_| names.iter().map(agent).collect()).collect()
 }
 
 /// Plays a whole tournament.
-fn play<G: CatalogGame>(
-    game: &G,
-    names: &[&str],
-    settings: &Settings,
-    threads: usize,
-) -> (Report, Vec<GameRecord>) {
+fn play<G: CatalogGame>(game: &G, names: &[&str], settings: &Settings, threads: usize) -> (Report, Vec<GameRecord>) {
     let openings = Openings::random(game, 2, settings.pairs as usize, settings.seed).unwrap();
-    let mut tournament =
-        Tournament::new(game, entrants(names), &openings, settings.clone()).unwrap();
+    let mut tournament = Tournament::new(game, entrants(names), &openings, settings.clone()).unwrap();
     let stop = AtomicBool::new(false);
-    let mut keeper = Keeper {
-        records: Vec::new(),
-        stop_after: usize::MAX,
-        stop: &stop,
-    };
-    tournament
-        .play(teams(game, names, threads), &stop, &mut keeper)
-        .unwrap();
+    let mut keeper = Keeper { records: Vec::new(), stop_after: usize::MAX, stop: &stop };
+    tournament.play(teams(game, names, threads), &stop, &mut keeper).unwrap();
     (Report::new(tournament.standings()), keeper.records)
 }
 
 fn pairs(pairs: u32) -> Settings {
-    Settings {
-        pairs,
-        seed: 3,
-        ..Settings::default()
-    }
+    Settings { pairs, seed: 3, ..Settings::default() }
 }
 
 #[test]
@@ -150,10 +129,7 @@ fn games_do_not_depend_on_threads_or_batches() {
         let names = ["random", "greedy", "random", "remembers"];
         let (expected, mut records) = play(&game, &names, &pairs(20), 1);
         assert_eq!(expected.games, 240);
-        let alone = Settings {
-            in_flight: 1,
-            ..pairs(20)
-        };
+        let alone = Settings { in_flight: 1, ..pairs(20) };
         for (settings, threads) in [(pairs(20), 3), (alone, 2)] {
             let (report, mut others) = play(&game, &names, &settings, threads);
             assert_eq!(report, expected);
@@ -173,16 +149,11 @@ fn every_opening_is_played_from_both_sides_and_none_twice() {
     let (report, records) = play(&game, &["random", "lowest"], &pairs(121), 2);
     let mut by_pair: HashMap<u32, Vec<&GameRecord>> = HashMap::new();
     for record in &records {
-        by_pair
-            .entry(record.arena.unwrap().pair)
-            .or_default()
-            .push(record);
+        by_pair.entry(record.arena.unwrap().pair).or_default().push(record);
     }
     let mut openings = HashSet::new();
     for games in by_pair.values() {
-        let [one, other] = games[..] else {
-            panic!("a pair of {} games", games.len())
-        };
+        let [one, other] = games[..] else { panic!("a pair of {} games", games.len()) };
         assert_eq!(one.moves[..2], other.moves[..2]);
         assert_eq!((&one.white, &one.black), (&other.black, &other.white));
         assert_eq!(one.opening_plies, Some(2));
@@ -217,47 +188,22 @@ fn an_agent_gets_one_batch_of_all_games_in_which_it_moves() {
         let openings = Openings::random(&game, 2, settings.pairs as usize, 1).unwrap();
         let names = entrants(&["lowest", "highest"]);
         let mut tournament = Tournament::new(&game, names, &openings, settings).unwrap();
-        let agent = |highest| Lowest {
-            game: game.clone(),
-            highest,
-            pause: Duration::ZERO,
-            asked: asked.clone(),
-        };
+        let agent = |highest| Lowest { game: game.clone(), highest, pause: Duration::ZERO, asked: asked.clone() };
         let team: Team<Jarmo> = vec![Box::new(agent(false)), Box::new(agent(true))];
         let stop = AtomicBool::new(false);
         tournament.play(vec![team], &stop, &mut ()).unwrap();
         drop(tournament);
         Arc::try_unwrap(asked).unwrap().into_inner().unwrap()
     };
-    let asked = run(Settings {
-        in_flight: 32,
-        ..pairs(60)
-    });
+    let asked = run(Settings { in_flight: 32, ..pairs(60) });
     let rounds = asked.windows(2);
     let full = rounds.filter(|two| two[0].batch + two[1].batch == 32);
     let full = full.count();
     assert!(full > 10, "{full} full rounds of {}", asked.len());
-    assert!(
-        asked
-            .iter()
-            .all(|asked| asked.nodes.is_none() && !asked.has_deadline)
-    );
-    let asked = run(Settings {
-        budget: Budget {
-            nodes: Some(7),
-            movetime: Some(Duration::from_secs(1)),
-        },
-        ..pairs(2)
-    });
-    let alone = Asked {
-        batch: 1,
-        nodes: Some(7),
-        has_deadline: true,
-    };
-    assert!(
-        asked.iter().all(|asked| *asked == alone),
-        "timed games are played one at a time"
-    );
+    assert!(asked.iter().all(|asked| asked.nodes.is_none() && !asked.has_deadline));
+    let asked = run(Settings { budget: Budget { nodes: Some(7), movetime: Some(Duration::from_secs(1)) }, ..pairs(2) });
+    let alone = Asked { batch: 1, nodes: Some(7), has_deadline: true };
+    assert!(asked.iter().all(|asked| *asked == alone), "timed games are played one at a time");
 }
 
 #[test]
@@ -265,28 +211,18 @@ fn an_interrupted_tournament_resumes_from_its_records_with_the_same_result() {
     let game = Jarmo::standard();
     // Slow enough that the stop comes before the end.
     let names = ["random", "greedy", "slow"];
-    let settings = Settings {
-        in_flight: 4,
-        ..pairs(40)
-    };
+    let settings = Settings { in_flight: 4, ..pairs(40) };
     let (expected, all) = play(&game, &names, &settings, 1);
     let openings = Openings::random(&game, 2, 40, 3).unwrap();
     let stop = AtomicBool::new(false);
     let mut records = Vec::new();
     let mut sittings = 0;
     let report = loop {
-        let mut tournament =
-            Tournament::new(&game, entrants(&names), &openings, settings.clone()).unwrap();
+        let mut tournament = Tournament::new(&game, entrants(&names), &openings, settings.clone()).unwrap();
         tournament.restore(&records).unwrap();
         stop.store(false, Ordering::Relaxed);
-        let mut keeper = Keeper {
-            records: Vec::new(),
-            stop_after: 50,
-            stop: &stop,
-        };
-        tournament
-            .play(teams(&game, &names, 2), &stop, &mut keeper)
-            .unwrap();
+        let mut keeper = Keeper { records: Vec::new(), stop_after: 50, stop: &stop };
+        tournament.play(teams(&game, &names, 2), &stop, &mut keeper).unwrap();
         records.extend(keeper.records);
         sittings += 1;
         if tournament.standings().games() == tournament.standings().planned_games() {
@@ -309,9 +245,7 @@ fn games_and_agents_can_be_added_to_a_finished_tournament() {
     tournament.restore(&records).unwrap();
     assert_eq!(tournament.standings().games(), 20);
     let stop = AtomicBool::new(false);
-    tournament
-        .play(teams(&game, &names, 1), &stop, &mut ())
-        .unwrap();
+    tournament.play(teams(&game, &names, 1), &stop, &mut ()).unwrap();
     assert_eq!(Report::new(tournament.standings()), expected);
 }
 
@@ -323,41 +257,19 @@ fn records_of_another_tournament_are_refused() {
     type Change = fn(&mut GameRecord);
     let changes: [(Change, &str); 11] = [
         (|record| record.arena = None, "not played in a tournament"),
-        (
-            |record| record.arena.as_mut().unwrap().seed = 4,
-            "the seed is 4 in the record and 3 in this tournament",
-        ),
-        (
-            |record| record.arena.as_mut().unwrap().nodes = Some(8),
-            "nodes per move",
-        ),
-        (
-            |record| record.arena.as_mut().unwrap().movetime_ms = Some(8),
-            "milliseconds",
-        ),
-        (
-            |record| record.arena.as_mut().unwrap().pair = 4,
-            "play more games",
-        ),
-        (
-            |record| record.arena.as_mut().unwrap().pair ^= 1,
-            "another opening",
-        ),
-        (
-            |record| record.white = Some("rollout:5".into()),
-            "rollout:5 does not take part",
-        ),
-        (
-            |record| record.game = "tammi".into(),
-            "of tammi, not of jarmo",
-        ),
+        (|record| record.arena.as_mut().unwrap().seed = 4, "the seed is 4 in the record and 3 in this tournament"),
+        (|record| record.arena.as_mut().unwrap().nodes = Some(8), "nodes per move"),
+        (|record| record.arena.as_mut().unwrap().movetime_ms = Some(8), "milliseconds"),
+        (|record| record.arena.as_mut().unwrap().pair = 4, "play more games"),
+        (|record| record.arena.as_mut().unwrap().pair ^= 1, "another opening"),
+        (|record| record.white = Some("rollout:5".into()), "rollout:5 does not take part"),
+        (|record| record.game = "tammi".into(), "of tammi, not of jarmo"),
         (|record| record.rules = Some(99), "version 99 of the rules"),
         (|record| record.max_plies = Some(50), "limit on plies"),
         (|record| record.outcome = None, "recorded result"),
     ];
     for (change, message) in changes {
-        let mut tournament =
-            Tournament::new(&game, entrants(&["random", "greedy"]), &openings, pairs(4)).unwrap();
+        let mut tournament = Tournament::new(&game, entrants(&["random", "greedy"]), &openings, pairs(4)).unwrap();
         let mut changed = records.clone();
         change(&mut changed[2]);
         let error = tournament.restore(&changed).unwrap_err().to_string();
@@ -371,22 +283,13 @@ fn impossible_tournaments_are_refused_with_the_remedy() {
     let game = Jarmo::standard();
     let openings = Openings::random(&game, 2, 4, 3).unwrap();
     let refused = |names: &[&str], settings: Settings| {
-        Tournament::new(&game, entrants(names), &openings, settings)
-            .err()
-            .expect("it cannot be played")
-            .to_string()
+        Tournament::new(&game, entrants(names), &openings, settings).err().expect("it cannot be played").to_string()
     };
     assert!(refused(&["random"], pairs(1)).contains("at least two"));
     assert!(refused(&["random", "greedy"], pairs(0)).contains("at least 2"));
-    let sprt = Settings {
-        sprt: Some("0,10".parse().unwrap()),
-        ..pairs(1)
-    };
+    let sprt = Settings { sprt: Some("0,10".parse().unwrap()), ..pairs(1) };
     assert!(refused(&["random", "greedy", "lowest"], sprt).contains("two agents, not 3"));
-    let anchor = Settings {
-        anchor: Some("lowest=0".parse().unwrap()),
-        ..pairs(1)
-    };
+    let anchor = Settings { anchor: Some("lowest=0".parse().unwrap()), ..pairs(1) };
     let message = refused(&["random", "random"], anchor);
     assert!(message.contains("random, random#2"), "{message}");
 }
@@ -407,23 +310,14 @@ fn repeated_games_count_but_do_not_narrow_the_interval() {
 #[test]
 fn a_sequential_test_stops_early_at_the_same_pair_with_any_number_of_threads() {
     let game = Jarmo::standard();
-    let settings = Settings {
-        sprt: Some(Sprt {
-            elo0: 0.0,
-            elo1: 50.0,
-        }),
-        ..pairs(2000)
-    };
+    let settings = Settings { sprt: Some(Sprt { elo0: 0.0, elo1: 50.0 }), ..pairs(2000) };
     let (report, records) = play(&game, &["greedy", "random"], &settings, 1);
     let state = report.sprt.unwrap();
     assert_eq!(state.conclusion, Conclusion::Elo1);
     assert_eq!(state.games, report.games);
     assert!(state.games < 200 && records.len() < 4000);
     for threads in [2, 3] {
-        assert_eq!(
-            play(&game, &["greedy", "random"], &settings, threads).0,
-            report
-        );
+        assert_eq!(play(&game, &["greedy", "random"], &settings, threads).0, report);
     }
     let weaker = play(&game, &["random", "greedy"], &settings, 2).0;
     assert_eq!(weaker.sprt.unwrap().conclusion, Conclusion::Elo0);
@@ -434,13 +328,7 @@ fn the_anchor_fixes_the_scale_and_nothing_else() {
     let game = Jarmo::standard();
     let names = ["random", "greedy", "lowest"];
     let free = play(&game, &names, &pairs(20), 1).0;
-    let settings = Settings {
-        anchor: Some(Anchor {
-            agent: "random".into(),
-            elo: 1000.0,
-        }),
-        ..pairs(20)
-    };
+    let settings = Settings { anchor: Some(Anchor { agent: "random".into(), elo: 1000.0 }), ..pairs(20) };
     let fixed = play(&game, &names, &settings, 1).0;
     let rating = |report: &Report, name: &str| {
         let row = report.agents.iter().find(|row| row.name == name).unwrap();
@@ -460,30 +348,16 @@ fn a_ladder_joins_tournaments_through_common_agents() {
     let game = Jarmo::standard();
     let mut ladder = Ladder::default();
     let anchor: Anchor = "random=0".parse().unwrap();
-    for (seed, names) in [
-        (1, ["greedy", "random"]),
-        (2, ["greedy", "lowest"]),
-        (3, ["lowest", "greedy"]),
-    ] {
-        let settings = Settings {
-            pairing: Pairing::Gauntlet,
-            seed,
-            ..pairs(30)
-        };
+    for (seed, names) in [(1, ["greedy", "random"]), (2, ["greedy", "lowest"]), (3, ["lowest", "greedy"])] {
+        let settings = Settings { pairing: Pairing::Gauntlet, seed, ..pairs(30) };
         let openings = Openings::random(&game, 2, 30, seed).unwrap();
         let mut table = entrants(&names);
         if names[0] == "greedy" {
-            table[0].checkpoint = Some(Checkpoint {
-                run: "run".into(),
-                step: 7,
-                cpu_seconds: None,
-            });
+            table[0].checkpoint = Some(Checkpoint { run: "run".into(), step: 7, cpu_seconds: None });
         }
         let mut tournament = Tournament::new(&game, table, &openings, settings).unwrap();
         let stop = AtomicBool::new(false);
-        tournament
-            .play(teams(&game, &names, 1), &stop, &mut ())
-            .unwrap();
+        tournament.play(teams(&game, &names, 1), &stop, &mut ()).unwrap();
         ladder.add(tournament.standings());
     }
     let text = serde_json::to_string(&ladder).unwrap();
@@ -495,10 +369,7 @@ fn a_ladder_joins_tournaments_through_common_agents() {
     assert_eq!(ratings[0].0.checkpoint.as_ref().unwrap().step, 7);
     assert_eq!(ratings[1].1.elo, 0.0);
     assert!(ratings[0].1.elo > ratings[2].1.elo + 200.0);
-    assert!(
-        ratings[2].1.margin > ratings[0].1.margin,
-        "lowest met random only through greedy"
-    );
+    assert!(ratings[2].1.margin > ratings[0].1.margin, "lowest met random only through greedy");
 }
 
 #[test]

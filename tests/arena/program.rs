@@ -33,28 +33,19 @@ fn with_file(command: &str, option: &str, path: &PathBuf) -> Command {
 }
 
 fn json(mut command: Command) -> Value {
-    let output = command
-        .arg("--json")
-        .assert()
-        .success()
-        .get_output()
-        .stdout
-        .clone();
+    let output = command.arg("--json").assert().success().get_output().stdout.clone();
     serde_json::from_slice(&output).unwrap()
 }
 
 #[test]
 fn a_match_prints_a_table() {
-    arena("greedy random --games 20 --anchor random=0")
-        .assert()
-        .success()
-        .stdout(
-            contains("jarmo: 1 match of 20 games, openings: 467 balanced ones, seed 1")
-                .and(is_match(r"\n 1 greedy +\+\d+ +\d+ +20 ").unwrap())
-                .and(is_match(r"\n 2 random +0 +0 +20 ").unwrap())
-                .and(is_match(r"\n   greedy – random +20 ").unwrap())
-                .and(contains("relative to random = 0")),
-        );
+    arena("greedy random --games 20 --anchor random=0").assert().success().stdout(
+        contains("jarmo: 1 match of 20 games, openings: 467 balanced ones, seed 1")
+            .and(is_match(r"\n 1 greedy +\+\d+ +\d+ +20 ").unwrap())
+            .and(is_match(r"\n 2 random +0 +0 +20 ").unwrap())
+            .and(is_match(r"\n   greedy – random +20 ").unwrap())
+            .and(contains("relative to random = 0")),
+    );
 }
 
 #[test]
@@ -64,10 +55,7 @@ fn a_round_robin_of_many_agents_lists_no_matches() {
         let text = arena(&args).assert().success().get_output().stdout.clone();
         let text = String::from_utf8(text).unwrap();
         let left_out = text.contains("matches are left out; the JSON report has them");
-        (
-            text.lines().filter(|line| line.contains(" – ")).count(),
-            left_out,
-        )
+        (text.lines().filter(|line| line.contains(" – ")).count(), left_out)
     };
     assert_eq!(matches(5, ""), (10, false));
     assert_eq!(matches(6, ""), (0, true));
@@ -80,12 +68,8 @@ fn a_round_robin_of_many_agents_lists_no_matches() {
 fn a_match_reports_its_opening_pairs() {
     let args = "greedy rollout:100 --games 40 --seed 5";
     let report = json(arena(args));
-    let pairs: Vec<u64> = report["matches"][0]["pairs"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|count| count.as_u64().unwrap())
-        .collect();
+    let pairs: Vec<u64> =
+        report["matches"][0]["pairs"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).collect();
     assert_eq!(pairs.iter().sum::<u64>(), 20);
     let (lost, even, won) = (pairs[0] + pairs[1], pairs[2], pairs[3] + pairs[4]);
     assert!(lost > 0 && even > 0 && won > 0, "{pairs:?}");
@@ -102,13 +86,7 @@ fn json_has_the_whole_report_and_csv_the_ratings() {
     assert_eq!(report["games"], 30);
     assert_eq!(report["agents"].as_array().unwrap().len(), 3);
     assert_eq!(report["matches"].as_array().unwrap().len(), 3);
-    let csv = arena(args)
-        .arg("--csv")
-        .assert()
-        .success()
-        .get_output()
-        .stdout
-        .clone();
+    let csv = arena(args).arg("--csv").assert().success().get_output().stdout.clone();
     let csv = String::from_utf8(csv).unwrap();
     let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
     assert_eq!(columns, [19; 4]);
@@ -125,14 +103,11 @@ fn tables_count_the_results_that_agents_throw_away() {
     build.assert().success();
     // White wins in 23 plies, and in 1.
     let positions = ["5/b4/4b/5/2w1w w - - 0", "5/2w2/5/2b2/5 w - - 0"];
-    let line =
-        |position| format!("{{\"game\":\"jarmo\",\"position\":\"{position}\",\"moves\":[]}}\n");
+    let line = |position| format!("{{\"game\":\"jarmo\",\"position\":\"{position}\",\"moves\":[]}}\n");
     let openings = folder.path().join("openings.jsonl");
     fs::write(&openings, positions.map(line).concat()).unwrap();
     let openings = openings.to_str().unwrap();
-    let games = format!(
-        "random rollout?tables={tables} --games 20 --openings {openings} --tables {tables}"
-    );
+    let games = format!("random rollout?tables={tables} --games 20 --openings {openings} --tables {tables}");
     let report = json(arena(&games));
     assert_eq!(report["judged"], true);
     let count = |list: &Value, what: &str| -> u64 {
@@ -157,12 +132,7 @@ fn tables_count_the_results_that_agents_throw_away() {
     }
     let text = arena(&games).assert().success().get_output().stdout.clone();
     let text = String::from_utf8(text).unwrap();
-    assert!(
-        ["mistakes  ", "games with any", "at force 4"]
-            .iter()
-            .all(|part| text.contains(part)),
-        "{text}"
-    );
+    assert!(["mistakes  ", "games with any", "at force 4"].iter().all(|part| text.contains(part)), "{text}");
     let unjudged = json(arena("random greedy --games 2"));
     assert!(unjudged["agents"][0]["mistakes"].is_null());
     arena("random greedy --game tammi --games 2 --tables .")
@@ -174,17 +144,9 @@ fn tables_count_the_results_that_agents_throw_away() {
 #[test]
 fn a_gauntlet_leaves_out_games_among_the_others() {
     let report = json(arena("random greedy random --games 4 --gauntlet"));
-    let firsts = report["matches"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| &row["first"]);
+    let firsts = report["matches"].as_array().unwrap().iter().map(|row| &row["first"]);
     assert_eq!(firsts.collect::<Vec<_>>(), ["random", "random"]);
-    let names = report["agents"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| row["name"].as_str());
+    let names = report["agents"].as_array().unwrap().iter().map(|row| row["name"].as_str());
     assert!(names.flatten().any(|name| name == "random#2"));
 }
 
@@ -216,61 +178,26 @@ fn bad_arguments_are_refused_before_anything_is_played() {
         ),
         ("random greedy --games 0", 2, "from 2 to 1000000"),
         ("random oracle", 2, "unknown agent; agents are random"),
-        (
-            "random runs/oracle",
-            2,
-            "or a run's folder, run:FOLDER or run:FOLDER@STEP",
-        ),
-        (
-            "random greedy --every 2",
-            2,
-            "no agent is a run; name one as run:FOLDER",
-        ),
+        ("random runs/oracle", 2, "or a run's folder, run:FOLDER or run:FOLDER@STEP"),
+        ("random greedy --every 2", 2, "no agent is a run; name one as run:FOLDER"),
         ("random greedy --every 0", 2, "--every"),
         ("random greedy --game chess", 2, "unknown game `chess`"),
         ("random missing.safetensors", 2, "missing.safetensors"),
         ("random greedy --openings missing.txt", 1, "missing.txt: "),
-        (
-            "random greedy --random-plies 500",
-            2,
-            "take fewer --random-plies",
-        ),
-        (
-            "random greedy --anchor rollout:5=0",
-            2,
-            "does not take part in the tournament; name one of random, greedy",
-        ),
+        ("random greedy --random-plies 500", 2, "take fewer --random-plies"),
+        ("random greedy --anchor rollout:5=0", 2, "does not take part in the tournament; name one of random, greedy"),
         ("random greedy --anchor random", 2, "such as random=0"),
-        (
-            "random greedy --sprt 5,0",
-            2,
-            "the smaller one first, such as 0,20",
-        ),
-        (
-            "random greedy random --sprt 0,5",
-            2,
-            "compares two agents, not 3",
-        ),
+        ("random greedy --sprt 5,0", 2, "the smaller one first, such as 0,20"),
+        ("random greedy random --sprt 0,5", 2, "compares two agents, not 3"),
         ("random greedy --nodes 0", 2, "--nodes"),
-        (
-            "random greedy --nodes 5 --movetime 5",
-            2,
-            "cannot be used with",
-        ),
+        ("random greedy --nodes 5 --movetime 5", 2, "cannot be used with"),
         ("random greedy --json --csv", 2, "cannot be used with"),
         ("random greedy --threads 0", 2, "--threads"),
     ] {
-        with_file(args, "--games-out", &games)
-            .assert()
-            .code(status)
-            .stdout(is_empty())
-            .stderr(contains(message));
+        with_file(args, "--games-out", &games).assert().code(status).stdout(is_empty()).stderr(contains(message));
         assert!(!games.exists(), "{args}");
     }
-    arena("random greedy --resume missing.jsonl")
-        .assert()
-        .code(1)
-        .stderr(contains("missing.jsonl"));
+    arena("random greedy --resume missing.jsonl").assert().code(1).stderr(contains("missing.jsonl"));
 }
 
 /// A run with three checkpoints of untrained networks.
@@ -330,31 +257,15 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
     save("guard.safetensors", &tiny(&Guard::standard(), 1).to_bytes());
     for (name, from, to) in [
         ("rules", r#""rules_version":1"#, r#""rules_version":9"#),
-        (
-            "encoder",
-            r#""encoder_version":2"#,
-            r#""encoder_version":7"#,
-        ),
+        ("encoder", r#""encoder_version":2"#, r#""encoder_version":7"#),
     ] {
-        save(
-            &format!("{name}.safetensors"),
-            &with_header(&file, from, to),
-        );
+        save(&format!("{name}.safetensors"), &with_header(&file, from, to));
     }
     save("torn.safetensors", &file.to_bytes()[..1000]);
     for (agent, message) in [
-        (
-            "guard.safetensors",
-            "it plays guard, and jarmo is wanted; choose a file for jarmo",
-        ),
-        (
-            "rules.safetensors",
-            "rules version 9 of jarmo, this program has version 1; use the version",
-        ),
-        (
-            "encoder.safetensors",
-            "encoder version 7, this program needs 2; use the version",
-        ),
+        ("guard.safetensors", "it plays guard, and jarmo is wanted; choose a file for jarmo"),
+        ("rules.safetensors", "rules version 9 of jarmo, this program has version 1; use the version"),
+        ("encoder.safetensors", "encoder version 7, this program needs 2; use the version"),
         ("torn.safetensors", "not a whole safetensors file"),
         ("missing.safetensors", "no such file; agent files there: "),
     ] {
@@ -366,30 +277,14 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
             .stderr(contains(message).and(contains(agent)));
     }
     for (agents, message) in [
-        (
-            format!("random run:{run}@150"),
-            "no such step; the steps are 100, 200, 300",
-        ),
+        (format!("random run:{run}@150"), "no such step; the steps are 100, 200, 300"),
         (format!("random run:{run}@last"), "expected run:FOLDER@STEP"),
         (format!("random run:{run}/none"), "there is no folder "),
-        (
-            format!("random {}", folder.path().display()),
-            "no checkpoints in ",
-        ),
-        (
-            format!("{run} --every 3"),
-            "a tournament needs at least two agents",
-        ),
-        (
-            format!("random {run} --game guard"),
-            "it plays jarmo, and guard is wanted",
-        ),
+        (format!("random {}", folder.path().display()), "no checkpoints in "),
+        (format!("{run} --every 3"), "a tournament needs at least two agents"),
+        (format!("random {run} --game guard"), "it plays jarmo, and guard is wanted"),
     ] {
-        with_file(&agents, "--games-out", &games)
-            .assert()
-            .code(2)
-            .stdout(is_empty())
-            .stderr(contains(message));
+        with_file(&agents, "--games-out", &games).assert().code(2).stdout(is_empty()).stderr(contains(message));
     }
     assert!(!games.exists());
 }
@@ -402,15 +297,8 @@ fn a_time_per_move_overrides_all_specs() {
     let args = format!("{endless} --movetime 2 --games 2 --threads 1");
     let begun = Instant::now();
     let report = json(with_file(&args, "--games-out", &games));
-    assert!(
-        begun.elapsed() < Duration::from_secs(60),
-        "{:?}",
-        begun.elapsed()
-    );
-    assert_eq!(
-        (&report["games"], &report["movetime_ms"]),
-        (&2.into(), &2.into())
-    );
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    assert_eq!((&report["games"], &report["movetime_ms"]), (&2.into(), &2.into()));
     let text = fs::read_to_string(&games).unwrap();
     for line in text.lines() {
         let record: Value = serde_json::from_str(line).unwrap();
@@ -419,17 +307,13 @@ fn a_time_per_move_overrides_all_specs() {
     with_file(endless, "--resume", &games)
         .assert()
         .code(1)
-        .stderr(contains(
-            "the time per move in milliseconds is 2 in the record and not set in this tournament",
-        ));
+        .stderr(contains("the time per move in milliseconds is 2 in the record and not set in this tournament"));
 }
 
 #[test]
 fn the_games_are_saved_and_the_probe_reads_them() {
     let games = fresh("kept.jsonl");
-    with_file("random greedy --games 6", "--games-out", &games)
-        .assert()
-        .success();
+    with_file("random greedy --games 6", "--games-out", &games).assert().success();
     let text = fs::read_to_string(&games).unwrap();
     assert_eq!(text.lines().count(), 6);
     let output = assert_cmd::Command::cargo_bin("jarmo")
@@ -441,26 +325,17 @@ fn the_games_are_saved_and_the_probe_reads_them() {
         .get_output()
         .stdout
         .clone();
-    let traced: Vec<Value> = String::from_utf8(output)
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let ends = traced
-        .iter()
-        .filter(|position| !position["outcome"].is_null());
-    let records = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let traced: Vec<Value> =
+        String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let ends = traced.iter().filter(|position| !position["outcome"].is_null());
+    let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     for (end, record) in ends.zip(records) {
         assert_eq!(end["outcome"], record["outcome"]);
     }
     with_file("random greedy --games 6", "--games-out", &games)
         .assert()
         .code(1)
-        .stderr(contains(
-            "already exists; choose another name, or resume it",
-        ));
+        .stderr(contains("already exists; choose another name, or resume it"));
     assert_eq!(fs::read_to_string(&games).unwrap(), text);
 }
 
@@ -472,11 +347,7 @@ fn a_torn_file_is_resumed_with_a_warning_and_a_foreign_one_refused() {
     let text = fs::read_to_string(&games).unwrap();
     fs::write(&games, &text[..text.len() * 2 / 3]).unwrap();
     let mut resume = with_file(args, "--resume", &games);
-    let resumed = resume
-        .arg("--json")
-        .assert()
-        .success()
-        .stderr(contains("written incompletely"));
+    let resumed = resume.arg("--json").assert().success().stderr(contains("written incompletely"));
     let resumed: Value = serde_json::from_slice(&resumed.get_output().stdout).unwrap();
     assert_eq!(resumed, whole);
     let lines = |text: &str| {
@@ -490,17 +361,13 @@ fn a_torn_file_is_resumed_with_a_warning_and_a_foreign_one_refused() {
         .code(1)
         .stdout(is_empty())
         .stderr(contains("arena-resumed.jsonl: game 1 "))
-        .stderr(contains(
-            "does not belong to this tournament: the seed is 4 in the record and 5 in this tournament",
-        ));
+        .stderr(contains("does not belong to this tournament: the seed is 4 in the record and 5 in this tournament"));
 }
 
 #[test]
 fn the_picture_is_written_to_its_file() {
     let picture = fresh("picture.svg");
-    with_file("random greedy --games 4", "--svg", &picture)
-        .assert()
-        .success();
+    with_file("random greedy --games 4", "--svg", &picture).assert().success();
     let svg = fs::read_to_string(&picture).unwrap();
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     assert_eq!(svg.matches("<circle").count(), 2);
@@ -511,35 +378,17 @@ fn the_picture_is_written_to_its_file() {
 fn ctrl_c_prints_the_table_so_far_and_keeps_the_games() {
     let games = fresh("stopped.jsonl");
     let args = "rollout:300 rollout:200 --games 200000 --threads 1";
-    let child = with_file(args, "--games-out", &games)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child = with_file(args, "--games-out", &games).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let begun = Instant::now();
-    let written = || {
-        fs::read_to_string(&games)
-            .unwrap_or_default()
-            .lines()
-            .count()
-    };
+    let written = || fs::read_to_string(&games).unwrap_or_default().lines().count();
     while written() < 4 && begun.elapsed() < Duration::from_secs(60) {
         thread::sleep(Duration::from_millis(20));
     }
     let signal = ["-INT", &child.id().to_string()].map(str::to_owned);
-    assert!(
-        Command::new("kill")
-            .args(signal)
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("kill").args(signal).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
-    let (out, err) = (
-        String::from_utf8(output.stdout),
-        String::from_utf8(output.stderr),
-    );
+    let (out, err) = (String::from_utf8(output.stdout), String::from_utf8(output.stderr));
     assert!(out.unwrap().contains("1 match of 200000 games"));
     assert!(err.unwrap().contains("to continue"));
     let kept = fs::read_to_string(&games).unwrap();

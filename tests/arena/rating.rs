@@ -1,8 +1,6 @@
 //! Ratings and the sequential test on simulated results of known strength.
 
-use jarmo::arena::{
-    Bout, Cluster, Conclusion, Fit, Pairing, Sprt, expected_score, result_probabilities,
-};
+use jarmo::arena::{Bout, Cluster, Conclusion, Fit, Pairing, Sprt, expected_score, result_probabilities};
 use jarmo::random::{Stream, stream};
 use rand::RngExt;
 
@@ -22,8 +20,7 @@ impl World {
         let mut half_points = 0;
         let mut draws = 0;
         for favour in [opening, -opening] {
-            let [win, draw, _] =
-                result_probabilities(difference + favour, self.draws_between_equals);
+            let [win, draw, _] = result_probabilities(difference + favour, self.draws_between_equals);
             let roll = uniform(stream);
             if roll < win {
                 half_points += 2;
@@ -38,18 +35,11 @@ impl World {
     fn play(&self, pairing: Pairing, pairs: u32, stream: &mut Stream) -> Vec<Bout> {
         let bouts = pairing.bouts(self.truth.len());
         let bout = |(first, second)| {
-            let mut bout = Bout {
-                first,
-                second,
-                ..Bout::default()
-            };
+            let mut bout = Bout { first, second, ..Bout::default() };
             for _ in 0..pairs {
                 let (half_points, draws) = self.pair(first, second, stream);
                 bout.draws += draws;
-                bout.clusters.push(Cluster {
-                    pairs: 1,
-                    half_points,
-                });
+                bout.clusters.push(Cluster { pairs: 1, half_points });
             }
             bout
         };
@@ -84,8 +74,7 @@ fn coverage(world: &World, pairing: Pairing, pairs: u32, trials: u32) -> (f64, f
             }
         }
     }
-    let share =
-        |hits: u32, per_trial: usize| f64::from(hits) / (trials as usize * per_trial) as f64;
+    let share = |hits: u32, per_trial: usize| f64::from(hits) / (trials as usize * per_trial) as f64;
     (share(ratings, agents), share(differences, agents - 1))
 }
 
@@ -100,11 +89,7 @@ fn the_truth_lies_inside_the_interval_in_95_percent_of_1000_trials() {
         (vec![-150.0, -30.0, 0.0, 60.0, 200.0], 0.1, 40, robin),
         (vec![0.0, -80.0, 50.0, 150.0], 0.4, 100, Pairing::Gauntlet),
     ] {
-        let world = World {
-            truth,
-            draws_between_equals: draws,
-            opening_elo: 0.0,
-        };
+        let world = World { truth, draws_between_equals: draws, opening_elo: 0.0 };
         let (ratings, differences) = coverage(&world, pairing, pairs, 1000);
         for share in [ratings, differences] {
             assert!((0.93..=0.97).contains(&share), "{:?}: {share}", world.truth);
@@ -114,16 +99,8 @@ fn the_truth_lies_inside_the_interval_in_95_percent_of_1000_trials() {
 
 /// One bout with these half points per pair.
 fn bout(half_points: &[u32]) -> Bout {
-    let cluster = |&half_points| Cluster {
-        pairs: 1,
-        half_points,
-    };
-    Bout {
-        first: 0,
-        second: 1,
-        draws: 0,
-        clusters: half_points.iter().map(cluster).collect(),
-    }
+    let cluster = |&half_points| Cluster { pairs: 1, half_points };
+    Bout { first: 0, second: 1, draws: 0, clusters: half_points.iter().map(cluster).collect() }
 }
 
 #[test]
@@ -151,19 +128,10 @@ fn exact_repetitions_do_not_narrow_the_interval() {
     let again = Fit::new(2, &[again]).difference(0, 1);
     let ratio = again.margin / once.margin;
     assert!((0.9..=1.1).contains(&ratio), "{ratio}");
-    let single = Cluster {
-        pairs: 50,
-        half_points: 150,
-    };
-    let one_game = Bout {
-        clusters: vec![single],
-        ..bout(&[])
-    };
+    let single = Cluster { pairs: 50, half_points: 150 };
+    let one_game = Bout { clusters: vec![single], ..bout(&[]) };
     let margin = Fit::new(2, &[one_game]).difference(0, 1).margin;
-    assert!(
-        margin > 300.0,
-        "one distinct pair is little evidence: {margin}"
-    );
+    assert!(margin > 300.0, "one distinct pair is little evidence: {margin}");
 }
 
 #[test]
@@ -185,11 +153,7 @@ fn few_games_and_clean_sweeps_have_finite_ratings_and_wide_intervals() {
 #[test]
 fn the_draw_rate_between_equals_is_recovered() {
     for truth in [0.0, 0.1, 0.5, 0.9] {
-        let world = World {
-            truth: vec![0.0, 150.0, -100.0],
-            draws_between_equals: truth,
-            opening_elo: 0.0,
-        };
+        let world = World { truth: vec![0.0, 150.0, -100.0], draws_between_equals: truth, opening_elo: 0.0 };
         let bouts = world.play(Pairing::RoundRobin, 3000, &mut stream(9, 0));
         let found = Fit::new(3, &bouts).draws_between_equals();
         assert!((found - truth).abs() < 0.02, "{found} for {truth}");
@@ -198,13 +162,7 @@ fn the_draw_rate_between_equals_is_recovered() {
 
 #[test]
 fn result_probabilities_have_the_expected_score_and_davidsons_draws() {
-    for (elo, share) in [
-        (0.0, 0.0),
-        (0.0, 0.3),
-        (120.0, 0.3),
-        (-300.0, 0.5),
-        (900.0, 0.95),
-    ] {
+    for (elo, share) in [(0.0, 0.0), (0.0, 0.3), (120.0, 0.3), (-300.0, 0.5), (900.0, 0.95)] {
         let [win, draw, loss] = result_probabilities(elo, share);
         let nu = 2.0 * share / (1.0 - share);
         assert!((win + draw + loss - 1.0).abs() < 1e-12);
@@ -230,17 +188,10 @@ fn decide(world: &World, sprt: Sprt, stream: &mut Stream) -> Conclusion {
 #[test]
 fn the_sequential_test_errs_in_at_most_5_percent_either_way() {
     const TRIALS: u32 = 1500;
-    let sprt = Sprt {
-        elo0: 0.0,
-        elo1: 60.0,
-    };
+    let sprt = Sprt { elo0: 0.0, elo1: 60.0 };
     for (elo, right) in [(0.0, Conclusion::Elo0), (60.0, Conclusion::Elo1)] {
         for draws_between_equals in [0.1, 0.4] {
-            let world = World {
-                truth: vec![0.0, elo],
-                draws_between_equals,
-                opening_elo: 0.0,
-            };
+            let world = World { truth: vec![0.0, elo], draws_between_equals, opening_elo: 0.0 };
             let mut errors = 0;
             for trial in 0..TRIALS {
                 let conclusion = decide(&world, sprt, &mut stream(11, u64::from(trial)));
@@ -251,12 +202,7 @@ fn the_sequential_test_errs_in_at_most_5_percent_either_way() {
         }
     }
     // Far from both hypotheses the test does not err.
-    let world = World {
-        truth: vec![0.0, 200.0],
-        draws_between_equals: 0.1,
-        opening_elo: 0.0,
-    };
-    let stronger =
-        (0..200).filter(|&trial| decide(&world, sprt, &mut stream(12, trial)) == Conclusion::Elo1);
+    let world = World { truth: vec![0.0, 200.0], draws_between_equals: 0.1, opening_elo: 0.0 };
+    let stronger = (0..200).filter(|&trial| decide(&world, sprt, &mut stream(12, trial)) == Conclusion::Elo1);
     assert_eq!(stronger.count(), 200);
 }

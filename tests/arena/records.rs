@@ -34,19 +34,13 @@ fn a_record_needs_only_game_and_moves_and_ignores_unknown_keys() {
     assert_eq!(GameRecord::parse(&bare.to_line()).unwrap(), bare);
     let line = r#"{"game":"jarmo","comment":{"by":"me"},"moves":["A1-C2"]}"#;
     assert_eq!(GameRecord::parse(line).unwrap(), bare);
-    assert_eq!(
-        bare.to_line(),
-        r#"{"format":1,"game":"jarmo","moves":["A1-C2"]}"#
-    );
+    assert_eq!(bare.to_line(), r#"{"format":1,"game":"jarmo","moves":["A1-C2"]}"#);
     for (line, message) in [
         ("", "expected a game record"),
         ("[]", "expected a game record"),
         (r#"{"moves":[]}"#, "missing field `game`"),
         (r#"{"game":"jarmo"}"#, "missing field `moves`"),
-        (
-            r#"{"format":2,"game":"jarmo","moves":[]}"#,
-            "has format 2, but this build reads format 1",
-        ),
+        (r#"{"format":2,"game":"jarmo","moves":[]}"#, "has format 2, but this build reads format 1"),
     ] {
         let error = GameRecord::parse(line).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
@@ -59,20 +53,13 @@ fn a_replay_plays_every_move_and_names_the_one_that_fails() {
     let replay = record(&["A1-C2", "d5-b4"]).replay(&game).unwrap();
     assert_eq!((replay.start, replay.actions.len()), (game.start(), 2));
     assert_eq!(game.ply(&replay.position), 2);
-    let from_position = GameRecord {
-        position: Some("5/5/w4/b4/5 w - - 0".into()),
-        max_plies: Some(3),
-        ..record(&[])
-    };
+    let from_position = GameRecord { position: Some("5/5/w4/b4/5 w - - 0".into()), max_plies: Some(3), ..record(&[]) };
     let start = from_position.replay(&game).unwrap().position;
     assert_eq!(game.position_text(&start), "5/5/w4/b4/5 w - - 0");
     assert_eq!(from_position.rules(&game).unwrap().max_plies(), 3);
     let refused = |record: GameRecord| record.replay(&game).err().unwrap().to_string();
     assert!(refused(record(&["A1-C2", "A1-C2"])).starts_with("move 2: "));
-    let nowhere = GameRecord {
-        position: Some("nowhere".into()),
-        ..record(&[])
-    };
+    let nowhere = GameRecord { position: Some("nowhere".into()), ..record(&[]) };
     assert!(refused(nowhere).starts_with("illegal position: "));
     assert!(record(&[]).replay(&Tammi::standard()).is_err());
 }
@@ -90,11 +77,7 @@ fn a_half_written_last_line_is_dropped_and_the_others_are_kept() {
         let mut resumed = RecordFile::resume(&path).unwrap();
         // A last line that lacks only its newline is complete.
         let complete = cut == whole.len() - 1;
-        assert_eq!(
-            resumed.records.len(),
-            1 + usize::from(complete),
-            "cut at {cut}"
-        );
+        assert_eq!(resumed.records.len(), 1 + usize::from(complete), "cut at {cut}");
         assert_eq!(resumed.torn_bytes > 0, !complete);
         resumed.file.append(&record(&["C1-A2"])).unwrap();
         drop(resumed);
@@ -114,10 +97,7 @@ fn a_closed_file_is_free_even_while_this_process_starts_others() {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 // Memory that has to be copied makes a start slow, so that many closings fall into it.
-                Command::new("true")
-                    .env("LONG", "x".repeat(100_000))
-                    .status()
-                    .unwrap();
+                Command::new("true").env("LONG", "x".repeat(100_000)).status().unwrap();
             }
         });
         let opened = (0..5_000).try_for_each(|_| RecordFile::resume(&path).map(drop));
@@ -140,10 +120,7 @@ fn damaged_existing_and_missing_files_are_refused() {
     fs::write(&path, "{\"game\":\"jarmo\",\"moves\":[]}\nrubbish\n{}\n").unwrap();
     let before = fs::read(&path).unwrap();
     let damaged = RecordFile::resume(&path).unwrap_err().to_string();
-    assert!(
-        damaged.contains("line 2: expected a game record"),
-        "{damaged}"
-    );
+    assert!(damaged.contains("line 2: expected a game record"), "{damaged}");
     assert_eq!(read_records(&path).unwrap_err().to_string(), damaged);
     assert_eq!(fs::read(&path).unwrap(), before, "the file is unchanged");
 }
@@ -165,20 +142,12 @@ fn openings_are_read_from_records_and_lists_of_moves() {
     for (text, message) in [
         ("", "no openings"),
         ("A1-A2", "line 1: move 1: "),
-        (
-            "A1-C2\n{\"game\":\"tammi\",\"moves\":[]}",
-            "line 2: the record is a game of tammi, not of jarmo",
-        ),
+        ("A1-C2\n{\"game\":\"tammi\",\"moves\":[]}", "line 2: the record is a game of tammi, not of jarmo"),
         ("A1-C2\n{broken", "line 2: expected a game record"),
-        (
-            "{\"game\":\"jarmo\",\"position\":\"w4/5/5/5/b4 w - - 0\",\"moves\":[]}",
-            "is over",
-        ),
+        ("{\"game\":\"jarmo\",\"position\":\"w4/5/5/5/b4 w - - 0\",\"moves\":[]}", "is over"),
     ] {
         fs::write(&path, text).unwrap();
-        let error = Openings::from_file(&game, &path, None)
-            .unwrap_err()
-            .to_string();
+        let error = Openings::from_file(&game, &path, None).unwrap_err().to_string();
         assert!(error.contains(message), "{error} has no {message}");
         assert!(error.contains("records-openings"), "{error}");
     }

@@ -50,12 +50,7 @@ fn a_registered_game_is_listed_after_the_others_in_errors_too() {
 fn a_name_that_is_taken_is_refused_with_both_games() {
     let panic = catch_unwind(|| Shipped.register(ConnectFour::new(0))).unwrap_err();
     let message = panic.downcast_ref::<String>().unwrap();
-    for part in [
-        "`connect_four`",
-        "::ConnectFour and ",
-        "Bare<",
-        "another id",
-    ] {
+    for part in ["`connect_four`", "::ConnectFour and ", "Bare<", "another id"] {
         assert!(message.contains(part), "{message}");
     }
     assert!(catch_unwind(|| Empty.register(scripted()).register(scripted())).is_err());
@@ -63,20 +58,13 @@ fn a_name_that_is_taken_is_refused_with_both_games() {
 
 #[test]
 fn a_registered_game_has_a_limit_on_its_length_and_no_other_setting() {
-    let settings = |max_plies, quiet_limit| GameSettings {
-        max_plies,
-        quiet_limit,
-        ..GameSettings::default()
-    };
+    let settings = |max_plies, quiet_limit| GameSettings { max_plies, quiet_limit, ..GameSettings::default() };
     assert_eq!(with_scripted(&settings(None, None), Limit), 0);
     assert_eq!(with_scripted(&settings(Some(1), None), Limit), 1);
     let games = Shipped.register(scripted());
     let quiet = settings(None, Some(20));
     let refused = games.with_game("scripted", &quiet, Limit);
-    assert_eq!(
-        refused.unwrap_err().to_string(),
-        "scripted has no quiet limit"
-    );
+    assert_eq!(refused.unwrap_err().to_string(), "scripted has no quiet limit");
     let fitting = quiet.fitting("scripted");
     assert!(games.with_game("scripted", &fitting, Limit).is_ok());
 }
@@ -125,14 +113,8 @@ fn search_proves_the_win_in_a_registered_game() {
 fn agents_without_an_evaluation_play_a_registered_game_in_the_arena() {
     let game = Bare(scripted());
     let specs = ["rollout:64", "random"];
-    let entrants = specs.map(|name| Entrant {
-        name: name.to_owned(),
-        checkpoint: None,
-    });
-    let settings = Settings {
-        pairs: 20,
-        ..Settings::default()
-    };
+    let entrants = specs.map(|name| Entrant { name: name.to_owned(), checkpoint: None });
+    let settings = Settings { pairs: 20, ..Settings::default() };
     let openings = Openings::random(&game, 0, 20, 1).unwrap();
     let team = specs.map(|spec| build(game.clone(), &spec.parse().unwrap()).unwrap());
     let mut tournament = Tournament::new(&game, entrants.into(), &openings, settings).unwrap();

@@ -40,11 +40,7 @@ impl Engine {
                 let _ = send.send(line);
             }
         });
-        Engine {
-            input: child.stdin.take(),
-            child,
-            lines,
-        }
+        Engine { input: child.stdin.take(), child, lines }
     }
 
     fn send(&mut self, text: &str) {
@@ -130,9 +126,7 @@ fn quit_and_the_end_of_the_input_end_any_search_at_once() {
 #[test]
 fn every_search_that_waits_before_quit_is_answered() {
     let mut engine = Engine::start("alphabeta");
-    engine.send(&format!(
-        "{ENDLESS}\nposition startpos moves A1-C2\n{ENDLESS}\nquit\n"
-    ));
+    engine.send(&format!("{ENDLESS}\nposition startpos moves A1-C2\n{ENDLESS}\nquit\n"));
     assert!(engine.end() < Duration::from_secs(5));
     engine.expect("bestmove ");
     engine.expect("bestmove ");
@@ -151,10 +145,7 @@ fn commands_wait_for_a_limited_search_and_then_are_carried_out() {
 #[cfg(target_os = "linux")]
 fn peak(child: &Child) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmHWM"))
-        .unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
@@ -168,10 +159,7 @@ fn a_line_of_any_length_takes_little_memory_and_is_not_repeated() {
     }
     engine.send("\n");
     let told = engine.expect("info string");
-    assert_eq!(
-        told,
-        "info string a line is longer than 1 MiB and was ignored"
-    );
+    assert_eq!(told, "info string a line is longer than 1 MiB and was ignored");
     engine.send("isready\n");
     engine.expect("readyok");
     let peak = peak(&engine.child);
@@ -205,10 +193,7 @@ fn messages_repeat_little_of_what_was_sent() {
         format!("setoption name Agent value rollout?tables={long}"),
         format!("setoption name Agent value {}.safetensors", "z".repeat(900)),
         format!("setoption name Agent value alphabeta?{}=1", "z".repeat(900)),
-        format!(
-            "setoption name Agent value rollout?root={}",
-            "z".repeat(900)
-        ),
+        format!("setoption name Agent value rollout?root={}", "z".repeat(900)),
     ] {
         let mut engine = Engine::start("random");
         engine.send(&format!("{line}\n"));
@@ -221,11 +206,7 @@ fn messages_repeat_little_of_what_was_sent() {
     let mut engine = Engine::start("random");
     engine.send("setoption name MultiPV value 65\nsetoption name Simulations value 1000000001\n");
     assert!(engine.expect("info string").contains("from 1 to 64"));
-    assert!(
-        engine
-            .expect("info string")
-            .contains("from 0 to 1000000000")
-    );
+    assert!(engine.expect("info string").contains("from 0 to 1000000000"));
 }
 
 #[test]
@@ -241,17 +222,9 @@ fn arguments_are_repeated_in_short_too() {
         &["perft", &long],
     ];
     for args in cases {
-        let output = Command::new(env!("CARGO_BIN_EXE_jarmo"))
-            .args(args)
-            .output()
-            .unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_jarmo")).args(args).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         let told = String::from_utf8(output.stderr).unwrap();
-        assert!(
-            told.matches('y').count() < 200,
-            "{}: {}",
-            args[0].len(),
-            told.len()
-        );
+        assert!(told.matches('y').count() < 200, "{}: {}", args[0].len(), told.len());
     }
 }

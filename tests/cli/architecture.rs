@@ -60,12 +60,7 @@ fn sources() -> Vec<Source> {
                     let module = Path::new(first.as_os_str()).file_stem().unwrap();
                     let module = module.to_str().unwrap().to_owned();
                     let text = fs::read_to_string(&path).unwrap();
-                    found.push(Source {
-                        krate,
-                        module,
-                        path,
-                        text,
-                    });
+                    found.push(Source { krate, module, path, text });
                 }
             }
         }
@@ -168,13 +163,8 @@ fn nothing_below_the_command_line_prints() {
 }
 
 /// The crates whose errors leave hints about the command line to the program.
-const WITHOUT_OPTIONS: [&str; 5] = [
-    "crates/core/src",
-    "crates/host/src",
-    "crates/exact/src",
-    "crates/judge/src",
-    "crates/selfplay/src",
-];
+const WITHOUT_OPTIONS: [&str; 5] =
+    ["crates/core/src", "crates/host/src", "crates/exact/src", "crates/judge/src", "crates/selfplay/src"];
 
 /// Whether a text names an option or a command of the program.
 fn names_options(text: &str) -> bool {
@@ -186,15 +176,8 @@ fn names_options(text: &str) -> bool {
 fn errors_of_the_libraries_name_no_options() {
     assert!(names_options("continue it with --resume") && names_options("see `jarmo tables`"));
     assert!(!names_options("a -- b"));
-    for source in sources()
-        .iter()
-        .filter(|source| WITHOUT_OPTIONS.contains(&source.krate))
-    {
-        for line in source
-            .text
-            .lines()
-            .filter(|line| !line.trim().starts_with("//"))
-        {
+    for source in sources().iter().filter(|source| WITHOUT_OPTIONS.contains(&source.krate)) {
+        for line in source.text.lines().filter(|line| !line.trim().starts_with("//")) {
             assert!(!names_options(line), "{}: {line}", source.path.display());
         }
     }
@@ -210,14 +193,7 @@ fn no_file_is_longer_than_600_lines() {
 
 #[test]
 fn core_and_session_read_no_files_and_no_clock_and_start_no_threads() {
-    let words = [
-        "std::fs",
-        "std::env",
-        "std::net",
-        "Instant",
-        "SystemTime",
-        "std::thread",
-    ];
+    let words = ["std::fs", "std::env", "std::net", "Instant", "SystemTime", "std::thread"];
     for source in sources() {
         for word in words {
             let inside = ["crates/core/src", "crates/session/src"].contains(&source.krate);
@@ -266,8 +242,7 @@ fn messages_of_protobuf_are_written_and_never_parsed() {
             named.insert(source.place());
         }
     }
-    let writers =
-        ["hparams.rs", "tensorboard.rs"].map(|name| Path::new("learn/observe").join(name));
+    let writers = ["hparams.rs", "tensorboard.rs"].map(|name| Path::new("learn/observe").join(name));
     assert_eq!(named, BTreeSet::from(writers));
 }
 
@@ -304,10 +279,7 @@ const PLAY_BY_HAND: [&str; 22] = [
 /// Whether a source plays an action on a position of a game.
 fn plays_by_hand(text: &str) -> bool {
     let code = text.lines().filter(|line| !line.trim().starts_with("//"));
-    let text: String = code
-        .flat_map(str::chars)
-        .filter(|symbol| !symbol.is_whitespace())
-        .collect();
+    let text: String = code.flat_map(str::chars).filter(|symbol| !symbol.is_whitespace()).collect();
     let calls = ["game.play(", "game().play(", "Game::play(", ".play(&mut"];
     let checked = [".try_play(", ".play_text("];
     calls.iter().chain(&checked).any(|call| text.contains(call))

@@ -6,10 +6,7 @@ use jarmo::random::stream;
 
 /// The smallest network for this game, with random weights.
 pub(crate) fn tiny<G: Encode>(game: &G, seed: u64) -> AgentFile {
-    let net = NetSettings {
-        width: 32,
-        blocks: 1,
-    };
+    let net = NetSettings { width: 32, blocks: 1 };
     let weights = Weights::random(net, NetShape::of(game), &mut stream(seed, 0));
     AgentFile::new(game, weights, Provenance::default(), Vec::new())
 }

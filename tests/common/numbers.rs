@@ -55,22 +55,13 @@ fn try_number(top: &Command, path: &[&str], name: &str) {
     for inside in [least, most] {
         assert_eq!(refusal(inside), None, "{place} {inside}");
     }
-    let mut outside = vec![
-        "-1".to_owned(),
-        "inf".to_owned(),
-        "-inf".to_owned(),
-        String::new(),
-    ];
+    let mut outside = vec!["-1".to_owned(), "inf".to_owned(), "-inf".to_owned(), String::new()];
     let (floor, ceiling): (f64, f64) = (least.parse().unwrap(), most.parse().unwrap());
     match (least.parse::<i128>(), most.parse::<i128>()) {
         (Ok(least), Ok(most)) if !message.contains(" a number") => {
             outside.extend([(least - 1).to_string(), (most + 1).to_string()]);
         }
-        _ => outside.extend([
-            (floor - 0.001).to_string(),
-            (ceiling + 0.001).to_string(),
-            f64::MAX.to_string(),
-        ]),
+        _ => outside.extend([(floor - 0.001).to_string(), (ceiling + 0.001).to_string(), f64::MAX.to_string()]),
     }
     let largest = [u32::MAX as f64, u64::MAX as f64];
     let largest = largest.into_iter().filter(|&number| number > ceiling);

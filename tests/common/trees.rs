@@ -7,12 +7,8 @@ use jarmo::random::stream;
 use jarmo::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeLimit};
 use rand::Rng;
 
-pub(crate) const GUMBEL: SearchRule = SearchRule::Gumbel(GumbelSettings {
-    considered: 16,
-    value_scale: 0.1,
-    visit_offset: 50.0,
-    least_range: 0.0,
-});
+pub(crate) const GUMBEL: SearchRule =
+    SearchRule::Gumbel(GumbelSettings { considered: 16, value_scale: 0.1, visit_offset: 50.0, least_range: 0.0 });
 
 pub(crate) fn search_rules() -> [SearchRule; 2] {
     [GUMBEL, SearchRule::Puct(PuctSettings::default())]
@@ -49,28 +45,16 @@ pub(crate) fn opinionated<G: Game>(
     let rules = game.clone();
     ScriptedEvaluator::new(game, batch, move |position: &G::Position, logits| {
         let text = rules.position_text(position);
-        let seed = text.bytes().fold(1_u64, |sum, byte| {
-            sum.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte)
-        });
+        let seed = text.bytes().fold(1_u64, |sum, byte| sum.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte));
         let mut bits = stream(seed, 0);
         let mut uniform = || (bits.next_u64() >> 40) as f32 / (1 << 24) as f32;
         logits.iter_mut().for_each(|logit| *logit = 4.0 * uniform());
         let win = uniform();
-        Evaluation::of(Value {
-            win: 0.9 * win,
-            draw: 0.1,
-            loss: 0.9 * (1.0 - win),
-            score: 6.0 * win - 3.0,
-        })
+        Evaluation::of(Value { win: 0.9 * win, draw: 0.1, loss: 0.9 * (1.0 - win), score: 6.0 * win - 3.0 })
     })
 }
 
 /// A text that is equal for equal trees.
 pub(crate) fn summary<G: Game>(tree: &Tree<G>) -> String {
-    format!(
-        "{:?} {:?} {:?}",
-        tree.root_actions(),
-        tree.best(),
-        tree.size()
-    )
+    format!("{:?} {:?} {:?}", tree.root_actions(), tree.best(), tree.size())
 }

@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jarmo::agent::{AgentOpponent, build};
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
-use jarmo::env::{
-    Autoreset, EnvSettings, Features, Interrupted, Keep, Masks, Opponent, Rows, Seat, VecEnv,
-};
+use jarmo::env::{Autoreset, EnvSettings, Features, Interrupted, Keep, Masks, Opponent, Rows, Seat, VecEnv};
 use jarmo::game::{Action, Mask, Player};
 
 /// Games against an agent, in as many shards as there are `threads`.
@@ -22,10 +20,7 @@ fn against<G: CatalogGame>(
         autoreset,
         seat,
         random_plies: 2,
-        keep: Keep {
-            history: true,
-            events: false,
-        },
+        keep: Keep { history: true, events: false },
         ..EnvSettings::new(40, 3)
     };
     let opponent = |_| {
@@ -53,11 +48,7 @@ impl GameTask for Turns {
         for _ in 0..100 {
             let before: Vec<Player> = env.sides().collect();
             for (slot, &side) in before.iter().enumerate() {
-                assert!(
-                    env.is_idle(slot) || env.to_move(slot) == side,
-                    "{}",
-                    game.id()
-                );
+                assert!(env.is_idle(slot) || env.to_move(slot) == side, "{}", game.id());
                 sides[side.index()] = true;
             }
             env.sample(&mut actions);
@@ -81,15 +72,8 @@ impl GameTask for Turns {
 
 #[test]
 fn a_step_ends_when_the_caller_is_to_move_again() {
-    let modes = [
-        Autoreset::NextStep,
-        Autoreset::SameStep,
-        Autoreset::Disabled,
-    ];
-    for (mode, seat) in modes
-        .into_iter()
-        .zip([Seat::White, Seat::Black, Seat::Random])
-    {
+    let modes = [Autoreset::NextStep, Autoreset::SameStep, Autoreset::Disabled];
+    for (mode, seat) in modes.into_iter().zip([Seat::White, Seat::Black, Seat::Random]) {
         for name in GAMES {
             with_game(name, &GameSettings::default(), Turns(mode, seat)).unwrap();
         }
@@ -136,10 +120,7 @@ impl GameTask for Stopping {
         stop.store(true, Ordering::Relaxed);
         let (stepped, written, _) = step(&mut env);
         assert_eq!(stepped, Err(Interrupted));
-        assert!(
-            written.iter().all(|&number| number == 7.0),
-            "nothing is written"
-        );
+        assert!(written.iter().all(|&number| number == 7.0), "nothing is written");
         assert_eq!(env.reset(|_| true), Err(Interrupted));
         assert_eq!(env.reseed(5), Err(Interrupted));
         assert_eq!(env.save(), saved, "{}: nothing changed", game.id());
@@ -150,10 +131,7 @@ impl GameTask for Stopping {
         env.observe(&mut observed);
         assert_eq!(written, observed);
         for (legal, row) in env.all_legal().zip(masks.chunks_exact(game.actions())) {
-            assert_eq!(
-                row.iter().filter(|&&set| set).count(),
-                legal.count() as usize
-            );
+            assert_eq!(row.iter().filter(|&&set| set).count(), legal.count() as usize);
             assert!(legal.iter().all(|action| row[action.index()]));
         }
         let mut twin = against(&game, "rollout:8", usual, 1, None);
@@ -161,11 +139,7 @@ impl GameTask for Stopping {
         let mut actions = vec![Action(0); env.len()];
         twin.sample(&mut actions);
         twin.step(&actions);
-        assert_eq!(
-            env.save(),
-            twin.save(),
-            "it goes on as if nothing had happened"
-        );
+        assert_eq!(env.save(), twin.save(), "it goes on as if nothing had happened");
     }
 }
 

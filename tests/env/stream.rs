@@ -49,10 +49,7 @@ fn a_seed_gives_the_games_that_it_always_gave() {
 #[test]
 fn some_slots_act_while_the_others_wait() {
     let game = ConnectFour::new(0);
-    let keep = Keep {
-        history: true,
-        events: false,
-    };
+    let keep = Keep { history: true, events: false };
     let open = |_| Some(Line::at(game.start()));
     let mut shard = Shard::new(&game, 0..3, keep, open);
     shard.step(&[Action(0); 3], |_, _| None);

@@ -20,11 +20,7 @@ fn positions<G: Encode>(game: &G) -> Vec<(G::Position, BTreeSet<usize>)> {
             game.threats(&position, |index| set.push(index));
             let threats: BTreeSet<usize> = set.iter().copied().collect();
             assert_eq!(threats.len(), set.len(), "a threat is set once");
-            assert!(
-                threats
-                    .iter()
-                    .all(|&index| index < game.threat_planes() * game.cells())
-            );
+            assert!(threats.iter().all(|&index| index < game.threat_planes() * game.cells()));
             let mut features = Vec::new();
             game.features(&position, |index| features.push(index));
             features.extend(set.iter().map(|index| game.feature_count() + index));
@@ -36,29 +32,21 @@ fn positions<G: Encode>(game: &G) -> Vec<(G::Position, BTreeSet<usize>)> {
             if legal.is_empty() {
                 break;
             }
-            game.play(
-                &mut position,
-                legal.nth(below(stream.next_u64(), legal.count())),
-            );
+            game.play(&mut position, legal.nth(below(stream.next_u64(), legal.count())));
         }
     }
     seen
 }
 
 fn check_board(lines: &[(Circle, Circle)], pieces: [Circles; 2], threats: &BTreeSet<usize>) {
-    let mut directed: Vec<(Circle, Circle)> =
-        lines.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+    let mut directed: Vec<(Circle, Circle)> = lines.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
     directed.sort_unstable();
     let mut expected = BTreeSet::new();
     for player in Player::BOTH {
         let index = player.index();
-        let moves =
-            |from: Circle| pieces[index].contains(from) && !Circles::goal(player).contains(from);
+        let moves = |from: Circle| pieces[index].contains(from) && !Circles::goal(player).contains(from);
         for circle in 0..CIRCLES {
-            let reached = directed
-                .iter()
-                .filter(|&&(from, to)| to.index() == circle && moves(from))
-                .count();
+            let reached = directed.iter().filter(|&&(from, to)| to.index() == circle && moves(from)).count();
             if reached >= 1 {
                 expected.insert(index * 50 + circle);
             }
@@ -123,10 +111,7 @@ fn in_connect_four_threats_are_circles_that_complete_four_and_open_pairs() {
         for column in 0..7_i32 {
             for row in 0..6_i32 {
                 let line = [0, 1, 2, 3].map(|step| (column + step * columns, row + step * rows));
-                if line
-                    .iter()
-                    .all(|&(c, r)| (0..7).contains(&c) && (0..6).contains(&r))
-                {
+                if line.iter().all(|&(c, r)| (0..7).contains(&c) && (0..6).contains(&r)) {
                     lines.push(line.map(|(c, r)| (c as usize, r as usize)));
                 }
             }

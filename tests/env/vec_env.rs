@@ -7,18 +7,14 @@ use jarmo::encode::Encode;
 use jarmo::env::{Autoreset, EnvSettings, GameStats, Keep, Line, VecEnv};
 use jarmo::game::{Action, Game, Mask, Player};
 use jarmo::games::{
-    ConnectFour, ConnectFourPosition, Guard, GuardPosition, Jarmo, JarmoPosition, Tammi,
-    TammiPosition,
+    ConnectFour, ConnectFourPosition, Guard, GuardPosition, Jarmo, JarmoPosition, Tammi, TammiPosition,
 };
 use jarmo::random::{below, stream};
 use rand::Rng;
 use serde_json::json;
 
 fn pool(threads: usize) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .unwrap()
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
 /// Runs a task for every game with its default settings.
@@ -125,17 +121,11 @@ fn a_slot_of_any_shard_can_start_from_a_position() {
     let mut actions = vec![env.legal(0).nth(0); env.len()];
     actions[slot] = game.parse_action(&position, "A1xB3").unwrap();
     env.step(&actions);
-    let ended: Vec<_> = env
-        .finished()
-        .map(|game| (game.slot, game.outcome.winner))
-        .collect();
+    let ended: Vec<_> = env.finished().map(|game| (game.slot, game.outcome.winner)).collect();
     assert_eq!(ended, [(slot, Some(Player::Black))]);
 }
 
-const KEEP_ALL: Keep = Keep {
-    history: true,
-    events: true,
-};
+const KEEP_ALL: Keep = Keep { history: true, events: true };
 
 /// One game in each slot, after five random plies.
 fn one_game_each<G: Game>(game: &G, threads: usize) -> VecEnv<G> {
@@ -158,13 +148,9 @@ impl GameTask for Stopping {
     fn run<G: CatalogGame>(self, game: G) {
         let game = game.with_max_plies(90);
         let mut env = one_game_each(&game, 3);
-        let openings: Vec<usize> = (0..300)
-            .map(|slot| env.history(slot).actions.len())
-            .collect();
+        let openings: Vec<usize> = (0..300).map(|slot| env.history(slot).actions.len()).collect();
         assert!(openings.iter().all(|&plies| plies == 5), "{}", game.id());
-        let different: HashSet<_> = (0..300)
-            .map(|slot| env.history(slot).actions.clone())
-            .collect();
+        let different: HashSet<_> = (0..300).map(|slot| env.history(slot).actions.clone()).collect();
         assert!(different.len() > 100, "{}", game.id());
         let mut actions = vec![Action(0); env.len()];
         let mut finished = [0; 300];
@@ -203,10 +189,7 @@ impl GameTask for Stopping {
         }
         assert_eq!(finished, [1; 300], "{}", game.id());
         assert_eq!(stats, counted);
-        assert_eq!(
-            stats.events.iter().any(|&count| count > 0),
-            !game.events().is_empty()
-        );
+        assert_eq!(stats.events.iter().any(|&count| count > 0), !game.events().is_empty());
         let last = 299;
         assert!(env.legal(last).is_empty() && game.outcome(env.position(last)).is_some());
         env.start(&[(last, Line::at(game.start()))]).unwrap();
@@ -245,9 +228,7 @@ impl GameTask for Saving {
         let text = serde_json::to_string(&env.save()).unwrap();
         assert!(text.contains("null"), "{}: idle slots", game.id());
         let mut other = pool(3).install(|| one_game_each(&game, 3));
-        other
-            .restore(&serde_json::from_str(&text).unwrap())
-            .unwrap();
+        other.restore(&serde_json::from_str(&text).unwrap()).unwrap();
         assert_eq!(serde_json::to_string(&other.save()).unwrap(), text);
         steps(&mut env, 40);
         steps(&mut other, 40);
@@ -263,23 +244,14 @@ fn saved_games_continue_as_they_would_have_on_any_number_of_threads() {
 #[test]
 fn saved_games_that_break_the_rules_are_refused() {
     let game = ConnectFour::new(0);
-    let settings = EnvSettings {
-        keep: KEEP_ALL,
-        ..EnvSettings::new(2, 0)
-    };
+    let settings = EnvSettings { keep: KEEP_ALL, ..EnvSettings::new(2, 0) };
     let mut env = VecEnv::with_settings(game, settings);
     env.step(&[Action(3), Action(4)]);
     let saved = env.save();
     for (slot, message) in [
-        (
-            json!({"actions": [3, 3, 3, 3, 3, 3, 3]}),
-            "column D is full",
-        ),
+        (json!({"actions": [3, 3, 3, 3, 3, 3, 3]}), "column D is full"),
         (json!({"actions": [7]}), "has only 7 actions"),
-        (
-            json!({"actions": [0, 1, 0, 1, 0, 1, 0]}),
-            "saved game: the game is already over",
-        ),
+        (json!({"actions": [0, 1, 0, 1, 0, 1, 0]}), "saved game: the game is already over"),
         (json!({"start": "7/7", "actions": []}), "saved game: "),
     ] {
         let mut state = serde_json::to_value(&saved).unwrap();
@@ -334,11 +306,7 @@ impl GameTask for Features {
             env.sample(&mut actions);
             env.step(&actions);
         }
-        assert!(
-            repeated > 300,
-            "{}: {repeated} positions occurred twice",
-            game.id()
-        );
+        assert!(repeated > 300, "{}: {repeated} positions occurred twice", game.id());
     }
 }
 
@@ -460,9 +428,7 @@ fn features_hold_everything_the_rules_need() {
     let mut position = game.parse_position("5B2/8/8/8/8/8/8/2W5 w - 0 0").unwrap();
     let game = game.with_max_plies(0);
     let mut seen = Vec::new();
-    for action in [
-        "c1-d2", "f8-e7", "d2-c1", "e7-f8", "c1-d2", "f8-e7", "d2-c1",
-    ] {
+    for action in ["c1-d2", "f8-e7", "d2-c1", "e7-f8", "c1-d2", "f8-e7", "d2-c1"] {
         game.play_text(&mut position, action).unwrap();
         let mut set = Vec::new();
         game.features(&position, |index| set.push(index));
@@ -547,10 +513,7 @@ fn check_mirror<G: Encode>(game: &G) -> bool {
         features
     };
     let through = |map: &[u16], indices: &[u16]| {
-        let mut image: Vec<u16> = indices
-            .iter()
-            .map(|&index| map[usize::from(index)])
-            .collect();
+        let mut image: Vec<u16> = indices.iter().map(|&index| map[usize::from(index)]).collect();
         image.sort_unstable();
         image
     };
@@ -578,8 +541,5 @@ fn check_mirror<G: Encode>(game: &G) -> bool {
 fn a_mirror_shows_the_same_game() {
     assert!(check_mirror(&ConnectFour::new(0)));
     assert!(check_mirror(&ConnectFour::new(20)));
-    assert!(
-        !check_mirror(&Jarmo::standard()),
-        "its board has no symmetry"
-    );
+    assert!(!check_mirror(&Jarmo::standard()), "its board has no symmetry");
 }

@@ -16,18 +16,10 @@ use predicates::str::contains;
 
 fn jarmo_agent() -> AgentFile {
     let game = Jarmo::standard();
-    let net = NetSettings {
-        width: 32,
-        blocks: 1,
-    };
+    let net = NetSettings { width: 32, blocks: 1 };
     let weights = Weights::random(net, NetShape::of(&game), &mut stream(4, 0));
-    let provenance = Provenance {
-        program: this_program(),
-        run: "runs/test".to_owned(),
-        seed: 4,
-        step: 1000,
-        games: 250,
-    };
+    let provenance =
+        Provenance { program: this_program(), run: "runs/test".to_owned(), seed: 4, step: 1000, games: 250 };
     let result = MatchResult {
         settings: "sims=64".to_owned(),
         opponent: "rollout:1000".to_owned(),
@@ -62,10 +54,7 @@ fn weights_are_rounded_to_the_nearest_number_with_fewer_bits() {
         let pairs = numbers.zip(rounded.weights().tensors().values());
         let mut changed = 0;
         for (&exact, &near) in pairs.flat_map(|(exact, near)| exact.data.iter().zip(&near.data)) {
-            assert!(
-                (exact - near).abs() <= exact.abs() * step / 2.0,
-                "{exact} {near}"
-            );
+            assert!((exact - near).abs() <= exact.abs() * step / 2.0, "{exact} {near}");
             assert_eq!(near.to_bits() % (1 << (23 - kept)), 0, "{near}");
             changed += u32::from(exact != near);
         }
@@ -87,10 +76,7 @@ fn weights_that_could_overflow_are_refused_by_name() {
         let error = agent_file::load(&path).err().map(|error| error.to_string());
         if let Some(error) = &error {
             assert!(error.starts_with(path.to_str().unwrap()), "{error}");
-            assert!(
-                error.contains("overflow") || error.contains("finite"),
-                "{error}"
-            );
+            assert!(error.contains("overflow") || error.contains("finite"), "{error}");
         }
         error.is_some()
     };
@@ -140,11 +126,7 @@ fn a_file_for_something_else_is_refused_with_both_named() {
             r#""rules_version":9"#,
             "rules version 9 of jarmo, this program has version 1; use the version that wrote it",
         ),
-        (
-            r#""board":"A1-C2 "#,
-            r#""board":""#,
-            "is for another board, with the lines A1-B3",
-        ),
+        (r#""board":"A1-C2 "#, r#""board":""#, "is for another board, with the lines A1-B3"),
     ] {
         let changed = AgentFile::from_bytes(&with_header(&file, from, to)).unwrap();
         assert!(error(&changed).contains(message), "{}", error(&changed));
@@ -157,10 +139,7 @@ fn a_file_for_something_else_is_refused_with_both_named() {
     assert!(file.clone().for_game(&Guard::standard()).is_err());
     let short = Jarmo::new(Board::standard(), 50);
     assert_eq!(file.clone().for_game(&short).unwrap(), file);
-    assert_eq!(
-        file.clone().for_game(&jarmo.with_max_plies(0)).unwrap(),
-        file
-    );
+    assert_eq!(file.clone().for_game(&jarmo.with_max_plies(0)).unwrap(), file);
 }
 
 /// A file whose header states eight arrays of the largest size, 2^64 - 8 bytes together.
@@ -181,10 +160,7 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
     let path = folder.path().join("broken.safetensors");
     let file = tiny(&Jarmo::standard(), 4);
     let whole = file.to_bytes();
-    let plain = safetensors::serialize(
-        Vec::<(String, safetensors::tensor::TensorView<'_>)>::new(),
-        None,
-    );
+    let plain = safetensors::serialize(Vec::<(String, safetensors::tensor::TensorView<'_>)>::new(), None);
     let mut nan = whole.clone();
     nan.truncate(whole.len() - 4);
     nan.extend_from_slice(&f32::NAN.to_le_bytes());
@@ -194,45 +170,18 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
     for (content, message) in [
         (Vec::new(), "not a whole safetensors file"),
         (whole[..100].to_vec(), "not a whole safetensors file"),
-        (
-            whole[..whole.len() - 1].to_vec(),
-            "not a whole safetensors file",
-        ),
-        (
-            b"these bytes are no such thing at all".to_vec(),
-            "not a whole safetensors file",
-        ),
+        (whole[..whole.len() - 1].to_vec(), "not a whole safetensors file"),
+        (b"these bytes are no such thing at all".to_vec(), "not a whole safetensors file"),
         (plain.unwrap(), "its metadata has no `jarmo`"),
-        (
-            enormous(),
-            "bytes, but its header states 18446744073709551615",
-        ),
+        (enormous(), "bytes, but its header states 18446744073709551615"),
         (nan, "holds NaN"),
         (damaged, "damaged: its checksum does not fit"),
-        (
-            with_header(&file, r#""checksum""#, r#""checksun""#),
-            "its header has no checksum",
-        ),
-        (
-            with_header(&file, r#""format":3"#, r#""format":1"#),
-            "agent format 1, this program reads 3",
-        ),
-        (
-            with_header(&file, r#""width":32"#, r#""width":33"#),
-            "net.width = 33",
-        ),
-        (
-            with_header(&file, r#""width":32"#, r#""width":64"#),
-            "a network mlp 64x1 needs",
-        ),
-        (
-            with_header(&file, r#""features":525"#, r#""features":99999999999"#),
-            "shape.features = 99999999999",
-        ),
-        (
-            with_header(&file, r#""game":"jarmo""#, r#""game":7"#),
-            "broken header",
-        ),
+        (with_header(&file, r#""checksum""#, r#""checksun""#), "its header has no checksum"),
+        (with_header(&file, r#""format":3"#, r#""format":1"#), "agent format 1, this program reads 3"),
+        (with_header(&file, r#""width":32"#, r#""width":33"#), "net.width = 33"),
+        (with_header(&file, r#""width":32"#, r#""width":64"#), "a network mlp 64x1 needs"),
+        (with_header(&file, r#""features":525"#, r#""features":99999999999"#), "shape.features = 99999999999"),
+        (with_header(&file, r#""game":"jarmo""#, r#""game":7"#), "broken header"),
     ] {
         std::fs::write(&path, content).unwrap();
         let error = agent_file::load(&path).unwrap_err().to_string();
@@ -245,10 +194,7 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
     let missing = agent_file::load(Path::new("no/such.safetensors")).unwrap_err();
     assert!(missing.to_string().starts_with("no/such.safetensors: "));
     let run = agent_file::load(folder.path()).unwrap_err().to_string();
-    assert!(
-        run.contains(": a folder, not an agent file; export a run "),
-        "{run}"
-    );
+    assert!(run.contains(": a folder, not an agent file; export a run "), "{run}");
     let unwritable = agent_file::save(&file, Path::new("no/such.safetensors")).unwrap_err();
     assert!(unwritable.to_string().contains("nothing was written"));
 }
@@ -262,25 +208,16 @@ fn inspect_shows_the_header_the_tensors_and_an_opinion() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.safetensors");
     agent_file::save(&jarmo_agent(), &path).unwrap();
-    program()
-        .args(["inspect", "--position", "start"])
-        .arg(&path)
-        .assert()
-        .success()
-        .stdout(
-            contains("jarmo, rules version 1, encoder version 2")
-                .and(contains("mlp 32x1"))
-                .and(contains("step 1000, 250 games"))
-                .and(contains("against rollout:1000: 180 won, 22 drawn, 40 lost"))
-                .and(contains("stem.weight"))
-                .and(contains("bbbbb/5/5/5/wwwww w - - 0"))
-                .and(contains("A1-C2")),
-        );
-    let inspected = program()
-        .args(["inspect", "--json", "--position", "start"])
-        .arg(&path)
-        .output()
-        .unwrap();
+    program().args(["inspect", "--position", "start"]).arg(&path).assert().success().stdout(
+        contains("jarmo, rules version 1, encoder version 2")
+            .and(contains("mlp 32x1"))
+            .and(contains("step 1000, 250 games"))
+            .and(contains("against rollout:1000: 180 won, 22 drawn, 40 lost"))
+            .and(contains("stem.weight"))
+            .and(contains("bbbbb/5/5/5/wwwww w - - 0"))
+            .and(contains("A1-C2")),
+    );
+    let inspected = program().args(["inspect", "--json", "--position", "start"]).arg(&path).output().unwrap();
     let json: serde_json::Value = serde_json::from_slice(&inspected.stdout).unwrap();
     assert_eq!(json["header"]["game"], "jarmo");
     let output = &json["output"];
@@ -308,10 +245,7 @@ fn nothing_in_a_header_controls_the_terminal() {
         (r#""run":""#, format!(r#""run":"{escape}"#)),
         (r#""settings":""#, format!(r#""settings":"{escape}"#)),
         (r#""opponent":""#, format!(r#""opponent":"{escape}"#)),
-        (
-            r#""rules_version":1"#,
-            format!(r#""rules_version":"{escape}""#),
-        ),
+        (r#""rules_version":1"#, format!(r#""rules_version":"{escape}""#)),
     ] {
         std::fs::write(&path, with_header(&jarmo_agent(), from, &to)).unwrap();
         let shown = quiet(&["inspect"]);
@@ -326,32 +260,15 @@ fn inspect_refuses_what_it_cannot_show() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.safetensors");
     agent_file::save(&jarmo_agent(), &path).unwrap();
-    program()
-        .args(["inspect", "no/such.safetensors"])
-        .assert()
-        .code(1)
-        .stderr(contains("no/such.safetensors: "));
-    program()
-        .args(["inspect", "--position", "rubbish"])
-        .arg(&path)
-        .assert()
-        .code(2)
-        .stderr(contains("--position: "));
+    program().args(["inspect", "no/such.safetensors"]).assert().code(1).stderr(contains("no/such.safetensors: "));
+    program().args(["inspect", "--position", "rubbish"]).arg(&path).assert().code(2).stderr(contains("--position: "));
 }
 
 #[test]
 fn bench_net_measures_every_kernel_of_this_machine() {
     let run = |arguments: &[&str]| {
         program()
-            .args([
-                "bench",
-                "net",
-                "--json",
-                "--seconds",
-                "0.01",
-                "--batch",
-                "64",
-            ])
+            .args(["bench", "net", "--json", "--seconds", "0.01", "--batch", "64"])
             .args(arguments)
             .output()
             .unwrap()
@@ -363,10 +280,7 @@ fn bench_net_measures_every_kernel_of_this_machine() {
         assert!(kernel["positions_per_s"].as_f64().unwrap() > 0.0);
         assert!(kernel["positions_per_cpu_s"].as_f64().unwrap() > 0.0);
     }
-    for (arguments, message) in [
-        (["--width", "33"], "net.width = 33"),
-        (["--kernel", "mmx"], "unknown kernel `mmx`"),
-    ] {
+    for (arguments, message) in [(["--width", "33"], "net.width = 33"), (["--kernel", "mmx"], "unknown kernel `mmx`")] {
         let refused = run(&arguments);
         assert_eq!(refused.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&refused.stderr).contains(message));
@@ -380,24 +294,10 @@ fn what_the_arena_said_goes_into_the_header() {
         .map(|name| home.path().join(name).to_str().unwrap().to_owned());
     agent_file::save(&tiny(&Jarmo::standard(), 3), agent.as_ref()).unwrap();
     let spec = format!("{agent}?sims=4&kernel=portable");
-    let arena = program()
-        .args([
-            "arena",
-            &spec,
-            "random",
-            "greedy",
-            "--gauntlet",
-            "--games",
-            "4",
-            "--json",
-        ])
-        .output()
-        .unwrap();
+    let arena =
+        program().args(["arena", &spec, "random", "greedy", "--gauntlet", "--games", "4", "--json"]).output().unwrap();
     std::fs::write(&told, arena.stdout).unwrap();
-    program()
-        .args(["export", &agent, "--results", &told, "--out", &out])
-        .assert()
-        .success();
+    program().args(["export", &agent, "--results", &told, "--out", &out]).assert().success();
     let file = agent_file::load(out.as_ref()).unwrap();
     let results = &file.header().results;
     let opponents: Vec<&str> = results.iter().map(|result| &*result.opponent).collect();
@@ -406,27 +306,15 @@ fn what_the_arena_said_goes_into_the_header() {
         assert_eq!(result.settings, "sims=4&kernel=portable");
         assert_eq!(result.wins + result.draws + result.losses, 4);
     }
-    program()
-        .args(["inspect", &out])
-        .assert()
-        .success()
-        .stdout(contains("greedy"));
+    program().args(["inspect", &out]).assert().success().stdout(contains("greedy"));
     program()
         .args(["export", &agent, "--results", &agent, "--out", &out])
         .assert()
         .code(1)
         .stderr(contains("agent.safetensors"));
     program()
-        .args([
-            "arena",
-            &format!("{agent}?kernel=fast"),
-            "random",
-            "--games",
-            "2",
-        ])
+        .args(["arena", &format!("{agent}?kernel=fast"), "random", "--games", "2"])
         .assert()
         .code(2)
-        .stderr(contains(
-            "expected one of `portable`, `avx2`, `avx512`, `int8`",
-        ));
+        .stderr(contains("expected one of `portable`, `avx2`, `avx512`, `int8`"));
 }

@@ -7,9 +7,7 @@ use std::io::Write;
 use jarmo::encode::Encode;
 use jarmo::game::Mask;
 use jarmo::games::{ConnectFour, Jarmo};
-use jarmo::net::{
-    FeatureBatch, FrozenNet, KernelKind, Logits, NetSettings, NetShape, RESULTS, Tensor, Weights,
-};
+use jarmo::net::{FeatureBatch, FrozenNet, KernelKind, Logits, NetSettings, NetShape, RESULTS, Tensor, Weights};
 use jarmo::random::{below, stream};
 use rand::{Rng, RngExt};
 
@@ -18,15 +16,9 @@ fn noisy_weights(config: NetSettings, shape: NetShape, seed: u64) -> Weights {
     let mut stream = stream(seed, 0);
     let mut tensors = BTreeMap::new();
     for plan in config.tensors(&shape) {
-        let spread = if plan.fan_in == 0 {
-            0.3
-        } else {
-            (3.0 / plan.fan_in as f32).sqrt()
-        };
+        let spread = if plan.fan_in == 0 { 0.3 } else { (3.0 / plan.fan_in as f32).sqrt() };
         let size: usize = plan.dims.iter().product();
-        let data = (0..size)
-            .map(|_| spread * (2.0 * stream.random::<f32>() - 1.0))
-            .collect();
+        let data = (0..size).map(|_| spread * (2.0 * stream.random::<f32>() - 1.0)).collect();
         let dims = plan.dims;
         tensors.insert(plan.name, Tensor { dims, data });
     }
@@ -59,13 +51,9 @@ fn dense(weights: &Weights, name: &str, input: &[f64]) -> Vec<f64> {
     assert_eq!(matrix.len(), input.len() * outputs);
     let sum = |output: usize| -> f64 {
         let products = input.iter().enumerate();
-        products
-            .map(|(place, number)| number * f64::from(matrix[place * outputs + output]))
-            .sum()
+        products.map(|(place, number)| number * f64::from(matrix[place * outputs + output])).sum()
     };
-    (0..outputs)
-        .map(|output| sum(output) + f64::from(bias[output]))
-        .collect()
+    (0..outputs).map(|output| sum(output) + f64::from(bias[output])).collect()
 }
 
 fn relu(numbers: Vec<f64>) -> Vec<f64> {
@@ -89,9 +77,7 @@ fn reference(weights: &Weights, features: &[u32]) -> Vec<f64> {
         trunk = relu(add(step, &trunk));
     }
     let heads = shape.heads();
-    heads
-        .flat_map(|(head, _)| dense(weights, head, &trunk))
-        .collect()
+    heads.flat_map(|(head, _)| dense(weights, head, &trunk)).collect()
 }
 
 fn all_heads(logits: &Logits, row: usize) -> Vec<f32> {
@@ -102,9 +88,7 @@ fn check_against_formula<G: Encode>(game: &G, config: NetSettings) {
     let shape = NetShape::of(game);
     let weights = noisy_weights(config, shape, 1);
     let batch = positions(game, 23);
-    let expected: Vec<Vec<f64>> = (0..batch.len())
-        .map(|row| reference(&weights, batch.row(row)))
-        .collect();
+    let expected: Vec<Vec<f64>> = (0..batch.len()).map(|row| reference(&weights, batch.row(row))).collect();
     let largest = expected.iter().flatten().fold(0.0, |m, n| n.abs().max(m));
     assert!(largest > 0.5, "a test of numbers, not of zeros");
     for kind in KernelKind::available() {
@@ -132,10 +116,7 @@ fn check_against_formula<G: Encode>(game: &G, config: NetSettings) {
 
 #[test]
 fn kernels_that_this_processor_lacks_are_reported_as_not_run() {
-    let config = NetSettings {
-        width: 32,
-        blocks: 1,
-    };
+    let config = NetSettings { width: 32, blocks: 1 };
     let weights = noisy_weights(config, NetShape::of(&Jarmo::standard()), 1);
     for kind in KernelKind::ALL {
         let runs = FrozenNet::with_kernel(&weights, kind).is_some();
@@ -161,10 +142,7 @@ fn an_answer_is_the_same_bits_in_every_batch_and_every_clone() {
     let game = Jarmo::standard();
     let shape = NetShape::of(&game);
     let batch = positions(&game, 211);
-    let config = NetSettings {
-        width: 96,
-        blocks: 2,
-    };
+    let config = NetSettings { width: 96, blocks: 2 };
     let weights = noisy_weights(config, shape, 2);
     for kind in KernelKind::available() {
         let mut net = FrozenNet::with_kernel(&weights, kind).unwrap();
@@ -180,8 +158,7 @@ fn an_answer_is_the_same_bits_in_every_batch_and_every_clone() {
                 let mut alone = Logits::new(shape);
                 clone.evaluate(&part, &mut alone);
                 for row in 0..size {
-                    let (alone, together) =
-                        (all_heads(&alone, row), all_heads(&together, first + row));
+                    let (alone, together) = (all_heads(&alone, row), all_heads(&together, first + row));
                     assert_eq!(alone, together, "{kind}, {size} from {first}");
                 }
             }
@@ -202,11 +179,7 @@ fn check_growth<G: Encode>(game: &G, small: NetSettings, large: NetSettings) {
         let changes: Vec<f64> = before.iter().zip(&after).map(|(b, a)| b - a).collect();
         assert_eq!(before.len(), after.len());
         assert!(most(&before) > 0.1, "a test of numbers, not of zeros");
-        assert!(
-            most(&changes) < 1e-9,
-            "{small} to {large}: {}",
-            most(&changes)
-        );
+        assert!(most(&changes) < 1e-9, "{small} to {large}: {}", most(&changes));
     }
 }
 
@@ -234,14 +207,7 @@ fn a_network_does_not_shrink() {
 #[test]
 fn no_position_is_an_empty_answer() {
     let game = Jarmo::standard();
-    let weights = noisy_weights(
-        NetSettings {
-            width: 32,
-            blocks: 1,
-        },
-        NetShape::of(&game),
-        1,
-    );
+    let weights = noisy_weights(NetSettings { width: 32, blocks: 1 }, NetShape::of(&game), 1);
     let mut net = FrozenNet::new(&weights);
     assert_eq!(net.kernel(), KernelKind::best());
     net.evaluate(&FeatureBatch::new(), &mut Logits::new(*net.shape()));
@@ -254,10 +220,7 @@ fn sizes_that_no_network_can_have_are_refused_with_the_right_ones() {
         (net(0, 1), "net.width = 0: it must be a multiple of 32"),
         (net(100, 1), "net.width = 100: it must be a multiple of 32"),
         (net(8192, 1), "from 32 to 4096"),
-        (
-            net(64, 65),
-            "net.blocks = 65: it must be a whole number from 0 to 64",
-        ),
+        (net(64, 65), "net.blocks = 65: it must be a whole number from 0 to 64"),
     ] {
         let error = config.validate().unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
@@ -266,23 +229,14 @@ fn sizes_that_no_network_can_have_are_refused_with_the_right_ones() {
 
 #[test]
 fn weights_that_do_not_fit_their_network_are_refused_by_name() {
-    let config = NetSettings {
-        width: 32,
-        blocks: 1,
-    };
+    let config = NetSettings { width: 32, blocks: 1 };
     let shape = NetShape::of(&Jarmo::standard());
     let whole = noisy_weights(config, shape, 1).tensors().clone();
     type Damage = fn(&mut BTreeMap<String, Tensor>);
     let cases: [(Damage, &str); 4] = [
         (|t| drop(t.remove("stem.bias")), "`stem.bias` is missing"),
-        (
-            |t| t.get_mut("stem.bias").unwrap().dims = vec![4, 8],
-            "needs [32]",
-        ),
-        (
-            |t| t.get_mut("result.weight").unwrap().data[7] = f32::NAN,
-            "`result.weight` holds NaN at index 7",
-        ),
+        (|t| t.get_mut("stem.bias").unwrap().dims = vec![4, 8], "needs [32]"),
+        (|t| t.get_mut("result.weight").unwrap().data[7] = f32::NAN, "`result.weight` holds NaN at index 7"),
         (
             |t| {
                 let extra = t["stem.bias"].clone();
@@ -294,9 +248,7 @@ fn weights_that_do_not_fit_their_network_are_refused_by_name() {
     for (damage, message) in cases {
         let mut tensors = whole.clone();
         damage(&mut tensors);
-        let error = Weights::new(config, shape, tensors)
-            .unwrap_err()
-            .to_string();
+        let error = Weights::new(config, shape, tensors).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
 }

@@ -47,24 +47,14 @@ fn a_pipe_is_not_replaced_and_nothing_waits_for_its_reader() {
         assert!(System::new("mkfifo").arg(path).status().unwrap().success());
     };
     let is_there = |path: &Path| fs::metadata(path).unwrap().file_type().is_fifo();
-    check(
-        "pipe",
-        make,
-        is_there,
-        "a pipe or a device, not a file; name a file",
-    );
+    check("pipe", make, is_there, "a pipe or a device, not a file; name a file");
 }
 
 #[test]
 fn a_device_is_not_replaced() {
     let make = |path: &Path| symlink("/dev/null", path).unwrap();
     let is_there = |path: &Path| path.is_symlink();
-    check(
-        "device",
-        make,
-        is_there,
-        "a pipe or a device, not a file; name a file",
-    );
+    check("device", make, is_there, "a pipe or a device, not a file; name a file");
 }
 
 #[test]

@@ -78,10 +78,7 @@ fn samples_come_back_from_their_bytes() {
 fn every_damaged_byte_is_noticed() {
     let whole = samples(0..50).to_bytes(&origin());
     for cut in 0..whole.len() {
-        assert!(
-            Samples::from_bytes(&whole[..cut], &origin()).is_err(),
-            "{cut}"
-        );
+        assert!(Samples::from_bytes(&whole[..cut], &origin()).is_err(), "{cut}");
     }
     for place in 0..whole.len() {
         let mut damaged = whole.clone();
@@ -95,26 +92,13 @@ fn every_damaged_byte_is_noticed() {
 fn samples_of_something_else_are_refused() {
     let bytes = samples(0..5).to_bytes(&origin());
     let error = Samples::from_bytes(&bytes, &GameVersion::of(&Guard::standard())).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("it plays jarmo, and guard is wanted")
-    );
-    let newer = GameVersion {
-        encoder_version: 7,
-        ..origin()
-    };
+    assert!(error.to_string().starts_with("it plays jarmo, and guard is wanted"));
+    let newer = GameVersion { encoder_version: 7, ..origin() };
     assert!(Samples::from_bytes(&bytes, &newer).is_err());
     let mut impossible = samples(0..3);
-    impossible.push(Sample {
-        features: &[9999],
-        ..row(3).sample()
-    });
+    impossible.push(Sample { features: &[9999], ..row(3).sample() });
     let mut overconfident = samples(0..3);
-    overconfident.push(Sample {
-        result: [1.5, 0.0, -0.5],
-        ..row(3).sample()
-    });
+    overconfident.push(Sample { result: [1.5, 0.0, -0.5], ..row(3).sample() });
     for wrong in [impossible, overconfident] {
         let error = Samples::from_bytes(&wrong.to_bytes(&origin()), &origin()).unwrap_err();
         assert_eq!(error.to_string(), "its numbers are no samples of this game");
@@ -136,19 +120,10 @@ fn the_oldest_files_make_room_and_the_rest_comes_back() {
     // Two files entered and left the window before it was written.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     replay.save().unwrap();
-    let mut files: Vec<_> = fs::read_dir(folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut files: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
-    assert_eq!(
-        files,
-        [
-            "00000002.safetensors",
-            "00000003.safetensors",
-            "00000004.safetensors"
-        ]
-    );
+    assert_eq!(files, ["00000002.safetensors", "00000003.safetensors", "00000004.safetensors"]);
     let (mut again, warnings) = open(folder.path(), 25);
     assert!(warnings.is_empty());
     assert_eq!(numbers(&again), numbers(&replay));
@@ -197,15 +172,9 @@ fn a_damaged_file_is_skipped_with_a_warning() {
     fs::write(&damaged, &bytes[..bytes.len() / 2]).unwrap();
     fs::write(folder.path().join("notes.txt"), "not ours").unwrap();
     let (mut again, warnings) = open(folder.path(), 100);
-    assert_eq!(
-        numbers(&again),
-        [0..10, 20..30].into_iter().flatten().collect::<Vec<_>>()
-    );
+    assert_eq!(numbers(&again), [0..10, 20..30].into_iter().flatten().collect::<Vec<_>>());
     assert_eq!(warnings.len(), 1);
-    assert!(
-        warnings[0].contains("00000001.safetensors: not a whole safetensors file"),
-        "{warnings:?}"
-    );
+    assert!(warnings[0].contains("00000001.safetensors: not a whole safetensors file"), "{warnings:?}");
     assert!(warnings[0].ends_with("; skipped"));
     assert_eq!(again.expect_files(0..3), None);
     fs::remove_file(&damaged).unwrap();
@@ -231,12 +200,7 @@ fn every_sample_of_the_window_is_drawn_equally_often() {
     for _ in 0..draws {
         counts[usize::from(replay.draw(&mut stream).features[0]) / 50] += 1;
     }
-    assert!(
-        counts
-            .iter()
-            .all(|&count: &i32| (count - draws / 4).abs() < 400),
-        "{counts:?}"
-    );
+    assert!(counts.iter().all(|&count: &i32| (count - draws / 4).abs() < 400), "{counts:?}");
 }
 
 #[test]
@@ -245,8 +209,6 @@ fn a_folder_that_cannot_be_made_is_named() {
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let settings = ReplaySettings { capacity: 1 };
-    let error = Replay::open(&file.join("replay"), settings, origin())
-        .err()
-        .unwrap();
+    let error = Replay::open(&file.join("replay"), settings, origin()).err().unwrap();
     assert!(error.to_string().contains("replay"), "{error}");
 }

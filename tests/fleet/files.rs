@@ -32,10 +32,7 @@ fn file() -> GameFile {
         worker: "a worker".to_owned(),
         program: "jarmo".to_owned(),
     };
-    GameFile {
-        header,
-        games: all.episodes,
-    }
+    GameFile { header, games: all.episodes }
 }
 
 #[test]
@@ -44,11 +41,7 @@ fn a_file_comes_back_as_it_was() {
     let bytes = file.to_bytes();
     assert!(bytes.len() < MOST_BYTES);
     assert_eq!(GameFile::from_bytes(&bytes).unwrap(), file);
-    assert_eq!(
-        GameFile::id(&bytes),
-        GameFile::id(&file.to_bytes()),
-        "the name is the content's"
-    );
+    assert_eq!(GameFile::id(&bytes), GameFile::id(&file.to_bytes()), "the name is the content's");
 }
 
 #[test]
@@ -56,10 +49,7 @@ fn a_damaged_file_is_refused() {
     let file = file();
     let bytes = file.to_bytes();
     for length in (0..bytes.len()).step_by(bytes.len() / 50) {
-        assert!(
-            GameFile::from_bytes(&bytes[..length]).is_err(),
-            "{length} bytes"
-        );
+        assert!(GameFile::from_bytes(&bytes[..length]).is_err(), "{length} bytes");
     }
     let mut refused = 0;
     for place in (0..bytes.len()).step_by(bytes.len() / 200) {

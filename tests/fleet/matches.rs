@@ -12,9 +12,7 @@ const PLAYERS: [&str; 4] = ["trained?sims=24", "rollout:60", "--game", "connect_
 /// The pairs that a worker says it has played.
 fn pairs(server: &Server, log: &str) -> u64 {
     let log = server.log(log);
-    let events = log
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let events = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let played = events.filter(|event| event["event"] == "pairs");
     played.map(|event| event["of"].as_u64().unwrap()).sum()
 }
@@ -50,27 +48,19 @@ fn the_table_is_the_same_on_workers_even_if_one_of_them_is_killed() {
         return;
     };
     let arena = [&["arena"], &PLAYERS[..], &["--games", "300", "--seed", "5"]].concat();
-    let expected = alone(
-        &server,
-        &[&arena[..], &["--games-out", "alone.jsonl"]].concat(),
-    );
+    let expected = alone(&server, &[&arena[..], &["--games-out", "alone.jsonl"]].concat());
     let (mut doomed, survivor) = (worker(&server, "one.log"), worker(&server, "two.log"));
     let found = thread::scope(|scope| {
         let run = [&arena[..], &["--games-out", "shared.jsonl"]].concat();
         let server = &server;
         let found = scope.spawn(move || shared(server, &run));
-        until("both workers play", || {
-            pairs(server, "one.log") > 0 && pairs(server, "two.log") > 0
-        });
+        until("both workers play", || pairs(server, "one.log") > 0 && pairs(server, "two.log") > 0);
         doomed.kill().unwrap();
         doomed.wait().unwrap();
         found.join().unwrap()
     });
     assert_eq!(found, expected);
-    assert_eq!(
-        games(&server, "shared.jsonl"),
-        games(&server, "alone.jsonl")
-    );
+    assert_eq!(games(&server, "shared.jsonl"), games(&server, "alone.jsonl"));
     assert!(pairs(&server, "one.log") < 150);
     stop(survivor);
 }

@@ -17,11 +17,7 @@ fn keys(server: &Server, arguments: &[&str]) -> Output {
 fn orders(server: &Server, orders: &str) {
     let url = server.url();
     let mut command = server.command(&["fleet", orders, &url], "learner", "orders.log");
-    assert!(
-        command.status().unwrap().success(),
-        "{}",
-        server.log("orders.log")
-    );
+    assert!(command.status().unwrap().success(), "{}", server.log("orders.log"));
 }
 
 /// The output of `fleet status` with this key.
@@ -47,30 +43,19 @@ fn keys_are_added_listed_rotated_and_revoked_while_the_server_runs() {
     let bob = bob.unwrap().split(' ').next().unwrap();
     // The new key works at once.
     let mut helper = worker(&server, "bob", "one.log", &[]);
-    until("the worker waits", || {
-        server.log("one.log").contains("waiting")
-    });
+    until("the worker waits", || server.log("one.log").contains("waiting"));
     let old = fs::read_to_string(server.folder().join("server/bob.key")).unwrap();
     assert!(keys(&server, &["rotate", "bob"]).status.success());
-    until("the old key is refused", || {
-        helper.try_wait().unwrap().is_some()
-    });
+    until("the old key is refused", || helper.try_wait().unwrap().is_some());
     assert!(server.log("one.log").contains("no longer accepts this key"));
     let new = fs::read_to_string(server.folder().join("server/bob.key")).unwrap();
     assert_ne!(old, new);
     let mut helper = worker(&server, "bob", "two.log", &[]);
-    until("the worker waits", || {
-        server.log("two.log").contains("waiting")
-    });
+    until("the worker waits", || server.log("two.log").contains("waiting"));
     assert!(keys(&server, &["revoke", "bob"]).status.success());
-    until("the key is refused", || {
-        helper.try_wait().unwrap().is_some()
-    });
+    until("the key is refused", || helper.try_wait().unwrap().is_some());
     let listed = String::from_utf8(keys(&server, &["list"]).stdout).unwrap();
-    assert!(
-        !listed.contains(bob) && listed.lines().count() == 3,
-        "{listed}"
-    );
+    assert!(!listed.contains(bob) && listed.lines().count() == 3, "{listed}");
     let refused = keys(&server, &["revoke", "learner"]);
     assert!(!refused.status.success(), "the server needs it");
 }
@@ -114,10 +99,7 @@ fn the_status_key_can_look_and_nothing_else() {
     // The same as text for Prometheus.
     let port = free_port();
     let serve = ["fleet", "status", &url, "--prometheus", &port.to_string()];
-    let serving = server
-        .command(&serve, "status", "serve.log")
-        .spawn()
-        .unwrap();
+    let serving = server.command(&serve, "status", "serve.log").spawn().unwrap();
     let page = || {
         let Ok(mut client) = TcpStream::connect(("127.0.0.1", port)) else {
             return String::new();
@@ -160,20 +142,10 @@ fn workers_pause_resume_and_drain() {
     let mut later = worker(&server, "worker-1", "two.log", &[]);
     until("it ends", || later.try_wait().unwrap().is_some());
     orders(&server, "resume");
-    let mut limited = worker(
-        &server,
-        "worker-1",
-        "three.log",
-        &["--games", "1", "--json"],
-    );
-    until("it ends after its games", || {
-        limited.try_wait().unwrap().is_some()
-    });
+    let mut limited = worker(&server, "worker-1", "three.log", &["--games", "1", "--json"]);
+    until("it ends after its games", || limited.try_wait().unwrap().is_some());
     assert!(limited.wait().unwrap().success());
-    assert!(
-        server.log("three.log").contains("\"sent\""),
-        "and sends them"
-    );
+    assert!(server.log("three.log").contains("\"sent\""), "and sends them");
     stop(first);
 }
 

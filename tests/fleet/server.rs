@@ -28,26 +28,11 @@ impl Server {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
         let text = port.to_string();
-        let up = [
-            "fleet",
-            "up",
-            "--write-only",
-            "--dir",
-            "server",
-            "--port",
-            &text,
-        ];
-        let status = jarmo(folder.path(), &[&up, arguments].concat())
-            .status()
-            .unwrap();
+        let up = ["fleet", "up", "--write-only", "--dir", "server", "--port", &text];
+        let status = jarmo(folder.path(), &[&up, arguments].concat()).status().unwrap();
         assert!(status.success());
         let process = start_server(Path::new(&program), folder.path());
-        let mut server = Server {
-            folder,
-            port,
-            process,
-            tls: arguments.contains(&"--tls"),
-        };
+        let mut server = Server { folder, port, process, tls: arguments.contains(&"--tls") };
         server.wait();
         Some(server)
     }
@@ -69,11 +54,7 @@ impl Server {
             all.extend(["--authority".to_owned(), "server/authority.pem".to_owned()]);
         }
         let mut command = jarmo(self.folder(), &all);
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(self.folder().join(log))
-            .unwrap();
+        let log = File::options().create(true).append(true).open(self.folder().join(log)).unwrap();
         command.stdout(log.try_clone().unwrap()).stderr(log);
         command
     }
@@ -126,17 +107,9 @@ impl Drop for Server {
 
 fn start_server(program: &Path, folder: &Path) -> Child {
     let config = folder.join("server/server.conf");
-    let log = File::options()
-        .create(true)
-        .append(true)
-        .open(folder.join("server.log"))
-        .unwrap();
+    let log = File::options().create(true).append(true).open(folder.join("server.log")).unwrap();
     let mut server = Command::new(program);
-    server
-        .arg("-c")
-        .arg(config)
-        .stdout(Stdio::null())
-        .stderr(log);
+    server.arg("-c").arg(config).stdout(Stdio::null()).stderr(log);
     server.spawn().expect("nats-server starts")
 }
 
@@ -188,10 +161,7 @@ pub(crate) fn learner(server: &Server, more: &[&str]) -> Child {
     let url = server.url();
     let train = ["train", "--run", "run", "--fleet", &url, "--no-play"];
     let all = [&train[..], &TINY, more].concat();
-    server
-        .command(&all, "learner", "learner.log")
-        .spawn()
-        .unwrap()
+    server.command(&all, "learner", "learner.log").spawn().unwrap()
 }
 
 /// A worker of one thread.
@@ -210,12 +180,6 @@ pub(crate) fn first_worker(server: &Server, log: &str) -> Child {
 /// Sends SIGTERM, as a cloud does before it takes a machine away, and waits for the end.
 pub(crate) fn stop(mut process: Child) {
     let id = process.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-TERM", &id])
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
     assert!(process.wait().unwrap().success());
 }

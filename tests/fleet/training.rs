@@ -19,23 +19,16 @@ fn learner(server: &Server, more: &[&str]) -> Child {
 /// The names of the files that workers say the server has.
 fn sent(server: &Server, log: &str) -> BTreeSet<String> {
     let log = server.log(log);
-    let events = log
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let events = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let sent = events.filter(|event| event["event"] == "sent");
-    sent.map(|event| event["of"]["id"].as_str().unwrap().to_owned())
-        .collect()
+    sent.map(|event| event["of"]["id"].as_str().unwrap().to_owned()).collect()
 }
 
 /// The names of the files in the window, in their order.
 fn taken(server: &Server) -> Vec<String> {
     let order = server.log("run/order.jsonl");
-    let lines = order
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    lines
-        .filter_map(|line| Some(line["id"].as_str()?.to_owned()))
-        .collect()
+    let lines = order.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines.filter_map(|line| Some(line["id"].as_str()?.to_owned())).collect()
 }
 
 #[test]
@@ -43,12 +36,7 @@ fn nothing_is_lost_or_learned_twice_when_a_learner_a_worker_and_the_server_are_k
     let Some(mut server) = Server::start(&[]) else {
         return;
     };
-    let more = [
-        "--set",
-        "run.first_samples=1000",
-        "--set",
-        "replay.capacity=10000000",
-    ];
+    let more = ["--set", "run.first_samples=1000", "--set", "replay.capacity=10000000"];
     let mut first = learner(&server, &more);
     let (mut doomed, survivor) = (worker(&server, "one.log"), worker(&server, "two.log"));
     until("files arrive", || taken(&server).len() >= 3);
@@ -56,26 +44,16 @@ fn nothing_is_lost_or_learned_twice_when_a_learner_a_worker_and_the_server_are_k
     first.wait().unwrap();
     let url = server.url();
     let resume = ["train", "--resume", "run", "--fleet", &url, "--no-play"];
-    let again = || {
-        server
-            .command(&resume, "learner", "learner.log")
-            .spawn()
-            .unwrap()
-    };
+    let again = || server.command(&resume, "learner", "learner.log").spawn().unwrap();
     let second = again();
     let before = taken(&server).len();
     until("files arrive again", || taken(&server).len() >= before + 3);
     doomed.kill().unwrap();
     doomed.wait().unwrap();
     let before = taken(&server).len();
-    until("the other worker goes on", || {
-        taken(&server).len() >= before + 2
-    });
+    until("the other worker goes on", || taken(&server).len() >= before + 2);
     stop(survivor);
-    let sent: BTreeSet<String> = sent(&server, "one.log")
-        .union(&sent(&server, "two.log"))
-        .cloned()
-        .collect();
+    let sent: BTreeSet<String> = sent(&server, "one.log").union(&sent(&server, "two.log")).cloned().collect();
     assert!(sent.len() >= 8, "{}", sent.len());
     until("all files are taken", || {
         let taken = taken(&server);
@@ -83,26 +61,14 @@ fn nothing_is_lost_or_learned_twice_when_a_learner_a_worker_and_the_server_are_k
     });
     stop(second);
     let all = taken(&server);
-    assert_eq!(
-        all.iter().collect::<BTreeSet<_>>().len(),
-        all.len(),
-        "none twice"
-    );
-    let repeated = jarmo(server.folder(), &["fleet", "repeat", "run"])
-        .output()
-        .unwrap();
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "none twice");
+    let repeated = jarmo(server.folder(), &["fleet", "repeat", "run"]).output().unwrap();
     let text = String::from_utf8_lossy(&repeated.stdout);
     assert!(text.contains("bit for bit"), "{repeated:?}");
     server.crash();
-    let status = server
-        .command(&["fleet", "status", &url], "learner", "status.log")
-        .status();
+    let status = server.command(&["fleet", "status", &url], "learner", "status.log").status();
     assert!(status.unwrap().success());
-    assert!(
-        server.log("status.log").contains("learner: run"),
-        "{}",
-        server.log("status.log")
-    );
+    assert!(server.log("status.log").contains("learner: run"), "{}", server.log("status.log"));
 }
 
 #[test]
@@ -111,56 +77,34 @@ fn a_worker_may_do_nothing_but_work_and_says_what_it_does() {
         return;
     };
     let url = server.url();
-    let seen = server
-        .command(&["fleet", "status", &url], "status", "nothing.log")
-        .status();
-    assert!(
-        seen.unwrap().success(),
-        "without a learner there is nothing to see"
-    );
+    let seen = server.command(&["fleet", "status", &url], "status", "nothing.log").status();
+    assert!(seen.unwrap().success(), "without a learner there is nothing to see");
     let first = learner(&server, &["--set", "run.first_samples=1000"]);
     let helper = worker(&server, "one.log");
     until("files arrive", || !taken(&server).is_empty());
-    let refused = server
-        .command(&["fleet", "status", &url], "worker-1", "refused.log")
-        .status();
+    let refused = server.command(&["fleet", "status", &url], "worker-1", "refused.log").status();
     assert!(!refused.unwrap().success(), "a worker sees no other worker");
     let said = server.log("refused.log");
-    assert!(
-        said.contains("status.key"),
-        "it says what is needed: {said}"
-    );
+    assert!(said.contains("status.key"), "it says what is needed: {said}");
     let seen = || {
-        let seen = server
-            .command(&["fleet", "status", &url, "--json"], "learner", "seen.log")
-            .status();
+        let seen = server.command(&["fleet", "status", &url, "--json"], "learner", "seen.log").status();
         assert!(seen.unwrap().success());
         let seen = server.log("seen.log");
         let status: Value = serde_json::from_str(seen.lines().last().unwrap()).unwrap();
         assert!(status["workers"].as_array().unwrap().len() <= 1);
         status["workers"][0].clone()
     };
-    until("the status shows the worker's samples", || {
-        seen()["samples"].as_u64() > Some(0)
-    });
+    until("the status shows the worker's samples", || seen()["samples"].as_u64() > Some(0));
     // Without the authority's certificate, the server is a stranger.
     let mut stranger = jarmo(server.folder(), &["fleet", "status", &url]);
-    let output = stranger
-        .args(["--key", "server/learner.key"])
-        .output()
-        .unwrap();
+    let output = stranger.args(["--key", "server/learner.key"]).output().unwrap();
     assert!(!output.status.success());
     stop(helper);
-    until("the status says that the only worker is silent", || {
-        seen()["since_heard"].as_f64() > Some(3.0)
-    });
+    until("the status says that the only worker is silent", || seen()["since_heard"].as_f64() > Some(3.0));
     stop(first);
     let secret = fs::read_to_string(server.folder().join("server/learner.key")).unwrap();
     for log in ["learner.log", "one.log", "server.log"] {
-        assert!(
-            !server.log(log).contains(secret.trim()),
-            "{log} holds a secret"
-        );
+        assert!(!server.log(log).contains(secret.trim()), "{log} holds a secret");
     }
 }
 
@@ -200,13 +144,8 @@ fn nothing_is_lost_when_another_run_uses_the_server_in_between() {
     // Another run begins, and the worker follows.
     let url = server.url();
     let train = ["train", "--run", "other", "--fleet", &url, "--no-play"];
-    let other = server
-        .command(&[&train[..], &TINY, &FAST].concat(), "learner", "other.log")
-        .spawn()
-        .unwrap();
-    until("the other run gets files", || {
-        server.log("other/order.jsonl").contains("worker")
-    });
+    let other = server.command(&[&train[..], &TINY, &FAST].concat(), "learner", "other.log").spawn().unwrap();
+    until("the other run gets files", || server.log("other/order.jsonl").contains("worker"));
     helper.kill().unwrap();
     helper.wait().unwrap();
     stop(other);
@@ -236,9 +175,7 @@ fn a_server_that_lost_its_data_gets_everything_again() {
     server.lose_data();
     let before = taken(&server).len();
     let helper = worker(&server, "two.log");
-    until("a new worker's files arrive", || {
-        taken(&server).len() > before
-    });
+    until("a new worker's files arrive", || taken(&server).len() > before);
     stop(helper);
     stop(first);
 }
@@ -270,9 +207,7 @@ fn a_revoked_key_is_shut_out() {
     let url = server.url();
     let work = ["worker", &url, "--threads", "1", "--json"];
     let helper = server.command(&work, "worker-2", "two.log").spawn();
-    until("the other key's files arrive", || {
-        taken(&server).len() > before
-    });
+    until("the other key's files arrive", || taken(&server).len() > before);
     stop(helper.unwrap());
     stop(first);
 }
@@ -306,9 +241,7 @@ fn an_empty_queue_of_pairs_does_not_slow_self_play() {
     let before = share();
     let arena = ["arena", "rollout:10", "random", "--game", "connect_four"];
     let games = ["--games", "8", "--fleet", &url];
-    let played = server
-        .command(&[&arena[..], &games].concat(), "learner", "arena.log")
-        .status();
+    let played = server.command(&[&arena[..], &games].concat(), "learner", "arena.log").status();
     assert!(played.unwrap().success(), "{}", server.log("arena.log"));
     let after = share();
     assert!(after > 0.8 * before, "{before} before, {after} after");
@@ -326,14 +259,10 @@ fn matches_are_played_while_the_queue_is_full_and_nobody_learns() {
     let mut helper = worker(&server, "one.log");
     until("files arrive", || !taken(&server).is_empty());
     stop(first);
-    until("the queue is full", || {
-        server.log("one.log").contains("waiting_for_queue")
-    });
+    until("the queue is full", || server.log("one.log").contains("waiting_for_queue"));
     let arena = ["arena", "rollout:10", "random", "--game", "connect_four"];
     let games = ["--games", "8", "--fleet", &url];
-    let played = server
-        .command(&[&arena[..], &games].concat(), "learner", "arena.log")
-        .status();
+    let played = server.command(&[&arena[..], &games].concat(), "learner", "arena.log").status();
     assert!(played.unwrap().success(), "{}", server.log("arena.log"));
     helper.kill().unwrap();
     helper.wait().unwrap();

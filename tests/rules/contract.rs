@@ -22,23 +22,11 @@ fn golden_games_are_traced_byte_for_byte() {
                 // The trace is the last key of the line, and its objects are written like the probe's.
                 let trace = line.split_once("\"trace\":[").unwrap().1;
                 let trace = trace.strip_suffix("]}").unwrap();
-                trace
-                    .replace("},{\"position\"", "}\n{\"position\"")
-                    .lines()
-                    .map(str::to_owned)
-                    .collect::<Vec<_>>()
+                trace.replace("},{\"position\"", "}\n{\"position\"").lines().map(str::to_owned).collect::<Vec<_>>()
             })
             .collect();
         let mut out = Vec::new();
-        assert!(
-            probe::trace(
-                &Shipped,
-                &GameSettings::default(),
-                input.as_bytes(),
-                &mut out
-            )
-            .unwrap()
-        );
+        assert!(probe::trace(&Shipped, &GameSettings::default(), input.as_bytes(), &mut out).unwrap());
         let written = String::from_utf8(out).unwrap();
         assert_eq!(written.lines().count(), expected.len(), "{name}");
         for (written, expected) in written.lines().zip(&expected) {
@@ -73,10 +61,7 @@ fn perft_counts_are_those_of_the_table() {
     let table = std::fs::read_to_string("tests/data/perft.toml").unwrap();
     let table: PerftTable = toml::from_str(&table).unwrap();
     assert_eq!(table.counts.len(), GAMES.len());
-    let no_limit = GameSettings {
-        max_plies: Some(0),
-        ..GameSettings::default()
-    };
+    let no_limit = GameSettings { max_plies: Some(0), ..GameSettings::default() };
     for (name, counts) in &table.counts {
         with_game(name, &no_limit, PerftTask(counts)).unwrap();
     }
@@ -100,12 +85,7 @@ fn every_game_keeps_the_contract() {
     for name in GAMES {
         with_game(name, &GameSettings::default(), ConformanceTask).unwrap();
     }
-    let branch = || {
-        Node::white([
-            Node::end(1, 0),
-            Node::black([Node::end(0, 2), Node::end(1, 1)]),
-        ])
-    };
+    let branch = || Node::white([Node::end(1, 0), Node::black([Node::end(0, 2), Node::end(1, 1)])]);
     let tree = Node::white([branch(), Node::white([branch(), Node::end(3, 3)])]);
     conformance::check(&Scripted::new(&tree), 50, &mut common::chooser(3));
 }
@@ -114,23 +94,11 @@ fn every_game_keeps_the_contract() {
 fn perft_counts_turns_not_actions() {
     let game = Scripted::new(&Node::white([
         Node::white([Node::end(1, 0), Node::end(0, 1)]),
-        Node::white([Node::black([
-            Node::end(0, 1),
-            Node::end(1, 1),
-            Node::end(2, 1),
-        ])]),
+        Node::white([Node::black([Node::end(0, 1), Node::end(1, 1), Node::end(2, 1)])]),
     ]));
     let start = game.start();
-    assert_eq!(
-        perft(&game, &start, 1),
-        3,
-        "two ends and one change of turn"
-    );
-    assert_eq!(
-        perft(&game, &start, 2),
-        3,
-        "games that ended earlier do not count"
-    );
+    assert_eq!(perft(&game, &start, 1), 3, "two ends and one change of turn");
+    assert_eq!(perft(&game, &start, 2), 3, "games that ended earlier do not count");
     // White moves, moves again, and the game ends with White still to move.
     let position = game.parse_position("1 1").unwrap();
     assert_eq!(perft(&game, &position, 1), 2);
@@ -147,15 +115,8 @@ fn jarmos_force_never_grows_and_captured_archers_add_up() {
         while game.outcome(&position).is_none() {
             let before = position.force();
             let legal = game.legal(&position);
-            game.play(
-                &mut position,
-                legal.nth(choose(legal.count() as usize) as u32),
-            );
-            assert!(
-                position.force() <= before,
-                "{}",
-                game.position_text(&position)
-            );
+            game.play(&mut position, legal.nth(choose(legal.count() as usize) as u32));
+            assert!(position.force() <= before, "{}", game.position_text(&position));
             fell += before - position.force();
             for player in Player::BOTH {
                 let on_board = position.archers(player).count();
@@ -168,10 +129,7 @@ fn jarmos_force_never_grows_and_captured_archers_add_up() {
 
 #[test]
 fn a_scripted_game_follows_its_tree_and_its_mover_may_repeat() {
-    let game = Scripted::new(&Node::white([
-        Node::white([Node::end(0, 1)]),
-        Node::black([Node::end(2, 0)]),
-    ]));
+    let game = Scripted::new(&Node::white([Node::white([Node::end(0, 1)]), Node::black([Node::end(2, 0)])]));
     let mut position = game.start();
     game.play_text(&mut position, "0").unwrap();
     assert_eq!(game.to_move(&position), game.to_move(&game.start()));
@@ -187,12 +145,7 @@ fn another_board_is_played_by_the_same_rules() {
     for column in "ABCDE".chars() {
         lines.extend((1..5).map(|row| format!("\"{column}{row}-{column}{}\"", row + 1)));
     }
-    lines.extend([
-        "\"A3-B3\"".into(),
-        "\"B3-C3\"".into(),
-        "\"C3-D3\"".into(),
-        "\"D3-E3\"".into(),
-    ]);
+    lines.extend(["\"A3-B3\"".into(), "\"B3-C3\"".into(), "\"C3-D3\"".into(), "\"D3-E3\"".into()]);
     let text = format!("name = \"ladder\"\nlines = [{}]", lines.join(", "));
     let board = jarmo::games::board::Board::from_toml(&text).unwrap();
     assert_eq!(board.lines().len(), 24);

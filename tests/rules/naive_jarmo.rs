@@ -47,28 +47,16 @@ impl Naive {
                     column += empty as u8;
                     continue;
                 }
-                let archer = Archer {
-                    white: symbol.eq_ignore_ascii_case(&'w'),
-                    marked: symbol.is_ascii_uppercase(),
-                };
+                let archer = Archer { white: symbol.eq_ignore_ascii_case(&'w'), marked: symbol.is_ascii_uppercase() };
                 places.insert(format!("{}{row}", char::from(column)), archer);
                 column += 1;
             }
         }
-        Naive {
-            board: places,
-            white_moves,
-            actions: [Vec::new(), Vec::new()],
-            passes: 0,
-            ply: 0,
-        }
+        Naive { board: places, white_moves, actions: [Vec::new(), Vec::new()], passes: 0, ply: 0 }
     }
 
     fn of(&self, white: bool) -> Vec<&String> {
-        let own = self
-            .board
-            .iter()
-            .filter(|(_, archer)| archer.white == white);
+        let own = self.board.iter().filter(|(_, archer)| archer.white == white);
         own.map(|(circle, _)| circle).collect()
     }
 
@@ -77,11 +65,7 @@ impl Naive {
     }
 
     fn over(&self) -> bool {
-        let stuck = |white| {
-            self.of(white)
-                .iter()
-                .all(|circle| Naive::on_goal(circle, white))
-        };
+        let stuck = |white| self.of(white).iter().all(|circle| Naive::on_goal(circle, white));
         stuck(true) || stuck(false) || self.passes == 2
     }
 
@@ -115,18 +99,12 @@ impl Naive {
             for (from, to) in [(a, b), (b, a)] {
                 let mine = |circle: &str| own.iter().any(|own| *own == circle);
                 let step = format!("{from}-{to}");
-                if mine(from)
-                    && !mine(to)
-                    && !Naive::on_goal(from, white)
-                    && self.banned().as_ref() != Some(&step)
-                {
+                if mine(from) && !mine(to) && !Naive::on_goal(from, white) && self.banned().as_ref() != Some(&step) {
                     legal.push(step);
                 }
             }
         }
-        let right = own
-            .iter()
-            .any(|circle| Naive::on_goal(circle, white) && self.board[circle.as_str()].marked);
+        let right = own.iter().any(|circle| Naive::on_goal(circle, white) && self.board[circle.as_str()].marked);
         if right && own.len() < 5 {
             for column in 'A'..='E' {
                 let circle = format!("{column}{}", home_row(white));
@@ -145,17 +123,10 @@ impl Naive {
         let white = self.white_moves;
         self.passes = if action == "pass" { self.passes + 1 } else { 0 };
         if let Some(circle) = action.strip_prefix('@') {
-            let own = self
-                .board
-                .iter_mut()
-                .filter(|(_, archer)| archer.white == white);
-            let mut marked =
-                own.filter(|(circle, archer)| Naive::on_goal(circle, white) && archer.marked);
+            let own = self.board.iter_mut().filter(|(_, archer)| archer.white == white);
+            let mut marked = own.filter(|(circle, archer)| Naive::on_goal(circle, white) && archer.marked);
             marked.next().unwrap().1.marked = false;
-            let archer = Archer {
-                white,
-                marked: false,
-            };
+            let archer = Archer { white, marked: false };
             self.board.insert(circle.to_owned(), archer);
         } else if let Some((from, to)) = action.split_once('-') {
             let mut archer = self.board.remove(from).unwrap();
@@ -170,9 +141,7 @@ impl Naive {
 
 fn fast_legal(game: &Jarmo, position: &<Jarmo as Game>::Position) -> Vec<String> {
     let legal = game.legal(position);
-    let texts = legal
-        .iter()
-        .map(|action| game.action_text(position, action));
+    let texts = legal.iter().map(|action| game.action_text(position, action));
     texts.map(|text| text.replace('x', "-")).collect()
 }
 
@@ -184,13 +153,7 @@ struct Met {
 }
 
 /// Plays one random game with both implementations.
-fn compare(
-    game: &Jarmo,
-    board: &str,
-    white_moves: bool,
-    choose: &mut impl FnMut(usize) -> usize,
-    met: &mut Met,
-) {
+fn compare(game: &Jarmo, board: &str, white_moves: bool, choose: &mut impl FnMut(usize) -> usize, met: &mut Met) {
     let mover = if white_moves { "w" } else { "b" };
     let text = format!("{board} {mover} - - 0");
     let mut fast = game.parse_position(&text).unwrap();
@@ -208,10 +171,7 @@ fn compare(
         if expected.is_empty() || naive.ply == 200 {
             let outcome = game.outcome(&fast);
             assert_eq!(outcome.is_some(), naive.over(), "{here}");
-            assert!(
-                outcome.is_none_or(|end| end.score == Some(naive.score())),
-                "{here}"
-            );
+            assert!(outcome.is_none_or(|end| end.score == Some(naive.score())), "{here}");
             return;
         }
         // Moves back are chosen often, so that the shuttle rule applies.
@@ -238,10 +198,7 @@ fn fast_and_naive_rules_agree_on_random_games() {
     for _ in 0..150 {
         compare(&game, "bbbbb/5/5/5/wwwww", true, &mut choose, &mut met);
     }
-    assert!(
-        met.bans > 100 && met.redeploys > 10,
-        "the test should meet every rule"
-    );
+    assert!(met.bans > 100 && met.redeploys > 10, "the test should meet every rule");
 }
 
 #[test]
@@ -255,11 +212,7 @@ fn fast_and_naive_rules_agree_from_random_positions() {
         for letter in ['w', 'b'] {
             for _ in 0..choose(6) {
                 let marked = choose(3) == 0;
-                let letter = if marked {
-                    letter.to_ascii_uppercase()
-                } else {
-                    letter
-                };
+                let letter = if marked { letter.to_ascii_uppercase() } else { letter };
                 letters[choose(25)] = letter;
             }
         }
@@ -271,8 +224,5 @@ fn fast_and_naive_rules_agree_from_random_positions() {
             compare(&game, &board, white_moves, &mut choose, &mut met);
         }
     }
-    assert!(
-        met.bans > 100 && met.redeploys > 100,
-        "the test should meet every rule"
-    );
+    assert!(met.bans > 100 && met.redeploys > 100, "the test should meet every rule");
 }

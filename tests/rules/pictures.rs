@@ -56,15 +56,9 @@ fn the_command_draws_a_list_and_names_what_is_wrong_with_it() {
     assert_eq!(drawn.matches("<line ").count(), 2 * 39);
     assert_eq!(drawn.matches("<g transform").count(), 10);
     for (more, problem) in [
-        (
-            "legal = [\"A1-A2\"]",
-            "a.svg: action `A1-A2`: no line leads",
-        ),
+        ("legal = [\"A1-A2\"]", "a.svg: action `A1-A2`: no line leads"),
         ("illegal = [\"A1-C2\"]", "a.svg: A1-C2 is legal"),
-        (
-            "illegal = [\"Z1-C2\"]",
-            "a.svg: Z1-C2 cannot be shown as an arrow",
-        ),
+        ("illegal = [\"Z1-C2\"]", "a.svg: Z1-C2 cannot be shown as an arrow"),
         ("position = \"x\"", "a.svg: "),
         ("colour = 1", "unknown field `colour`"),
     ] {

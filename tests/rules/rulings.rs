@@ -20,9 +20,7 @@ impl<G: jarmo::catalog::CatalogGame> Table<G> {
     fn play(&mut self, actions: &str) -> &mut Table<G> {
         for action in actions.split_whitespace() {
             let here = self.game.position_text(&self.position);
-            self.game
-                .play_text(&mut self.position, action)
-                .unwrap_or_else(|error| panic!("{here}: {error}"));
+            self.game.play_text(&mut self.position, action).unwrap_or_else(|error| panic!("{here}: {error}"));
         }
         self
     }
@@ -60,11 +58,7 @@ fn r1_a_redeploy_is_a_turn_and_the_right_stays_open() {
     assert_eq!(table.text(), "w4/4b/5/2w2/1w3 b - C3-E4*1 3");
     table.play("E4-C3");
     assert!(!table.has("@A1"), "the mark is used up");
-    assert!(
-        table
-            .refusal("@A1")
-            .contains("no marked archer on the goal row")
-    );
+    assert!(table.refusal("@A1").contains("no marked archer on the goal row"));
 }
 
 #[test]
@@ -81,10 +75,7 @@ fn r3_a_capture_can_end_the_game_for_the_captured_side() {
     assert_eq!(table.outcome(), Some(Outcome::by_score([1, 2])));
     assert_eq!(table.outcome().unwrap().winner, Some(Player::Black));
     let mut table = Table::at(Jarmo::standard(), "5/5/1b3/5/w4 w - - 0");
-    assert_eq!(
-        table.play("A1xB3").outcome(),
-        Some(Outcome::by_score([1, 0]))
-    );
+    assert_eq!(table.play("A1xB3").outcome(), Some(Outcome::by_score([1, 0])));
 }
 
 #[test]
@@ -95,10 +86,7 @@ fn r4_a_player_without_actions_passes_and_two_passes_end_the_game() {
     assert!(table.refusal("A4-C3").contains("shuttling"));
     table.play("pass");
     assert_eq!(table.text(), "2w2/w4/5/4b/2b2 b pass D4-E2*4 21");
-    assert_eq!(
-        table.play("pass").outcome(),
-        Some(Outcome::by_score([3, 3]))
-    );
+    assert_eq!(table.play("pass").outcome(), Some(Outcome::by_score([3, 3])));
     // A pass is another action: it frees the shuttle.
     let free = "2w2/w4/4b/5/2b2 w C3-A4*4 - 20";
     let mut table = Table::at(Jarmo::standard(), free);
@@ -118,10 +106,7 @@ fn r5_a_long_game_is_cut_off_as_a_draw() {
     assert_eq!(table.play("A5-B3").outcome(), None);
     // A game that ends by its own rules with the last action is not cut off.
     let mut table = Table::at(Jarmo::standard(), "5/5/1b3/5/w4 w - - 199");
-    assert_eq!(
-        table.play("A1xB3").outcome(),
-        Some(Outcome::by_score([1, 0]))
-    );
+    assert_eq!(table.play("A1xB3").outcome(), Some(Outcome::by_score([1, 0])));
 }
 
 #[test]
@@ -154,29 +139,13 @@ fn g1_placements_come_before_or_after_the_move_and_pass_only_ends_a_turn() {
     assert_eq!(table.legal(), "@B1 @C1 @D1 @E1 A1-B3 A1-C2");
     assert!(table.refusal("pass").contains("only after the move"));
     table.play("@B1 A1-C2");
-    assert!(
-        table
-            .text()
-            .starts_with("2W2/5/2b2/2w2/1w3 w moved 1,0 1,0")
-    );
+    assert!(table.text().starts_with("2W2/5/2b2/2w2/1w3 w moved 1,0 1,0"));
     assert_eq!(table.legal(), "@A1 @C1 @D1 @E1 pass");
-    assert!(
-        table
-            .refusal("C2-A1")
-            .contains("move of this turn has been played")
-    );
-    let kept = Table::at(Guard::standard(), &table.text())
-        .play("pass")
-        .text();
-    assert!(
-        kept.starts_with("2W2/5/2b2/2w2/1w3 b start 1,0 1,0 0"),
-        "{kept}"
-    );
+    assert!(table.refusal("C2-A1").contains("move of this turn has been played"));
+    let kept = Table::at(Guard::standard(), &table.text()).play("pass").text();
+    assert!(kept.starts_with("2W2/5/2b2/2w2/1w3 b start 1,0 1,0 0"), "{kept}");
     let used = table.play("@A1").text();
-    assert!(
-        used.starts_with("2W2/5/2b2/2w2/ww3 b start 0,0 0,0 0"),
-        "{used}"
-    );
+    assert!(used.starts_with("2W2/5/2b2/2w2/ww3 b start 0,0 0,0 0"), "{used}");
 }
 
 #[test]
@@ -193,11 +162,7 @@ fn g3_a_captured_guard_does_not_come_back() {
     assert!(table.text().ends_with("b start 0,1 0,1 0 5"));
     let mut table = Table::at(Guard::standard(), "3b1/5/1B3/5/w4 w start 0,0 0,1 0 4");
     table.play("A1xB3 D5-B4 B3-C3");
-    assert!(
-        table
-            .refusal("@A5")
-            .contains("captured guards do not return")
-    );
+    assert!(table.refusal("@A5").contains("captured guards do not return"));
 }
 
 #[test]
@@ -206,18 +171,12 @@ fn g4_the_end_of_the_game_is_checked_when_a_turn_ends() {
     let mut table = Table::at(Guard::standard(), last);
     table.play("D3-E5");
     assert_eq!(table.outcome(), None, "White can still place");
-    assert_eq!(
-        table.play("pass").outcome(),
-        Some(Outcome::by_score([2, 1]))
-    );
+    assert_eq!(table.play("pass").outcome(), Some(Outcome::by_score([2, 1])));
     let mut table = Table::at(Guard::standard(), last);
     assert_eq!(table.play("D3-E5 @A1").outcome(), None);
     // No piece left counts as all on goal circles.
     let mut table = Table::at(Guard::standard(), "5/5/1b3/5/w4 w start 0,0 0,0 0 4");
-    assert_eq!(
-        table.play("A1xB3").outcome(),
-        Some(Outcome::by_score([1, 0]))
-    );
+    assert_eq!(table.play("A1xB3").outcome(), Some(Outcome::by_score([1, 0])));
 }
 
 /// Guard on five separate columns, where a piece can be shut in.
@@ -226,10 +185,7 @@ fn guard_on_columns() -> Guard {
     for column in "ABCDE".chars() {
         lines.extend((1..5).map(|row| format!("\"{column}{row}-{column}{}\"", row + 1)));
     }
-    let columns = Board::from_toml(&format!(
-        "name = \"columns\"\nlines = [{}]",
-        lines.join(",")
-    ));
+    let columns = Board::from_toml(&format!("name = \"columns\"\nlines = [{}]", lines.join(",")));
     Guard::new(columns.unwrap(), 200)
 }
 
@@ -241,19 +197,13 @@ fn g5_a_player_without_actions_passes_and_two_such_turns_end_the_game() {
     assert_eq!(table.legal(), "pass");
     table.play("pass");
     assert_eq!(table.text(), "w3b/w3b/w3b/w3b/w3b b start 0,0 0,0 1 9");
-    assert_eq!(
-        table.play("pass").outcome(),
-        Some(Outcome::by_score([6, 6]))
-    );
+    assert_eq!(table.play("pass").outcome(), Some(Outcome::by_score([6, 6])));
 }
 
 #[test]
 fn g6_a_long_game_is_cut_off_as_a_draw() {
     let mut table = Table::at(Guard::standard(), "bbbbb/5/5/5/wwwww b start 0,0 0,0 0 199");
-    assert_eq!(
-        table.play("A5-B3").outcome(),
-        Some(Outcome::truncated(Some([5, 5])))
-    );
+    assert_eq!(table.play("A5-B3").outcome(), Some(Outcome::truncated(Some([5, 5]))));
 }
 
 #[test]
@@ -267,11 +217,7 @@ fn t1_each_jump_is_an_action_and_only_the_jumping_piece_continues() {
     assert_eq!(after, "8/6w1/8/8/8/8/8/w7 b - 0 2");
     assert_eq!(table.outcome(), Some(Outcome::plain(Some(Player::White))));
     let start = Table::at(Tammi::standard(), "8/8/5b2/8/3b4/2w5/8/w7 w - 3 0");
-    assert_eq!(
-        perft(&start.game, &start.position, 1),
-        1,
-        "two jumps are one turn"
-    );
+    assert_eq!(perft(&start.game, &start.position, 1), 1, "two jumps are one turn");
 }
 
 #[test]
@@ -332,11 +278,7 @@ fn a_placement_that_blocks_the_last_move_ends_the_turn_and_is_no_pass_alone() {
     table.play("@A1");
     assert_eq!(table.legal(), "pass");
     table.play("pass");
-    assert!(
-        table.text().ends_with("b start 0,0 0,0 0 10"),
-        "{}",
-        table.text()
-    );
+    assert!(table.text().ends_with("b start 0,0 0,0 0 10"), "{}", table.text());
 }
 
 #[test]

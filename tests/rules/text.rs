@@ -26,89 +26,29 @@ fn jarmo_positions_are_refused_by_field() {
     check_refusals(
         &Jarmo::standard(),
         &[
-            (
-                "",
-                "position",
-                "expected 5 fields separated by single spaces",
-            ),
+            ("", "position", "expected 5 fields separated by single spaces"),
             ("bbbbb/5/5/5/wwwww w - - 0 0", "position", "found 6"),
             ("bbbbb/5/5/5/wwwww  w - - 0", "position", "found 6"),
             ("bbbbb/5/5/wwwww w - - 0", "board", "4 rows, expected 5"),
-            (
-                "bbbbb/5/5/5/wwww w - - 0",
-                "board",
-                "row 1 has only 4 places",
-            ),
-            (
-                "bbbbb/5/6/5/wwwww w - - 0",
-                "board",
-                "row 3 has at least 6 places",
-            ),
+            ("bbbbb/5/5/5/wwww w - - 0", "board", "row 1 has only 4 places"),
+            ("bbbbb/5/6/5/wwwww w - - 0", "board", "row 3 has at least 6 places"),
             ("bbbbb/5/5/5/wwxww w - - 0", "board", "`x`"),
             ("bbbbb/5/5/0/wwwww w - - 0", "board", "`0`"),
             ("5/2b2/5/w4/wwwww w - - 0", "board", "white has 6 archers"),
-            (
-                "bbbbb/5/5/5/wwwwW w - - 0",
-                "board",
-                "10 archers and 1 marks",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww x - - 0",
-                "to move",
-                "expected `w` or `b`",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww w A1-C2 - 0",
-                "white's shuttle",
-                "A1-C2*3",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww w A1-C1*2 - 0",
-                "white's shuttle",
-                "no line leads",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww w A1xC2*2 - 0",
-                "white's shuttle",
-                "expected",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww w - A1-C2*5 0",
-                "black's shuttle",
-                "1 to 4",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww w - A1-C2*0 0",
-                "black's shuttle",
-                "1 to 4",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww w A1-C2*04 - 0",
-                "white's shuttle",
-                "expected",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww w A1-C2*+4 - 0",
-                "white's shuttle",
-                "expected",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww w A5-B3*1 - 0",
-                "white's shuttle",
-                "never moves again",
-            ),
-            (
-                "bbbb1/5/5/5/wwwww w D3-E5*2 - 0",
-                "white's shuttle",
-                "never moves again",
-            ),
+            ("bbbbb/5/5/5/wwwwW w - - 0", "board", "10 archers and 1 marks"),
+            ("bbbbb/5/5/5/wwwww x - - 0", "to move", "expected `w` or `b`"),
+            ("bbbbb/5/5/5/wwwww w A1-C2 - 0", "white's shuttle", "A1-C2*3"),
+            ("bbbbb/5/5/5/wwwww w A1-C1*2 - 0", "white's shuttle", "no line leads"),
+            ("bbbbb/5/5/5/wwwww w A1xC2*2 - 0", "white's shuttle", "expected"),
+            ("bbbbb/5/5/5/wwwww w - A1-C2*5 0", "black's shuttle", "1 to 4"),
+            ("bbbbb/5/5/5/wwwww w - A1-C2*0 0", "black's shuttle", "1 to 4"),
+            ("bbbbb/5/5/5/wwwww w A1-C2*04 - 0", "white's shuttle", "expected"),
+            ("bbbbb/5/5/5/wwwww w A1-C2*+4 - 0", "white's shuttle", "expected"),
+            ("bbbbb/5/5/5/wwwww w A5-B3*1 - 0", "white's shuttle", "never moves again"),
+            ("bbbb1/5/5/5/wwwww w D3-E5*2 - 0", "white's shuttle", "never moves again"),
             ("bbbbb/5/5/5/wwwww w - - 007", "ply", "expected a number"),
             ("bbbbb/5/5/5/wwwww w - - -1", "ply", "expected a number"),
-            (
-                "bbbbb/5/5/5/wwwww w - - 99999999999",
-                "ply",
-                "expected a number",
-            ),
+            ("bbbbb/5/5/5/wwwww w - - 99999999999", "ply", "expected a number"),
         ],
     );
 }
@@ -119,51 +59,15 @@ fn guard_positions_are_refused_by_field() {
         &Guard::standard(),
         &[
             ("bbbbb/5/5/5/wwwww w start 0,0 0,0 0", "position", "found 6"),
-            (
-                "bbbbb/5/5/5/wwwww w begin 0,0 0,0 0 0",
-                "start/moved",
-                "`start` or `moved`",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww w start 0 0,0 0 0",
-                "captured archers",
-                "two numbers",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww w start 1,0 0,0 0 0",
-                "captured archers",
-                "below zero",
-            ),
-            (
-                "5/2b2/5/5/ww3 w start 6,0 0,0 0 0",
-                "captured archers",
-                "from 0 to 5",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww w start 0,0 1,0 0 0",
-                "placements in hand",
-                "at most 0 placements",
-            ),
-            (
-                "5/5/3W1/2b2/5 w start 4,0 1,0 0 0",
-                "placements in hand",
-                "at most 0 placements",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww w moved 0,0 0,0 0 1",
-                "start/moved",
-                "ended with the move",
-            ),
-            (
-                "2W2/5/2b2/2w2/1w3 w moved 1,0 1,0 1 9",
-                "passes",
-                "expected 0",
-            ),
-            (
-                "bbbbb/5/5/5/wwwww w start 0,0 0,0 3 0",
-                "passes",
-                "at most 2",
-            ),
+            ("bbbbb/5/5/5/wwwww w begin 0,0 0,0 0 0", "start/moved", "`start` or `moved`"),
+            ("bbbbb/5/5/5/wwwww w start 0 0,0 0 0", "captured archers", "two numbers"),
+            ("bbbbb/5/5/5/wwwww w start 1,0 0,0 0 0", "captured archers", "below zero"),
+            ("5/2b2/5/5/ww3 w start 6,0 0,0 0 0", "captured archers", "from 0 to 5"),
+            ("bbbbb/5/5/5/wwwww w start 0,0 1,0 0 0", "placements in hand", "at most 0 placements"),
+            ("5/5/3W1/2b2/5 w start 4,0 1,0 0 0", "placements in hand", "at most 0 placements"),
+            ("bbbbb/5/5/5/wwwww w moved 0,0 0,0 0 1", "start/moved", "ended with the move"),
+            ("2W2/5/2b2/2w2/1w3 w moved 1,0 1,0 1 9", "passes", "expected 0"),
+            ("bbbbb/5/5/5/wwwww w start 0,0 0,0 3 0", "passes", "at most 2"),
             ("5/w1b2/5/5/wwwww w start 0,0 0,0 0 0", "board", "6 pieces"),
         ],
     );
@@ -177,46 +81,14 @@ fn tammi_positions_are_refused_by_field() {
             ("8/8/8/8/8/8/8/1w6 w - 0 0", "board", "b1 is a light square"),
             ("5w2/8/8/8/8/8/8/8 w - 0 0", "board", "it would be a king"),
             ("8/8/8/8/8/8/8/b7 w - 0 0", "board", "a1 is on its far row"),
-            (
-                "8/8/8/8/8/8/8/w7 w - 61 0",
-                "plies without capture",
-                "at most 30",
-            ),
-            (
-                "8/8/5b2/4w3/3b4/8/8/w7 w e5xd4 30 1",
-                "plies without capture",
-                "at most 29",
-            ),
-            (
-                "8/8/5b2/4w3/3b4/8/8/w7 w e5xd4,d4 3 1",
-                "capture in progress",
-                "named twice",
-            ),
-            (
-                "8/8/8/8/8/8/8/w7 w e5 0 0",
-                "capture in progress",
-                "e5xd4,f6",
-            ),
-            (
-                "8/8/8/8/8/8/8/w7 w a1xb2 0 0",
-                "capture in progress",
-                "black has no piece on b2",
-            ),
-            (
-                "8/8/8/8/8/8/1b6/w7 w c3xb2 0 0",
-                "capture in progress",
-                "white has no piece on c3",
-            ),
-            (
-                "8/8/8/8/8/2b5/1b6/w7 w a1xb2 0 0",
-                "capture in progress",
-                "would be over",
-            ),
-            (
-                "8/w1w1w1w1/1w1w1w1w/w1w1w1w1/1w6/8/8/8 w - 0 0",
-                "board",
-                "13 pieces",
-            ),
+            ("8/8/8/8/8/8/8/w7 w - 61 0", "plies without capture", "at most 30"),
+            ("8/8/5b2/4w3/3b4/8/8/w7 w e5xd4 30 1", "plies without capture", "at most 29"),
+            ("8/8/5b2/4w3/3b4/8/8/w7 w e5xd4,d4 3 1", "capture in progress", "named twice"),
+            ("8/8/8/8/8/8/8/w7 w e5 0 0", "capture in progress", "e5xd4,f6"),
+            ("8/8/8/8/8/8/8/w7 w a1xb2 0 0", "capture in progress", "black has no piece on b2"),
+            ("8/8/8/8/8/8/1b6/w7 w c3xb2 0 0", "capture in progress", "white has no piece on c3"),
+            ("8/8/8/8/8/2b5/1b6/w7 w a1xb2 0 0", "capture in progress", "would be over"),
+            ("8/w1w1w1w1/1w1w1w1w/w1w1w1w1/1w6/8/8/8 w - 0 0", "board", "13 pieces"),
         ],
     );
 }
@@ -231,11 +103,7 @@ fn connect_four_positions_are_refused_by_field() {
             ("7/7/7/7/7/ww5 w 2", "board", "2 white and 0 black stones"),
             ("7/7/7/7/7/w6 w 1", "to move", "it is `b`"),
             ("7/7/7/7/7/w6 b 2", "ply", "there are 1 stones"),
-            (
-                "7/7/7/7/bbb4/wwwwb2 w 8",
-                "board",
-                "already has four in a line",
-            ),
+            ("7/7/7/7/bbb4/wwwwb2 w 8", "board", "already has four in a line"),
         ],
     );
 }
@@ -247,10 +115,7 @@ fn moves_are_read_leniently_where_the_rules_say_so() {
     let read = |text: &str| game.parse_action(&position, text);
     assert_eq!(read("a1-b3"), read("A1-B3"));
     let capture = game.parse_position("5/2b2/1b3/5/w4 w - - 0").unwrap();
-    assert_eq!(
-        game.parse_action(&capture, "a1-b3"),
-        game.parse_action(&capture, "A1xB3")
-    );
+    assert_eq!(game.parse_action(&capture, "a1-b3"), game.parse_action(&capture, "A1xB3"));
     assert!(read("A1xB3").is_err(), "nothing to capture");
     for (text, part) in [
         ("A1-C1", "no line leads from A1 to C1"),
@@ -270,23 +135,13 @@ fn a_board_with_errors_is_refused_with_the_line() {
     let standard = include_str!("../../crates/core/src/games/board/standard.toml");
     let with = |old: &str, new: &str| {
         assert!(standard.contains(old));
-        Board::from_toml(&standard.replacen(old, new, 1))
-            .expect_err(new)
-            .to_string()
+        Board::from_toml(&standard.replacen(old, new, 1)).expect_err(new).to_string()
     };
     let cases = [
-        (
-            "\"A1-B3\"",
-            "\"A1-F3\"",
-            "line 1 `A1-F3`: `F3` is not a circle",
-        ),
+        ("\"A1-B3\"", "\"A1-F3\"", "line 1 `A1-F3`: `F3` is not a circle"),
         ("\"A1-B3\"", "\"A1-A1\"", "two different circles"),
         ("\"A1-B3\"", "\"A1B3\"", "expected two circles"),
-        (
-            "\"A1-C2\"",
-            "\"B3-A1\"",
-            "line 2 `B3-A1` repeats line 1 `A1-B3`",
-        ),
+        ("\"A1-C2\"", "\"B3-A1\"", "line 2 `B3-A1` repeats line 1 `A1-B3`"),
         ("name", "title", "title"),
         ("\"A1-B3\",", "\"A1-B3\"; ", "not a board file"),
     ];
@@ -300,11 +155,7 @@ fn a_board_with_errors_is_refused_with_the_line() {
     let mut rows = Vec::new();
     for row in 1..=5 {
         let columns = ["A", "B", "C", "D", "E"];
-        rows.extend(
-            columns
-                .windows(2)
-                .map(|pair| format!("\"{}{row}-{}{row}\"", pair[0], pair[1])),
-        );
+        rows.extend(columns.windows(2).map(|pair| format!("\"{}{row}-{}{row}\"", pair[0], pair[1])));
     }
     let rows = format!("name = \"rows\"\nlines = [{}]", rows.join(","));
     let message = Board::from_toml(&rows).unwrap_err().to_string();
@@ -313,55 +164,32 @@ fn a_board_with_errors_is_refused_with_the_line() {
     for column in "ABCDE".chars() {
         for row in 1..=5 {
             every.extend(
-                "ABCDE"
-                    .chars()
-                    .filter(|other| *other > column)
-                    .map(|other| format!("\"{column}{row}-{other}{row}\"")),
+                "ABCDE".chars().filter(|other| *other > column).map(|other| format!("\"{column}{row}-{other}{row}\"")),
             );
             every.extend((row + 1..=5).map(|above| format!("\"{column}{row}-{column}{above}\"")));
         }
     }
     let with_lines = |count: usize| {
-        Board::from_toml(&format!(
-            "name = \"many\"\nlines = [{}]",
-            every[every.len() - count..].join(",")
-        ))
+        Board::from_toml(&format!("name = \"many\"\nlines = [{}]", every[every.len() - count..].join(",")))
     };
     assert_eq!(every.len(), 100);
     let message = with_lines(62).unwrap_err().to_string();
     assert_eq!(message, "62 lines; a board has at most 61");
     let escape = "name = \"x\"\nlines = [\"A1-\\u001b[31m\"]";
-    assert!(
-        !Board::from_toml(escape)
-            .unwrap_err()
-            .to_string()
-            .contains('\u{1b}')
-    );
+    assert!(!Board::from_toml(escape).unwrap_err().to_string().contains('\u{1b}'));
 }
 
 #[test]
 fn the_drawn_board_shows_pieces_lines_and_bans() {
     let game = Jarmo::standard();
-    let position = game
-        .parse_position("2B2/w3b/5/4b/2b2 w C3-A4*4 - 20")
-        .unwrap();
+    let position = game.parse_position("2B2/w3b/5/4b/2b2 w C3-A4*4 - 20").unwrap();
     let drawn = game.display(&position).to_string();
     assert_eq!(drawn.lines().count(), 17 + 1 + 1 + 1);
     assert!(drawn.starts_with("5  ( )"));
     assert!(drawn.contains("(B)") && drawn.contains("(w)"));
     assert!(drawn.contains("white may not play A4-C3"));
-    assert!(
-        drawn
-            .chars()
-            .filter(|c| ('\u{2800}'..'\u{28ff}').contains(c))
-            .count()
-            > 100
-    );
-    assert!(
-        drawn
-            .lines()
-            .all(|line| line.chars().count() <= 80 && line == line.trim_end())
-    );
+    assert!(drawn.chars().filter(|c| ('\u{2800}'..'\u{28ff}').contains(c)).count() > 100);
+    assert!(drawn.lines().all(|line| line.chars().count() <= 80 && line == line.trim_end()));
 }
 
 /// Feeds texts near a legal position and near a legal action to the parsers.
@@ -385,10 +213,7 @@ impl GameTask for Fuzz<'_> {
             if legal.is_empty() {
                 break;
             }
-            game.play(
-                &mut position,
-                legal.nth(choose(legal.count() as usize) as u32),
-            );
+            game.play(&mut position, legal.nth(choose(legal.count() as usize) as u32));
         }
         // The text of a legal position with other text inserted.
         let real = game.position_text(&position);

@@ -29,12 +29,7 @@ fn choose_with<G: Game>(
     memory: Option<&mut Memory>,
 ) -> Decision {
     let mut stream = stream(1, 0);
-    let mut requests = [Request {
-        position,
-        stream: &mut stream,
-        limit,
-        memory,
-    }];
+    let mut requests = [Request { position, stream: &mut stream, limit, memory }];
     agent.choose(&mut requests).remove(0)
 }
 
@@ -59,17 +54,11 @@ fn specs_write_what_they_read() {
     }
     // Equivalent specs have one canonical text.
     for (text, canonical) in [
-        (
-            "rollout?mb=1&sims=7&root=gumbel",
-            "rollout:7?root=gumbel&mb=1",
-        ),
+        ("rollout?mb=1&sims=7&root=gumbel", "rollout:7?root=gumbel&mb=1"),
         ("alphabeta?lines=2&nodes=9", "alphabeta:9?lines=2"),
         ("best.safetensors:800", "best.safetensors?sims=800"),
         ("trained:800", "trained?sims=800"),
-        (
-            "uniform?root=puct&cpuct=2.50",
-            "uniform?root=puct&cpuct=2.5",
-        ),
+        ("uniform?root=puct&cpuct=2.50", "uniform?root=puct&cpuct=2.5"),
     ] {
         let spec: AgentSpec = text.parse().unwrap();
         assert_eq!(spec.to_string(), canonical);
@@ -87,9 +76,7 @@ fn every_number_of_a_spec_has_bounds_that_its_error_names() {
     for agent in ["uniform", "rollout", "alphabeta", "a.safetensors"] {
         // The error about an unknown setting lists all settings.
         let listed = refusal(agent, "unknown", "1").unwrap();
-        let keys = listed
-            .split('`')
-            .filter(|word| !word.is_empty() && word.chars().all(char::is_alphabetic));
+        let keys = listed.split('`').filter(|word| !word.is_empty() && word.chars().all(char::is_alphabetic));
         let words = ["root", "keep", "tables", "proof", "kernel"]; // settings that are no numbers
         let known = |key: &&str| !words.contains(key) && *key != "unknown" && *key != agent;
         for key in keys.filter(known) {
@@ -100,21 +87,9 @@ fn every_number_of_a_spec_has_bounds_that_its_error_names() {
                 assert_eq!(refusal(agent, key, inside), None, "{agent} {key}={inside}");
             }
             let past = (most.parse::<u128>().unwrap() + 1).to_string();
-            for outside in [
-                "-1",
-                "-0.001",
-                "",
-                "inf",
-                "-inf",
-                &past,
-                "18446744073709551616",
-                "1e39",
-            ] {
+            for outside in ["-1", "-0.001", "", "inf", "-inf", &past, "18446744073709551616", "1e39"] {
                 let message = refusal(agent, key, outside).expect(outside);
-                assert!(
-                    message.contains(&format!("setting {key}={outside}: ")),
-                    "{message}"
-                );
+                assert!(message.contains(&format!("setting {key}={outside}: ")), "{message}");
                 assert!(message.ends_with(range), "{message}");
             }
             let zero = refusal(agent, key, "0");
@@ -132,21 +107,12 @@ fn errors_about_specs_list_the_alternatives() {
         ("minimax", &["agent `minimax`", "alphabeta:NODES"]),
         ("best.onnx", &["FILE.safetensors"]),
         ("random:5", &["random takes no number"]),
-        (
-            "rollout:many",
-            &["setting sims=many", "a whole number from 0 to 1000000000"],
-        ),
+        ("rollout:many", &["setting sims=many", "a whole number from 0 to 1000000000"]),
         ("rollout:-1", &["setting sims=-1: expected a whole number"]),
         ("rollout:5000000000", &["to 1000000000"]),
-        (
-            "alphabeta:1e6",
-            &["setting nodes=1e6: expected a whole number"],
-        ),
+        ("alphabeta:1e6", &["setting nodes=1e6: expected a whole number"]),
         ("alphabeta:0", &["from 1 to"]),
-        (
-            "alphabeta?depth=5",
-            &["unknown field `depth`", "`nodes`, `lines`, `mb`"],
-        ),
+        ("alphabeta?depth=5", &["unknown field `depth`", "`nodes`, `lines`, `mb`"]),
         ("greedy?x=1", &["greedy takes no number and no settings"]),
         ("rollout?", &["no setting follows"]),
         ("rollout?sims", &["`sims` is not a setting", "KEY=VALUE"]),
@@ -154,34 +120,13 @@ fn errors_about_specs_list_the_alternatives() {
         ("rollout:5?sims=5", &["given twice", "`sims`"]),
         ("alphabeta:5?nodes=5", &["given twice", "`nodes`"]),
         ("rollout?sims=x", &["expected a whole number from 0"]),
-        (
-            "uniform?root=best",
-            &["setting root=best", "expected `gumbel` or `puct`"],
-        ),
-        (
-            "rollout?keep=maybe",
-            &["keep=maybe", "expected `yes` or `no`"],
-        ),
-        (
-            "best.safetensors?kernel=x",
-            &["kernel=x", "`portable`", "`int8`"],
-        ),
-        (
-            "rollout?kernel=avx2",
-            &["unknown field `kernel`", "`tables`"],
-        ),
-        (
-            "rollout?fpu=-1",
-            &["fpu=-1: expected a number from 0 to 100"],
-        ),
-        (
-            "best.safetensors?temperature=0",
-            &["a number from 0.01 to 100"],
-        ),
-        (
-            "best.safetensors?sampling=0",
-            &["a number from 0.01 to 100"],
-        ),
+        ("uniform?root=best", &["setting root=best", "expected `gumbel` or `puct`"]),
+        ("rollout?keep=maybe", &["keep=maybe", "expected `yes` or `no`"]),
+        ("best.safetensors?kernel=x", &["kernel=x", "`portable`", "`int8`"]),
+        ("rollout?kernel=avx2", &["unknown field `kernel`", "`tables`"]),
+        ("rollout?fpu=-1", &["fpu=-1: expected a number from 0 to 100"]),
+        ("best.safetensors?temperature=0", &["a number from 0.01 to 100"]),
+        ("best.safetensors?sampling=0", &["a number from 0.01 to 100"]),
         ("rollout?sampling=1", &["unknown field `sampling`"]),
         ("rollout?cpuct=NaN", &["from 0 to 100"]),
         ("alphabeta?mb=much", &["a whole number from 1 to 65536"]),
@@ -197,16 +142,10 @@ fn errors_about_specs_list_the_alternatives() {
 #[test]
 fn impossible_settings_are_refused_when_the_agent_is_built() {
     let cases = [
-        (
-            "rollout?sims=0",
-            "0 simulations are only possible for agent files",
-        ),
+        ("rollout?sims=0", "0 simulations are only possible for agent files"),
         ("uniform?cpuct=1", "`cpuct` needs root=puct"),
         ("rollout?root=gumbel&fpu=1", "`fpu` needs root=puct"),
-        (
-            "checkpoints/jarmo.safetensors?root=gumbel&temperature=2",
-            "`temperature` needs root=puct",
-        ),
+        ("checkpoints/jarmo.safetensors?root=gumbel&temperature=2", "`temperature` needs root=puct"),
         ("src/none.safetensors", "src holds no agent file"),
     ];
     for (text, part) in cases {
@@ -229,11 +168,7 @@ fn minimax(game: &Scripted, position: &ScriptedPosition) -> i8 {
         let mut next = *position;
         game.play(&mut next, action);
         let value = minimax(game, &next);
-        if game.to_move(&next) == mover {
-            value
-        } else {
-            -value
-        }
+        if game.to_move(&next) == mover { value } else { -value }
     });
     values.max().unwrap()
 }
@@ -245,9 +180,7 @@ fn random_tree(choose: &mut impl FnMut(usize) -> usize, depth: usize) -> Node {
     }
     let player = Player::BOTH[choose(2)];
     let branches = 1 + choose(4);
-    let branches: Vec<Node> = (0..branches)
-        .map(|_| random_tree(choose, depth - 1))
-        .collect();
+    let branches: Vec<Node> = (0..branches).map(|_| random_tree(choose, depth - 1)).collect();
     Node::Choice(player, branches)
 }
 
@@ -273,11 +206,7 @@ fn alphabeta_agrees_with_minimax_where_the_mover_repeats() {
             game.try_play(&mut position, action).unwrap();
         }
         if let Some(proven) = line.proven {
-            assert_eq!(
-                proven.plies,
-                Some(game.ply(&position)),
-                "the line ends where it says"
-            );
+            assert_eq!(proven.plies, Some(game.ply(&position)), "the line ends where it says");
             let outcome = game.outcome(&position).unwrap();
             assert_eq!(outcome.verdict(game.to_move(&start)), verdict);
         }
@@ -290,10 +219,7 @@ fn alphabeta_prefers_quick_wins_and_slow_losses() {
     let decisions = |player: Player, points: (u8, u8)| {
         let end = || Node::end(points.0, points.1);
         let far = Node::Choice(player, vec![Node::Choice(player, vec![end()])]);
-        Scripted::new(&Node::Choice(
-            player,
-            vec![far, end(), Node::Choice(player, vec![end()])],
-        ))
+        Scripted::new(&Node::Choice(player, vec![far, end(), Node::Choice(player, vec![end()])]))
     };
     for (points, best, plies) in [((2, 1), 1, 1), ((1, 2), 0, 3)] {
         let game = decisions(Player::White, points);
@@ -313,10 +239,7 @@ fn positions<G: Game>(game: &G, count: usize) -> Vec<G::Position> {
         while game.outcome(&position).is_none() {
             found.push(position);
             let legal = game.legal(&position);
-            game.play(
-                &mut position,
-                legal.nth(choose(legal.count() as usize) as u32),
-            );
+            game.play(&mut position, legal.nth(choose(legal.count() as usize) as u32));
         }
     }
     found
@@ -334,16 +257,10 @@ fn heuristics_keep_to_their_contract() {
             for position in positions(&game, 2000) {
                 let text = game.position_text(&position);
                 let worth = heuristic.evaluate(&position);
-                assert!(
-                    worth.abs() <= jarmo::search::heuristic::MAX_CENTIPOINTS,
-                    "{text}"
-                );
+                assert!(worth.abs() <= jarmo::search::heuristic::MAX_CENTIPOINTS, "{text}");
                 let legal = game.legal(&position);
                 let forcing = heuristic.forcing(&position, &legal);
-                assert!(
-                    forcing.iter().all(|action| legal.contains(action)),
-                    "{text}"
-                );
+                assert!(forcing.iter().all(|action| legal.contains(action)), "{text}");
                 forced += forcing.count();
                 for action in forcing.iter() {
                     assert!(heuristic.gain(&position, action) >= 0, "{text}");
@@ -373,9 +290,7 @@ fn keys_tell_positions_apart() {
                 let text = game.position_text(&position);
                 let fields: Vec<&str> = text.split(' ').collect();
                 let board = fields[..2].join(" ");
-                let first = boards
-                    .entry(heuristic.key(&position))
-                    .or_insert(board.clone());
+                let first = boards.entry(heuristic.key(&position)).or_insert(board.clone());
                 assert_eq!(*first, board, "one key, two boards");
             }
             assert!(boards.len() > 1000, "{}", game.id());
@@ -394,9 +309,8 @@ fn an_agent_answers_the_same_alone_in_a_batch_and_again() {
             let positions = positions(&game, 12);
             for spec in ["greedy", "uniform:40", "rollout:60", "alphabeta:400"] {
                 let mut agent = build(game.clone(), &spec.parse().unwrap()).unwrap();
-                let alone: Vec<Decision> = (positions.iter())
-                    .map(|position| choose(agent.as_mut(), *position, Limit::default()))
-                    .collect();
+                let alone: Vec<Decision> =
+                    (positions.iter()).map(|position| choose(agent.as_mut(), *position, Limit::default())).collect();
                 let mut streams: Vec<_> = positions.iter().map(|_| stream(1, 0)).collect();
                 let mut requests: Vec<Request<'_, G>> = (positions.iter().zip(&mut streams))
                     .map(|(position, stream)| Request {
@@ -441,14 +355,8 @@ fn an_agent_keeps_its_own_tree_within_a_game() {
 
     // A memory of another agent or of another game is not used.
     let mut other = agent("uniform:2000?keep=yes");
-    assert_eq!(
-        choose_with(other.as_mut(), position, limit, Some(&mut memory)),
-        alone
-    );
-    assert_eq!(
-        choose_with(other.as_mut(), game.start(), limit, Some(&mut memory)),
-        first
-    );
+    assert_eq!(choose_with(other.as_mut(), position, limit, Some(&mut memory)), alone);
+    assert_eq!(choose_with(other.as_mut(), game.start(), limit, Some(&mut memory)), first);
 
     for spec in ["uniform:2000", "uniform:2000?keep=no"] {
         let (mut agent, mut memory) = (agent(spec), Memory::new());
@@ -470,11 +378,7 @@ fn a_tree_that_is_kept_for_a_whole_game_never_fills_up() {
             while game.outcome(&position).is_none() {
                 let limit = Limit::default();
                 let decision = choose_with(agent.as_mut(), position, limit, Some(&mut memory));
-                assert!(
-                    decision.nodes == 60 || decision.proven.is_some(),
-                    "{}",
-                    decision.nodes
-                );
+                assert!(decision.nodes == 60 || decision.proven.is_some(), "{}", decision.nodes);
                 game.play(&mut position, decision.action);
             }
         }
@@ -489,16 +393,10 @@ fn limits_override_the_spec() {
     for spec in ["uniform:1000000", "rollout:1000000", "alphabeta:100000000"] {
         let game = Guard::standard();
         let mut agent = build(game.clone(), &spec.parse().unwrap()).unwrap();
-        let few = Limit {
-            nodes: Some(100),
-            ..Limit::default()
-        };
+        let few = Limit { nodes: Some(100), ..Limit::default() };
         let decision = choose(agent.as_mut(), game.start(), few);
         assert!(decision.nodes <= 200, "{spec}: {}", decision.nodes);
-        let now = Limit {
-            deadline: Some(&|| true),
-            ..Limit::default()
-        };
+        let now = Limit { deadline: Some(&|| true), ..Limit::default() };
         let start = Instant::now();
         let decision = choose(agent.as_mut(), game.start(), now);
         assert!(game.legal(&game.start()).contains(decision.action));
@@ -517,12 +415,7 @@ fn play<G: CatalogGame>(game: &G, specs: [&str; 2], games: u64) -> [u32; 3] {
         while game.outcome(&position).is_none() {
             let agent = &mut agents[game.to_move(&position).index() ^ first];
             let limit = Limit::default();
-            let mut requests = [Request {
-                position,
-                stream: &mut stream,
-                limit,
-                memory: None,
-            }];
+            let mut requests = [Request { position, stream: &mut stream, limit, memory: None }];
             let decision = agent.choose(&mut requests).remove(0);
             game.try_play(&mut position, decision.action).unwrap();
         }
@@ -548,18 +441,10 @@ fn more_search_plays_better() {
 fn speed_is_measured_over_real_choices() {
     let game = Jarmo::standard();
     let mut agent = build(game.clone(), &"uniform:16".parse().unwrap()).unwrap();
-    let work = SearchWork {
-        games: 3,
-        nodes: Some(8),
-        seed: 1,
-        run_time: Duration::from_millis(5),
-    };
+    let work = SearchWork { games: 3, nodes: Some(8), seed: 1, run_time: Duration::from_millis(5) };
     let speed = serde_json::to_value(search(&game, agent.as_mut(), work)).unwrap();
     let number = |key: &str| speed[key].as_f64().unwrap();
     assert!(number("nodes_per_decision") <= 8.0, "{speed}");
-    assert!(
-        number("simulations_per_cpu_s") > number("positions_per_cpu_s"),
-        "{speed}"
-    );
+    assert!(number("simulations_per_cpu_s") > number("positions_per_cpu_s"), "{speed}");
     assert!(number("evaluations_per_cpu_s") > 0.0, "{speed}");
 }

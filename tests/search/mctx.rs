@@ -9,10 +9,7 @@ use jarmo::game::{Reason, Wording};
 use jarmo::search::{Batch, GumbelSettings, SearchRule, Tree, TreeLimit};
 use serde::Deserialize;
 
-const NO_ACTION: Wording = Wording {
-    key: "no_action",
-    english: "the table has no such action",
-};
+const NO_ACTION: Wording = Wording { key: "no_action", english: "the table has no such action" };
 
 const TOLERANCE: f32 = 1e-4;
 
@@ -89,16 +86,13 @@ impl Game for TableGame {
         position.to_string()
     }
     fn parse_position(&self, text: &str) -> Result<usize, PositionError> {
-        text.parse()
-            .map_err(|_| PositionError::new("position", text, "expected a number"))
+        text.parse().map_err(|_| PositionError::new("position", text, "expected a number"))
     }
     fn action_text(&self, _: &usize, action: Action) -> String {
         action.0.to_string()
     }
     fn parse_action(&self, _: &usize, text: &str) -> Result<Action, ActionError> {
-        text.parse()
-            .map(Action)
-            .map_err(|_| ActionError::new(text, NO_ACTION.reason()))
+        text.parse().map(Action).map_err(|_| ActionError::new(text, NO_ACTION.reason()))
     }
     fn draw(&self, position: &usize, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{position}")
@@ -107,42 +101,21 @@ impl Game for TableGame {
 
 fn cases() -> Vec<Arc<Case>> {
     let text = include_str!("../data/mctx/cases.json");
-    serde_json::from_str::<Vec<Case>>(text)
-        .unwrap()
-        .into_iter()
-        .map(Arc::new)
-        .collect()
+    serde_json::from_str::<Vec<Case>>(text).unwrap().into_iter().map(Arc::new).collect()
 }
 
 fn search(case: &Arc<Case>) -> Tree<TableGame> {
     let game = TableGame(case.clone());
-    let settings = GumbelSettings {
-        considered: case.considered,
-        ..GumbelSettings::default()
-    };
+    let settings = GumbelSettings { considered: case.considered, ..GumbelSettings::default() };
     let limit = TreeLimit::for_simulations(&game, case.simulations);
-    let mut tree = Tree::new(
-        game.clone(),
-        SearchRule::Gumbel(settings),
-        limit,
-        game.start(),
-    );
-    let noise: Vec<f32> = game
-        .legal(&game.start())
-        .iter()
-        .map(|action| case.noise[action.index()])
-        .collect();
+    let mut tree = Tree::new(game.clone(), SearchRule::Gumbel(settings), limit, game.start());
+    let noise: Vec<f32> = game.legal(&game.start()).iter().map(|action| case.noise[action.index()]).collect();
     tree.plan(case.simulations, case.simulations, &noise, 0);
     let table = case.clone();
     let mut evaluator = ScriptedEvaluator::new(&game, 1, move |position: &usize, logits| {
         logits.copy_from_slice(&table.logits[*position]);
         let result = table.values[*position];
-        Evaluation::of(Value {
-            win: (1.0 + result) / 2.0,
-            draw: 0.0,
-            loss: (1.0 - result) / 2.0,
-            score: 0.0,
-        })
+        Evaluation::of(Value { win: (1.0 + result) / 2.0, draw: 0.0, loss: (1.0 - result) / 2.0, score: 0.0 })
     });
     let mut batch = Batch::new(&game);
     batch.search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
@@ -159,19 +132,12 @@ fn actions_weights_visits_and_values_are_those_of_mctx() {
         tree.write_policy(&mut weights);
         for (action, (ours, theirs)) in weights.iter().zip(&case.weights).enumerate() {
             let apart = (ours - theirs).abs();
-            assert!(
-                apart < TOLERANCE,
-                "{named}: action {action}: {ours} {theirs}"
-            );
+            assert!(apart < TOLERANCE, "{named}: action {action}: {ours} {theirs}");
         }
         let value = tree.value().unwrap().expectation();
         assert!((value - case.value).abs() < TOLERANCE, "{named}: {value}");
         let roots = tree.root_actions();
-        assert_eq!(
-            roots.iter().map(|root| root.visits).sum::<u32>(),
-            case.simulations,
-            "{named}"
-        );
+        assert_eq!(roots.iter().map(|root| root.visits).sum::<u32>(), case.simulations, "{named}");
         for root in roots {
             let index = root.action.index();
             assert_eq!(root.visits, case.visits[index], "{named}: action {index}");
@@ -193,10 +159,8 @@ fn the_cases_cover_their_purposes() {
     assert!(cases.iter().any(|case| illegal(case)));
     assert!(cases.iter().any(|case| !illegal(case)));
     let repeats = |case: &Case| {
-        (0..case.movers.len()).any(|position| {
-            (case.following[position].iter())
-                .any(|&next| case.movers[next] == case.movers[position])
-        })
+        (0..case.movers.len())
+            .any(|position| (case.following[position].iter()).any(|&next| case.movers[next] == case.movers[position]))
     };
     assert!(cases.iter().any(|case| repeats(case)));
 }

@@ -96,10 +96,7 @@ fn the_subtree_of_a_later_position_is_kept_if_there_is_room() {
             game.play(&mut position, action);
             step_by_step.continue_at(position, room(&game, 300));
         }
-        assert!(
-            step_by_step.size().nodes > 10,
-            "a test of a tree, not of a leaf"
-        );
+        assert!(step_by_step.size().nodes > 10, "a test of a tree, not of a leaf");
         let mut at_once = grow();
         at_once.continue_at(position, room(&game, 300));
         assert_eq!(*at_once.position(), position);
@@ -121,22 +118,18 @@ fn a_proven_position_without_its_line_is_searched_again() {
     let win = |node| Node::Choice(Player::White, vec![node]);
     let slow = win(win(Node::end(1, 0)));
     let lost = Node::Choice(Player::Black, vec![slow, win(Node::end(1, 0))]);
-    let game = Scripted::new(&Node::Choice(
-        Player::White,
-        vec![corridor(Player::Black, 9), lost],
-    ));
+    let game = Scripted::new(&Node::Choice(Player::White, vec![corridor(Player::Black, 9), lost]));
     for rule in search_rules() {
         let rules = game.clone();
-        let mut evaluator =
-            ScriptedEvaluator::new(&game, 1, move |position: &ScriptedPosition, logits| {
-                logits.fill(0.0);
-                let decisions = rules.legal(position).count();
-                let is_start = rules.ply(position) == 0;
-                Evaluation {
-                    proven: (decisions == 2 && !is_start).then_some(Proven::loss(3)),
-                    ..Evaluation::of(Value::EVEN)
-                }
-            });
+        let mut evaluator = ScriptedEvaluator::new(&game, 1, move |position: &ScriptedPosition, logits| {
+            logits.fill(0.0);
+            let decisions = rules.legal(position).count();
+            let is_start = rules.ply(position) == 0;
+            Evaluation {
+                proven: (decisions == 2 && !is_start).then_some(Proven::loss(3)),
+                ..Evaluation::of(Value::EVEN)
+            }
+        });
         let limit = room(&game, 40);
         let mut tree = Tree::new(game.clone(), rule, limit, game.start());
         let mut batch = Batch::new(&game);
@@ -159,10 +152,7 @@ fn a_gumbel_root_plays_what_its_own_search_found() {
     let mut tree = grown(&game, GUMBEL, 400, &mut opinionated(&game, 1));
     let actions = tree.root_actions();
     let favourite = tree.best().unwrap();
-    let other = actions
-        .iter()
-        .position(|root| root.action != favourite)
-        .unwrap();
+    let other = actions.iter().position(|root| root.action != favourite).unwrap();
     let mut noise = vec![0.0; actions.len()];
     noise[other] = 50.0;
     tree.plan(16, 16, &noise, 7);

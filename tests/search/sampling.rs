@@ -28,14 +28,7 @@ impl Agent<Jarmo> for Undecided {
                 line: vec![action],
             };
             let candidates: Vec<_> = legal.iter().zip(POLICY).map(candidate).collect();
-            Decision {
-                action: candidates[0].action,
-                value: Value::EVEN,
-                proven: None,
-                nodes: 0,
-                depth: 0,
-                candidates,
-            }
+            Decision { action: candidates[0].action, value: Value::EVEN, proven: None, nodes: 0, depth: 0, candidates }
         };
         requests.iter_mut().map(decision).collect()
     }
@@ -53,12 +46,8 @@ fn sampling_draws_actions_as_often_as_policy_and_temperature_say() {
         const DRAWS: u32 = 20_000;
         let mut stream = stream(1, 0);
         for _ in 0..DRAWS {
-            let mut requests = [Request {
-                position: game.start(),
-                stream: &mut stream,
-                limit: Limit::default(),
-                memory: None,
-            }];
+            let mut requests =
+                [Request { position: game.start(), stream: &mut stream, limit: Limit::default(), memory: None }];
             let decision = agent.choose(&mut requests).remove(0);
             assert_eq!(decision.candidates[0].action, decision.action);
             assert_eq!(decision.candidates.len(), 3);
@@ -69,10 +58,7 @@ fn sampling_draws_actions_as_often_as_policy_and_temperature_say() {
             let share = f64::from(count) / f64::from(DRAWS);
             let expected = weight / all;
             let deviation = (expected * (1.0 - expected) / f64::from(DRAWS)).sqrt();
-            assert!(
-                (share - expected).abs() < 5.0 * deviation,
-                "{temperature}: {counts:?}"
-            );
+            assert!((share - expected).abs() < 5.0 * deviation, "{temperature}: {counts:?}");
         }
     }
 }

@@ -9,9 +9,7 @@ use jarmo::game::{Action, Game, Mask, Player, Proven, Verdict};
 use jarmo::games::scripted::Node;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Scripted, ScriptedPosition, Tammi};
 use jarmo::random::stream;
-use jarmo::search::{
-    Batch, GumbelSettings, PuctSettings, SearchRule, Step, Tree, TreeLimit, dirichlet, gumbel_noise,
-};
+use jarmo::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Step, Tree, TreeLimit, dirichlet, gumbel_noise};
 use rand::Rng;
 
 /// Evaluates each node of a scripted game by its number. Values are for White.
@@ -25,12 +23,7 @@ fn by_node(
         let text = rules.position_text(position);
         let node: u32 = text.split(' ').next().unwrap().parse().unwrap();
         let result = white.get(&node).copied().unwrap_or(0.0);
-        let value = Value {
-            win: (1.0 + result) / 2.0,
-            draw: 0.0,
-            loss: (1.0 - result) / 2.0,
-            score: 10.0 * result,
-        };
+        let value = Value { win: (1.0 + result) / 2.0, draw: 0.0, loss: (1.0 - result) / 2.0, score: 10.0 * result };
         Evaluation::of(match rules.to_move(position) {
             Player::White => value,
             Player::Black => value.flip(),
@@ -41,9 +34,7 @@ fn by_node(
 #[test]
 fn values_keep_their_sign_where_the_mover_repeats() {
     // White moves to node 1, again to node 2, then Black to node 3, Black to node 4.
-    let line = Node::white([Node::white([Node::white([Node::black([Node::black([
-        corridor(Player::White, 20),
-    ])])])])]);
+    let line = Node::white([Node::white([Node::white([Node::black([Node::black([corridor(Player::White, 20)])])])])]);
     let game = Scripted::new(&line);
     let white = HashMap::from([(1, 0.5), (2, 0.25), (3, 0.125), (4, -0.5)]);
     for rule in search_rules() {
@@ -74,10 +65,7 @@ fn both_players_choose_for_themselves_where_the_mover_repeats() {
 #[test]
 fn points_are_reported_and_do_not_decide() {
     // Both nearly lose: the first a little less likely, the second by fewer points.
-    let game = Scripted::new(&Node::white([
-        corridor(Player::Black, 50),
-        corridor(Player::Black, 50),
-    ]));
+    let game = Scripted::new(&Node::white([corridor(Player::Black, 50), corridor(Player::Black, 50)]));
     let best = |rule: SearchRule| {
         let rules = game.clone();
         let mut evaluator = ScriptedEvaluator::new(&game, 1, move |position: &_, logits| {
@@ -85,12 +73,7 @@ fn points_are_reported_and_do_not_decide() {
             let text = rules.position_text(position);
             let node: u32 = text.split(' ').next().unwrap().parse().unwrap();
             let (win, score) = if node > 51 { (0.96, 1.0) } else { (0.95, 6.0) };
-            Evaluation::of(Value {
-                win,
-                draw: 0.0,
-                loss: 1.0 - win,
-                score,
-            })
+            Evaluation::of(Value { win, draw: 0.0, loss: 1.0 - win, score })
         });
         let tree = grown(&game, rule, 32, &mut evaluator);
         for root in tree.root_actions() {
@@ -138,11 +121,7 @@ fn of_proven_wins_the_quickest_is_played() {
 #[test]
 fn of_proven_losses_the_slowest_is_played() {
     let long = Node::black([Node::white([Node::black([Node::end(0, 1)])])]);
-    let game = Scripted::new(&Node::white([
-        Node::end(0, 4),
-        long,
-        Node::black([Node::end(0, 1)]),
-    ]));
+    let game = Scripted::new(&Node::white([Node::end(0, 4), long, Node::black([Node::end(0, 1)])]));
     for rule in search_rules() {
         let tree = grown(&game, rule, 100, &mut Uniform);
         assert_eq!(tree.proven(), Some(Proven::loss(4)), "{rule:?}");
@@ -169,30 +148,19 @@ fn proven_children_are_never_visited_again() {
         assert!(roots[3].visits <= 3, "{}", roots[3].visits);
         let mut weights = vec![0.0; game.actions()];
         tree.write_policy(&mut weights);
-        assert_eq!(
-            (weights[0], weights[3]),
-            (0.0, 0.0),
-            "no mass on proven losses"
-        );
+        assert_eq!((weights[0], weights[3]), (0.0, 0.0), "no mass on proven losses");
     }
 }
 
 #[test]
 fn a_proven_value_from_an_evaluator_counts_like_an_end() {
-    let game = Scripted::new(&Node::white([
-        corridor(Player::Black, 50),
-        corridor(Player::Black, 50),
-    ]));
+    let game = Scripted::new(&Node::white([corridor(Player::Black, 50), corridor(Player::Black, 50)]));
     let rules = game.clone();
-    let mut tables =
-        ScriptedEvaluator::new(&game, 1, move |position: &ScriptedPosition, logits| {
-            logits.fill(0.0);
-            let lost = rules.position_text(position) == "1 1";
-            Evaluation {
-                value: Value::EVEN,
-                proven: lost.then_some(Proven::loss(6)),
-            }
-        });
+    let mut tables = ScriptedEvaluator::new(&game, 1, move |position: &ScriptedPosition, logits| {
+        logits.fill(0.0);
+        let lost = rules.position_text(position) == "1 1";
+        Evaluation { value: Value::EVEN, proven: lost.then_some(Proven::loss(6)) }
+    });
     let tree = grown(&game, GUMBEL, 20, &mut tables);
     assert_eq!(tree.proven(), Some(Proven::win(7)));
     assert_eq!(tree.best(), Some(Action(0)));
@@ -205,10 +173,7 @@ fn forced_positions_are_skipped_in_games_where_they_are_frequent() {
     let mut stream = stream(3, 0);
     while game.ply(&start) < 20 || game.legal(&start).count() == 1 {
         let legal = game.legal(&start);
-        game.play(
-            &mut start,
-            legal.nth(stream.next_u64() as u32 % legal.count()),
-        );
+        game.play(&mut start, legal.nth(stream.next_u64() as u32 % legal.count()));
     }
     for rule in search_rules() {
         for nodes in [3, 10, 100, 1000] {
@@ -219,10 +184,7 @@ fn forced_positions_are_skipped_in_games_where_they_are_frequent() {
                 asked.push(rules.legal(position).count());
                 Evaluation::of(Value::EVEN)
             });
-            let limit = TreeLimit {
-                nodes,
-                edges: 100 * nodes,
-            };
+            let limit = TreeLimit { nodes, edges: 100 * nodes };
             let mut tree = Tree::new(game.clone(), rule, limit, start);
             tree.plan(400, 400, &[], 7);
             Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
@@ -246,10 +208,7 @@ fn forced_positions_are_skipped_in_games_where_they_are_frequent() {
 #[test]
 fn a_full_tree_stops_and_answers() {
     let game = Jarmo::standard();
-    let limit = TreeLimit {
-        nodes: 20,
-        edges: 100,
-    };
+    let limit = TreeLimit { nodes: 20, edges: 100 };
     for rule in search_rules() {
         let mut tree = Tree::new(game.clone(), rule, limit, game.start());
         tree.plan(1000, 1000, &[], 0);
@@ -305,16 +264,12 @@ fn a_simulation_allocates_nothing() {
 
 #[test]
 fn without_simulations_the_evaluation_of_the_root_decides() {
-    let game = Scripted::new(&Node::white([
-        corridor(Player::Black, 9),
-        corridor(Player::Black, 9),
-    ]));
-    let mut second =
-        ScriptedEvaluator::new(&game, 1, |_: &ScriptedPosition, logits: &mut [f32]| {
-            logits.fill(0.0);
-            logits[1] = 1.0;
-            Evaluation::of(Value::EVEN)
-        });
+    let game = Scripted::new(&Node::white([corridor(Player::Black, 9), corridor(Player::Black, 9)]));
+    let mut second = ScriptedEvaluator::new(&game, 1, |_: &ScriptedPosition, logits: &mut [f32]| {
+        logits.fill(0.0);
+        logits[1] = 1.0;
+        Evaluation::of(Value::EVEN)
+    });
     let tree = grown(&game, GUMBEL, 0, &mut second);
     assert_eq!(tree.best(), Some(Action(1)));
     assert_eq!(tree.size().nodes, 1);
@@ -357,10 +312,7 @@ fn a_tree_does_not_depend_on_its_neighbours() {
                 if legal.is_empty() {
                     break;
                 }
-                game.play(
-                    &mut position,
-                    legal.nth(choose(legal.count() as usize) as u32),
-                );
+                game.play(&mut position, legal.nth(choose(legal.count() as usize) as u32));
             }
             starts.push(position);
         }
@@ -371,9 +323,7 @@ fn a_tree_does_not_depend_on_its_neighbours() {
                 let mut noise = stream(3, index as u64);
                 let legal = game.legal(position).count() as usize;
                 let noise: Vec<f32> = match rule {
-                    SearchRule::Gumbel(_) => {
-                        (0..legal).map(|_| gumbel_noise(noise.next_u64())).collect()
-                    }
+                    SearchRule::Gumbel(_) => (0..legal).map(|_| gumbel_noise(noise.next_u64())).collect(),
                     SearchRule::Puct(_) => {
                         let mut sample = vec![0.0; legal];
                         dirichlet(0.5, &mut sample, || noise.next_u64());
@@ -386,11 +336,7 @@ fn a_tree_does_not_depend_on_its_neighbours() {
             let trees = || starts.iter().enumerate().map(make).collect::<Vec<_>>();
             let mut alone = trees();
             for tree in &mut alone {
-                Batch::new(&game).search(
-                    std::slice::from_mut(tree),
-                    &mut opinionated(&game, 1),
-                    |_| false,
-                );
+                Batch::new(&game).search(std::slice::from_mut(tree), &mut opinionated(&game, 1), |_| false);
             }
             for width in [3, 1000] {
                 let mut together = trees();
@@ -421,16 +367,8 @@ fn a_tree_does_not_depend_on_its_neighbours() {
 fn a_temperature_makes_priors_flatter() {
     let game = Jarmo::standard();
     let priors = |temperature: f32| -> Vec<f32> {
-        let settings = PuctSettings {
-            temperature,
-            ..PuctSettings::default()
-        };
-        let tree = grown(
-            &game,
-            SearchRule::Puct(settings),
-            4,
-            &mut opinionated(&game, 1),
-        );
+        let settings = PuctSettings { temperature, ..PuctSettings::default() };
+        let tree = grown(&game, SearchRule::Puct(settings), 4, &mut opinionated(&game, 1));
         tree.root_actions().iter().map(|root| root.prior).collect()
     };
     let (plain, flat) = (priors(1.0), priors(2.0));
@@ -446,17 +384,11 @@ fn a_temperature_makes_priors_flatter() {
 
 #[test]
 fn values_within_the_least_range_have_less_influence_on_the_improved_policy() {
-    let game = Scripted::new(&Node::white([
-        corridor(Player::White, 50),
-        corridor(Player::White, 50),
-    ]));
+    let game = Scripted::new(&Node::white([corridor(Player::White, 50), corridor(Player::White, 50)]));
     let white = HashMap::from([(0, 0.49), (1, 0.5), (52, 0.48)]); // better by 0.02
     let full = 0.1 * (50.0 + 1.0); // nats, after one visit to each
     for (least_range, nats) in [(0.0, full), (0.01, full), (0.2, 0.1 * full)] {
-        let settings = GumbelSettings {
-            least_range,
-            ..GumbelSettings::default()
-        };
+        let settings = GumbelSettings { least_range, ..GumbelSettings::default() };
         let rule = SearchRule::Gumbel(settings);
         let tree = grown(&game, rule, 2, &mut by_node(&game, white.clone()));
         let mut shares = vec![0.0; game.actions()];
@@ -502,14 +434,8 @@ fn dirichlet_and_gumbel_noise_have_their_means() {
         let variance = squares / SAMPLES as f64 - mean * mean;
         let expected = 0.25 * 0.75 / (4.0 * alpha + 1.0);
         assert!((mean - 0.25).abs() < 0.02, "{alpha}: {mean}");
-        assert!(
-            (variance / expected - 1.0).abs() < 0.1,
-            "{alpha}: {variance}"
-        );
+        assert!((variance / expected - 1.0).abs() < 0.1, "{alpha}: {variance}");
     }
-    let mean = (0..20_000)
-        .map(|_| f64::from(gumbel_noise(bits.next_u64())))
-        .sum::<f64>()
-        / 20_000.0;
+    let mean = (0..20_000).map(|_| f64::from(gumbel_noise(bits.next_u64()))).sum::<f64>() / 20_000.0;
     assert!((mean - 0.577).abs() < 0.03, "{mean}");
 }

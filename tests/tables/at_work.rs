@@ -18,11 +18,7 @@ fn tables(force: u32) -> Tables {
 }
 
 fn build_in(folder: &Path, force: u32) {
-    let settings = BuildSettings {
-        force,
-        memory: None,
-        save_every: Duration::from_secs(1000),
-    };
+    let settings = BuildSettings { force, memory: None, save_every: Duration::from_secs(1000) };
     jarmo::tables::build(&Jarmo::standard(), folder, settings, &mut |_| {}).unwrap();
 }
 
@@ -32,12 +28,7 @@ fn agent(text: &str) -> Box<dyn Agent<Jarmo>> {
 
 fn choose(agent: &mut dyn Agent<Jarmo>, position: JarmoPosition) -> jarmo::agent::Decision {
     let mut stream = stream(1, 1);
-    let mut requests = [Request {
-        position,
-        stream: &mut stream,
-        limit: Limit::default(),
-        memory: None,
-    }];
+    let mut requests = [Request { position, stream: &mut stream, limit: Limit::default(), memory: None }];
     agent.choose(&mut requests).remove(0)
 }
 
@@ -84,11 +75,7 @@ fn the_agent_wins_every_won_position_in_the_plies_it_announces() {
     let mut won = 0;
     for _ in 0..200 {
         let start = random_position(&layer, &mut draw);
-        let Some(Proven {
-            verdict: Verdict::Win,
-            plies: Some(plies @ 1..),
-        }) = tables.proven(&start)
-        else {
+        let Some(Proven { verdict: Verdict::Win, plies: Some(plies @ 1..) }) = tables.proven(&start) else {
             continue;
         };
         let announced = choose(perfect.as_mut(), start).proven;
@@ -139,10 +126,7 @@ fn missing_tables_and_games_without_tables_are_refused_by_name() {
     let message = build(Jarmo::standard(), &spec).err().unwrap().to_string();
     assert!(message.contains("has no tables of jarmo"), "{message}");
     let message = build(Guard::standard(), &spec).err().unwrap().to_string();
-    assert!(
-        message.contains("jarmo and tammi only, not for guard"),
-        "{message}"
-    );
+    assert!(message.contains("jarmo and tammi only, not for guard"), "{message}");
     assert!("tables:x".parse::<AgentSpec>().is_err());
 }
 
@@ -157,10 +141,7 @@ fn open_tables_are_shared() {
     drop((first, second));
     std::fs::remove_file(folder.path().join("force-03.table")).unwrap();
     std::fs::remove_file(folder.path().join("force-02.table")).unwrap();
-    assert!(
-        game.open_endgames(folder.path()).is_err(),
-        "the tables were dropped"
-    );
+    assert!(game.open_endgames(folder.path()).is_err(), "the tables were dropped");
 }
 
 #[test]
@@ -169,9 +150,8 @@ fn batched_lookups_agree_with_single_ones() {
     let game = Jarmo::standard();
     let mut draw = stream(1, 9);
     let forces = [5, 2, 4, 3];
-    let positions: Vec<_> = (0..333)
-        .map(|number| random_position(&Layer::new(forces[number % 4]), &mut draw))
-        .collect();
+    let positions: Vec<_> =
+        (0..333).map(|number| random_position(&Layer::new(forces[number % 4]), &mut draw)).collect();
     let mut found = vec![None; positions.len()];
     tables.proven_all(&positions, &mut found);
     let single: Vec<_> = positions.iter().map(|one| tables.proven(one)).collect();
@@ -181,10 +161,7 @@ fn batched_lookups_agree_with_single_ones() {
     let short = game.with_max_plies(6);
     let mut known = Vec::new();
     tables.known_all(&short, &positions, &mut known);
-    let single: Vec<_> = positions
-        .iter()
-        .map(|one| tables.known(&short, one))
-        .collect();
+    let single: Vec<_> = positions.iter().map(|one| tables.known(&short, one)).collect();
     assert_eq!(known, single);
     let cut = |at: usize| found[at].unwrap().plies > Some(6) && known[at].unwrap().plies.is_none();
     assert!((0..333).any(|at| found[at].is_some() && cut(at)));
@@ -193,10 +170,7 @@ fn batched_lookups_agree_with_single_ones() {
 /// The weights and the agent file of an untrained network.
 fn untrained(folder: &Path) -> (Weights, String) {
     let game = Jarmo::standard();
-    let config = NetSettings {
-        width: 32,
-        blocks: 1,
-    };
+    let config = NetSettings { width: 32, blocks: 1 };
     let weights = Weights::random(config, NetShape::of(&game), &mut stream(3, 0));
     let path = folder.join("untrained.safetensors");
     let file_of_agent = AgentFile::new(&game, weights.clone(), Provenance::default(), Vec::new());
@@ -224,11 +198,7 @@ fn a_network_without_search_plays_its_favourite_legal_action() {
         let decision = choose(agent(&spec).as_mut(), position);
         assert_eq!(decision.action, favourite(&game.legal(&position), &logits));
         assert_eq!((decision.nodes, decision.value), (0, evaluation[0].value));
-        assert!(
-            decision
-                .candidates
-                .is_sorted_by(|a, b| a.policy >= b.policy)
-        );
+        assert!(decision.candidates.is_sorted_by(|a, b| a.policy >= b.policy));
         let shares: f32 = decision.candidates.iter().map(|one| one.policy).sum();
         assert!((shares - 1.0).abs() < 1e-4);
     }
@@ -253,11 +223,7 @@ fn the_search_of_an_agent_file_uses_tables_as_proven_values() {
     for _ in 0..6000 {
         let position = random_position(&layer, &mut draw);
         // A slow win that is also reached by a capture into the tables.
-        let Some(Proven {
-            verdict: Verdict::Win,
-            plies: Some(5..),
-        }) = tables.proven(&position)
-        else {
+        let Some(Proven { verdict: Verdict::Win, plies: Some(5..) }) = tables.proven(&position) else {
             continue;
         };
         let actions = tables.actions(&game, &position).unwrap();
@@ -283,10 +249,7 @@ fn the_search_of_an_agent_file_uses_tables_as_proven_values() {
     assert!(found < proven / 2, "{found} without tables");
     // Inside the tables the agent plays their best action, with search or without.
     let inside = game.parse_position("5/5/4b/w4/3w1 w - - 0").unwrap();
-    for spec in [
-        format!("{file}?sims=0&tables={path}"),
-        format!("{file}?sims=9&tables={path}"),
-    ] {
+    for spec in [format!("{file}?sims=0&tables={path}"), format!("{file}?sims=9&tables={path}")] {
         let decision = choose(agent(&spec).as_mut(), inside);
         assert_eq!(decision.proven, Some(Proven::win(11)));
     }

@@ -49,10 +49,7 @@ fn small_exam() -> Exam<ConnectFour> {
         phase,
         results: results.to_vec(),
     };
-    let unknown = |verdict| Proven {
-        verdict,
-        plies: None,
-    };
+    let unknown = |verdict| Proven { verdict, plies: None };
     let win = [Proven::win(1); 7];
     let mixed = [
         Proven::DRAW,
@@ -63,10 +60,8 @@ fn small_exam() -> Exam<ConnectFour> {
         Proven::DRAW,
         Proven::loss(2),
     ];
-    let questions = vec![
-        question("7/7/7/7/7/7 w 0", Phase::Opening, &mixed),
-        question("7/7/7/7/7/3w3 b 1", Phase::End, &win),
-    ];
+    let questions =
+        vec![question("7/7/7/7/7/7 w 0", Phase::Opening, &mixed), question("7/7/7/7/7/3w3 b 1", Phase::End, &win)];
     Exam::new(&game, "made by hand", questions)
 }
 
@@ -99,10 +94,7 @@ questions: 2
     assert_eq!(read.questions(), exam.questions());
     assert_eq!(read.to_text(), text);
     let header = ExamHeader::load(&path).unwrap();
-    assert_eq!(
-        (header.game.as_str(), header.questions),
-        ("connect_four", 2)
-    );
+    assert_eq!((header.game.as_str(), header.questions), ("connect_four", 2));
 }
 
 /// The same text with a checksum that fits.
@@ -130,25 +122,16 @@ fn damaged_and_foreign_exams_are_refused_by_name() {
     bytes[last] ^= 1;
     assert!(refusal(&bytes).contains("it is damaged: its checksum does not fit"));
     let second = text.rfind("7/7/7/7/7/3w3").unwrap();
-    assert_eq!(
-        refusal(&text.as_bytes()[..second]),
-        "it is cut off after 1 of 2 questions"
-    );
+    assert_eq!(refusal(&text.as_bytes()[..second]), "it is cut off after 1 of 2 questions");
     assert_eq!(refusal(b"PK\x03\x04"), "not an exam");
     let newer = text.replace("jarmo exam 1", "jarmo exam 2");
     assert!(refusal(newer.as_bytes()).contains("another format, `jarmo exam 2`"));
 
     let changed = |from: &str, to: &str| refusal(sealed(&text.replace(from, to)).as_bytes());
     let rules = changed("rules: 1", "rules: 7");
-    assert!(
-        rules.contains("rules version 7 of connect_four, this program has version 1"),
-        "{rules}"
-    );
+    assert!(rules.contains("rules version 7 of connect_four, this program has version 1"), "{rules}");
     assert!(changed("questions: 2", "questions: 1").contains("number of questions is wrong"));
-    assert!(
-        changed("game: connect_four", "game: jarmo")
-            .contains("for jarmo, and connect_four is wanted")
-    );
+    assert!(changed("game: connect_four", "game: jarmo").contains("for jarmo, and connect_four is wanted"));
     assert!(changed("d l12 l", "d l12").contains("question 1: 6 results for 7 legal actions"));
     assert!(changed("d l12 l", "d l12 x").contains("question 1: expected results"));
     assert!(changed("\tend\t", "\tlate\t").contains("question 2: expected the phase"));
@@ -157,13 +140,8 @@ fn damaged_and_foreign_exams_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.exam");
     small_exam().save(&path).unwrap();
-    let message = Exam::load(&Jarmo::standard(), &path)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        message.contains("a.exam: an exam for connect_four, and jarmo is wanted"),
-        "{message}"
-    );
+    let message = Exam::load(&Jarmo::standard(), &path).unwrap_err().to_string();
+    assert!(message.contains("a.exam: an exam for connect_four, and jarmo is wanted"), "{message}");
 }
 
 #[test]
@@ -173,14 +151,13 @@ fn an_agent_that_plays_best_scores_all_and_its_opposite_nothing_in_critical_posi
     let exam = of_tables(&game, &tables, 300);
     let marks = |sign: i8| {
         let (tables, rules) = (Tables::solve(&game, 4).unwrap(), game.clone());
-        let evaluator =
-            ScriptedEvaluator::new(&game, 7, move |position: &JarmoPosition, logits| {
-                logits.fill(1000.0); // of illegal actions
-                for one in tables.actions(&rules, position).unwrap() {
-                    logits[one.action.index()] = (sign * one.proven.verdict.sign()).into();
-                }
-                Evaluation::of(Value::EVEN)
-            });
+        let evaluator = ScriptedEvaluator::new(&game, 7, move |position: &JarmoPosition, logits| {
+            logits.fill(1000.0); // of illegal actions
+            for one in tables.actions(&rules, position).unwrap() {
+                logits[one.action.index()] = (sign * one.proven.verdict.sign()).into();
+            }
+            Evaluation::of(Value::EVEN)
+        });
         let agent = PolicyAgent::new(game.clone(), "scripted".to_owned(), evaluator);
         exam.take(&mut [Box::new(agent)], None, 1)
     };
@@ -204,11 +181,7 @@ fn an_agent_that_plays_best_scores_all_and_its_opposite_nothing_in_critical_posi
     let decisions: u64 = groups.iter().flatten().map(|group| group.decisions).sum();
     assert_eq!(decisions, 300);
     assert_eq!(worst.score().end.decisions, 300);
-    assert!(
-        Player::BOTH
-            .iter()
-            .all(|&player| worst.group(Phase::End, player).decisions > 50)
-    );
+    assert!(Player::BOTH.iter().all(|&player| worst.group(Phase::End, player).decisions > 50));
 }
 
 #[test]
@@ -219,9 +192,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let measure = |spec: &str, threads: usize| -> Accuracy<JarmoPosition> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let mut agents: Vec<_> = (0..threads).map(|_| agent(spec)).collect();
-        pool.build()
-            .unwrap()
-            .install(|| exam.take(&mut agents, Some(2), 5))
+        pool.build().unwrap().install(|| exam.take(&mut agents, Some(2), 5))
     };
     for spec in ["random", "rollout:2"] {
         let one = measure(spec, 1);

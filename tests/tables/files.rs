@@ -10,11 +10,7 @@ use jarmo::games::board::Board;
 use jarmo::tables::{BuildSettings, TableProgress, Tables, build, memory_needed};
 
 fn settings(force: u32) -> BuildSettings {
-    BuildSettings {
-        force,
-        memory: None,
-        save_every: Duration::from_secs(1000),
-    }
+    BuildSettings { force, memory: None, save_every: Duration::from_secs(1000) }
 }
 
 fn build_in(folder: &Path, force: u32) -> (Tables, Vec<TableProgress>) {
@@ -25,9 +21,7 @@ fn build_in(folder: &Path, force: u32) -> (Tables, Vec<TableProgress>) {
 }
 
 fn open_error(folder: &Path) -> String {
-    Tables::open(&Jarmo::standard(), folder)
-        .unwrap_err()
-        .to_string()
+    Tables::open(&Jarmo::standard(), folder).unwrap_err().to_string()
 }
 
 fn layer(folder: &Path, force: u32) -> PathBuf {
@@ -45,9 +39,7 @@ fn built_tables_open_with_the_same_values() {
         assert!(opened.bytes(force).is_some());
         assert!(opened.bytes(force) == solved.bytes(force));
     }
-    let positions: u64 = (2..=4)
-        .map(|force| fs::metadata(layer(folder.path(), force)).unwrap().len() - 72)
-        .sum();
+    let positions: u64 = (2..=4).map(|force| fs::metadata(layer(folder.path(), force)).unwrap().len() - 72).sum();
     assert_eq!(positions, 469_400, "one byte per position");
 }
 
@@ -88,8 +80,7 @@ fn damaged_files_are_refused_by_name_and_rebuilt() {
 
 fn cut(path: &Path, bytes: u64) {
     let file = fs::OpenOptions::new().write(true).open(path).unwrap();
-    file.set_len(file.metadata().unwrap().len() - bytes)
-        .unwrap();
+    file.set_len(file.metadata().unwrap().len() - bytes).unwrap();
 }
 
 fn flip(path: &Path, place: usize) {
@@ -105,25 +96,15 @@ fn files_that_are_not_tables_are_never_overwritten() {
     fs::write(&path, "my holiday pictures").unwrap();
     assert!(open_error(folder.path()).contains("is not a table file"));
     let result = build(&Jarmo::standard(), folder.path(), settings(3), &mut |_| {});
-    assert!(
-        result
-            .unwrap_err()
-            .to_string()
-            .contains("is not a table file")
-    );
+    assert!(result.unwrap_err().to_string().contains("is not a table file"));
     assert_eq!(fs::read(&path).unwrap(), b"my holiday pictures");
 }
 
 #[test]
 fn tables_of_another_board_are_refused() {
     let lines = Jarmo::standard();
-    let lines: Vec<String> = lines
-        .board()
-        .lines()
-        .iter()
-        .map(|(a, b)| format!("\"{a}-{b}\""))
-        .chain(["\"A1-A2\"".to_owned()])
-        .collect();
+    let lines: Vec<String> =
+        lines.board().lines().iter().map(|(a, b)| format!("\"{a}-{b}\"")).chain(["\"A1-A2\"".to_owned()]).collect();
     let text = format!("name = \"standard\"\nlines = [{}]", lines.join(", "));
     let other = Jarmo::new(Board::from_toml(&text).unwrap(), 0);
     let folder = tempfile::tempdir().unwrap();
@@ -146,10 +127,7 @@ fn a_pipe_in_the_place_of_a_table_is_refused() {
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     assert!(made.unwrap().success());
     let error = open_error(folder.path());
-    assert!(
-        error.contains("force-02.table: a pipe or a device"),
-        "{error}"
-    );
+    assert!(error.contains("force-02.table: a pipe or a device"), "{error}");
 }
 
 #[test]
@@ -165,32 +143,23 @@ fn a_killed_build_resumes_from_its_last_save() {
     let whole = tempfile::tempdir().unwrap();
     build_in(whole.path(), 4);
     let folder = tempfile::tempdir().unwrap();
-    let often = BuildSettings {
-        force: 4,
-        memory: None,
-        save_every: Duration::ZERO,
-    };
+    let often = BuildSettings { force: 4, memory: None, save_every: Duration::ZERO };
     // The build dies in the middle of force 4 four times: while it gives positions their first bytes, and at
     // three different steps.
     for (died, messages) in [2, 40, 90, 200].into_iter().enumerate() {
         let mut left = messages;
         let mut resumed = false;
         let result = catch_unwind(AssertUnwindSafe(|| {
-            build(
-                &Jarmo::standard(),
-                folder.path(),
-                often,
-                &mut |progress| match progress {
-                    TableProgress::Working(4, _) => {
-                        left -= 1;
-                        if left == 0 {
-                            resume_unwind(Box::new(()));
-                        }
+            build(&Jarmo::standard(), folder.path(), often, &mut |progress| match progress {
+                TableProgress::Working(4, _) => {
+                    left -= 1;
+                    if left == 0 {
+                        resume_unwind(Box::new(()));
                     }
-                    TableProgress::Resumed(4) => resumed = true,
-                    _ => {}
-                },
-            )
+                }
+                TableProgress::Resumed(4) => resumed = true,
+                _ => {}
+            })
         }));
         assert!(result.is_err());
         assert_eq!(resumed, died > 0);
@@ -198,52 +167,33 @@ fn a_killed_build_resumes_from_its_last_save() {
         assert!(!layer(folder.path(), 4).exists());
     }
     let (tables, messages) = build_in(folder.path(), 4);
-    assert!(
-        messages
-            .iter()
-            .any(|one| matches!(one, TableProgress::Resumed(4)))
-    );
+    assert!(messages.iter().any(|one| matches!(one, TableProgress::Resumed(4))));
     assert_eq!(tables.force(), 4);
     for rest in ["force-04.unfinished", "force-04.pages"] {
         assert!(!folder.path().join(rest).exists());
     }
     for force in 2..=4 {
         let (one, other) = (layer(whole.path(), force), layer(folder.path(), force));
-        assert!(
-            fs::read(one).unwrap() == fs::read(other).unwrap(),
-            "force {force}"
-        );
+        assert!(fs::read(one).unwrap() == fs::read(other).unwrap(), "force {force}");
     }
 }
 
 /// Checksums of the positions' bytes, force 2 first.
-const CHECKSUMS: [u64; 5] = [
-    0xf870_d24e_abe9_f33f,
-    0xcb44_e398_d6a7_d958,
-    0x8a09_47aa_795a_fec1,
-    0x227a_d668_df42_c31d,
-    0xf4c1_7230_19fa_9823,
-];
+const CHECKSUMS: [u64; 5] =
+    [0xf870_d24e_abe9_f33f, 0xcb44_e398_d6a7_d958, 0x8a09_47aa_795a_fec1, 0x227a_d668_df42_c31d, 0xf4c1_7230_19fa_9823];
 
 #[test]
 fn a_build_with_the_least_memory_writes_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let (least, most) = memory_needed::<Jarmo>(6);
     assert!(least + (4 << 20) < most, "force 6 does not fit");
-    let little = BuildSettings {
-        memory: Some(least),
-        save_every: Duration::from_secs(1),
-        ..settings(6)
-    };
+    let little = BuildSettings { memory: Some(least), save_every: Duration::from_secs(1), ..settings(6) };
     build(&Jarmo::standard(), folder.path(), little, &mut |_| {}).unwrap();
     for (force, checksum) in (2..).zip(CHECKSUMS) {
         let file = fs::read(layer(folder.path(), force)).unwrap();
         assert_eq!(file[48..56], checksum.to_le_bytes(), "force {force}");
     }
-    let less = BuildSettings {
-        memory: Some(least - 1),
-        ..settings(6)
-    };
+    let less = BuildSettings { memory: Some(least - 1), ..settings(6) };
     let elsewhere = tempfile::tempdir().unwrap();
     let error = build(&Jarmo::standard(), elsewhere.path(), less, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("force 6 needs at least"));
@@ -252,10 +202,7 @@ fn a_build_with_the_least_memory_writes_the_same_bytes() {
 #[test]
 fn a_damaged_unfinished_layer_is_built_again() {
     let folder = tempfile::tempdir().unwrap();
-    let often = BuildSettings {
-        save_every: Duration::ZERO,
-        ..settings(4)
-    };
+    let often = BuildSettings { save_every: Duration::ZERO, ..settings(4) };
     let mut left = 90;
     let died = catch_unwind(AssertUnwindSafe(|| {
         build(&Jarmo::standard(), folder.path(), often, &mut |progress| {
@@ -270,9 +217,9 @@ fn a_damaged_unfinished_layer_is_built_again() {
     assert!(died.is_err());
     flip(&folder.path().join("force-04.unfinished"), 100_000);
     let (_, messages) = build_in(folder.path(), 4);
-    let told = messages.iter().any(|one| {
-        matches!(one, TableProgress::Rebuilding(why) if why.contains("force-04.unfinished: is damaged"))
-    });
+    let told = messages
+        .iter()
+        .any(|one| matches!(one, TableProgress::Rebuilding(why) if why.contains("force-04.unfinished: is damaged")));
     assert!(told);
     let file = fs::read(layer(folder.path(), 4)).unwrap();
     assert_eq!(file[48..56], CHECKSUMS[2].to_le_bytes());

@@ -20,14 +20,10 @@ fn accuracy(arguments: &[&str]) -> Command {
 
 /// The lines of JSON.
 fn lines(arguments: &[&str]) -> Vec<Value> {
-    let output = accuracy(&[arguments, &["--json"]].concat())
-        .output()
-        .unwrap();
+    let output = accuracy(&[arguments, &["--json"]].concat()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The sum of a count over the objects of a list.
@@ -57,10 +53,7 @@ fn stages_are_forces_where_tables_can_be_built_and_plies_elsewhere() {
 
 #[test]
 fn stages_and_causes_add_up_to_all_decisions() {
-    for (file, unit) in [
-        ("checkpoints/jarmo.safetensors", "force"),
-        ("checkpoints/connect_four.safetensors", "ply"),
-    ] {
+    for (file, unit) in [("checkpoints/jarmo.safetensors", "force"), ("checkpoints/connect_four.safetensors", "ply")] {
         let measured = lines(&[file, "--sims", "0,2", "--causes"]);
         assert_eq!(measured.len(), 2);
         for line in &measured {
@@ -106,11 +99,7 @@ fn question(position: &JarmoPosition, right: &[Action]) -> Question<JarmoPositio
     Question {
         position: *position,
         phase: Phase::Opening,
-        results: Jarmo::standard()
-            .legal(position)
-            .iter()
-            .map(result)
-            .collect(),
+        results: Jarmo::standard().legal(position).iter().map(result).collect(),
     }
 }
 
@@ -125,23 +114,14 @@ fn each_wrong_decision_has_the_first_cause_that_holds() {
     let exam = Exam::built_in(&game).unwrap();
     // Many legal actions, so that the network gives some almost nothing.
     let actions = |question: &&Question<JarmoPosition>| game.legal(&question.position).count();
-    let position = exam
-        .questions()
-        .iter()
-        .max_by_key(actions)
-        .unwrap()
-        .position;
+    let position = exam.questions().iter().max_by_key(actions).unwrap().position;
     let legal: Vec<Action> = game.legal(&position).iter().collect();
 
     // The actions in the order of the network's policy.
     let mut ranked: Vec<(f32, Action)> = Vec::new();
     let mut stream = jarmo::random::stream(1, 0);
-    let mut requests = [jarmo::agent::Request {
-        position,
-        stream: &mut stream,
-        limit: jarmo::agent::Limit::default(),
-        memory: None,
-    }];
+    let mut requests =
+        [jarmo::agent::Request { position, stream: &mut stream, limit: jarmo::agent::Limit::default(), memory: None }];
     for candidate in &networks[0].choose(&mut requests)[0].candidates {
         ranked.push((candidate.policy, candidate.action));
     }
@@ -158,11 +138,7 @@ fn each_wrong_decision_has_the_first_cause_that_holds() {
     let found = *legal.iter().find(chosen).expect("the agent chooses one");
     let likely = |action: &&(f32, Action)| action.0 > 0.01 && action.1 != found;
     let other = ranked.iter().find(likely).expect("a second choice").1;
-    for (right, cause) in [
-        ([unlikely], Cause::Policy),
-        ([found], Cause::Search),
-        ([other], Cause::Value),
-    ] {
+    for (right, cause) in [([unlikely], Cause::Policy), ([found], Cause::Search), ([other], Cause::Value)] {
         let exam = exam_of(&right);
         let causes = exam.causes(&[0], &mut networks, &mut agent(), NODES, 1);
         for one in Cause::ALL {
@@ -180,17 +156,11 @@ fn the_table_has_a_column_for_each_budget_and_the_picture_a_curve() {
     let picture = folder.path().join("lost.svg");
     let path = picture.to_str().unwrap();
     let file = "checkpoints/jarmo.safetensors";
-    let output = accuracy(&[file, "--sims", "0,4", "--causes", "--svg", path])
-        .assert()
-        .success()
-        .get_output()
-        .stdout
-        .clone();
+    let output =
+        accuracy(&[file, "--sims", "0,4", "--causes", "--svg", path]).assert().success().get_output().stdout.clone();
     let text = String::from_utf8(output).unwrap();
     let row = |label: &str| -> Vec<&str> {
-        let mut rows = text
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix(label));
+        let mut rows = text.lines().filter_map(|line| line.trim().strip_prefix(label));
         rows.next().expect(label).split_whitespace().collect()
     };
     assert_eq!(row("wrong, in %"), ["asked", "network", "4"]);
@@ -204,9 +174,7 @@ fn the_table_has_a_column_for_each_budget_and_the_picture_a_curve() {
     assert!(all[1] > all[2] && all[2] > 0.0, "search helps: {all:?}");
     assert_eq!(shares("opening, white").len(), 3);
     let errors = row("all decisions").into_iter();
-    let errors: Vec<f64> = errors
-        .filter_map(|word| word.strip_prefix('±')?.parse().ok())
-        .collect();
+    let errors: Vec<f64> = errors.filter_map(|word| word.strip_prefix('±')?.parse().ok()).collect();
     for (wrong, error) in all[1..].iter().zip(&errors) {
         let expected = 1.96 * (wrong * (100.0 - wrong) / 20_000.0).sqrt();
         assert!((error - expected).abs() < 0.02, "{wrong} ± {error}");
@@ -215,10 +183,7 @@ fn the_table_has_a_column_for_each_budget_and_the_picture_a_curve() {
     assert!(text.contains("no tables are needed"), "{text}");
     assert_eq!(shares("force 10").len(), 3);
     assert_eq!(row("causes at 4"), ["policy", "search", "value"]);
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 100),
-        "{text}"
-    );
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 
     let svg = fs::read_to_string(&picture).unwrap();
     assert_eq!(svg.matches("<circle").count(), 2 * 9, "forces 2 to 10");
@@ -230,15 +195,9 @@ fn the_table_has_a_column_for_each_budget_and_the_picture_a_curve() {
 #[test]
 fn pictures_and_causes_that_cannot_be_are_refused() {
     let file = "checkpoints/jarmo.safetensors";
-    let cases: [(&[&str], &str); 2] = [
-        (&[file, "random", "--svg", "x.svg"], "--svg draws one agent"),
-        (&[file, "--causes"], "--nodes"),
-    ];
+    let cases: [(&[&str], &str); 2] =
+        [(&[file, "random", "--svg", "x.svg"], "--svg draws one agent"), (&[file, "--causes"], "--nodes")];
     for (arguments, message) in cases {
-        accuracy(arguments)
-            .assert()
-            .code(2)
-            .stdout(is_empty())
-            .stderr(contains(message));
+        accuracy(arguments).assert().code(2).stdout(is_empty()).stderr(contains(message));
     }
 }

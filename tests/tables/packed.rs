@@ -8,9 +8,7 @@ use jarmo::agent::{Agent, EndgameAgent, Limit, RandomAgent, Request};
 use jarmo::game::{Game, Mask, Proven, Verdict};
 use jarmo::games::{Jarmo, JarmoPosition};
 use jarmo::random::{Stream, stream};
-use jarmo::tables::{
-    BuildSettings, Endgames, TableProgress, Tables, build, pack, random_position, verify,
-};
+use jarmo::tables::{BuildSettings, Endgames, TableProgress, Tables, build, pack, random_position, verify};
 
 /// Tables up to a force, and the same packed, in two folders; whole tables up to `distances`.
 struct Both {
@@ -23,27 +21,12 @@ impl Both {
     fn new(force: u32, distances: u32) -> Both {
         let game = Jarmo::standard();
         let folder = tempfile::tempdir().unwrap();
-        let settings = BuildSettings {
-            force,
-            memory: None,
-            save_every: Duration::from_secs(1000),
-        };
+        let settings = BuildSettings { force, memory: None, save_every: Duration::from_secs(1000) };
         build(&game, &folder.path().join("exact"), settings, &mut |_| {}).unwrap();
         let both = |which: &str| folder.path().join(which);
-        pack(
-            &game,
-            &both("exact"),
-            &both("packed"),
-            distances,
-            &mut |_| {},
-        )
-        .unwrap();
+        pack(&game, &both("exact"), &both("packed"), distances, &mut |_| {}).unwrap();
         let open = |which: &str| Tables::open(&game, &both(which)).unwrap();
-        Both {
-            exact: open("exact"),
-            packed: open("packed"),
-            folder,
-        }
+        Both { exact: open("exact"), packed: open("packed"), folder }
     }
 
     fn file(&self, name: &str) -> std::path::PathBuf {
@@ -53,10 +36,7 @@ impl Both {
     fn pack_again(&self) -> Vec<String> {
         let game = Jarmo::standard();
         let mut told = Vec::new();
-        let (from, to) = (
-            self.folder.path().join("exact"),
-            self.folder.path().join("packed"),
-        );
+        let (from, to) = (self.folder.path().join("exact"), self.folder.path().join("packed"));
         pack(&game, &from, &to, 0, &mut |progress| match progress {
             TableProgress::Kept(force) => told.push(format!("kept {force}")),
             TableProgress::Done(force, what) if what.starts_with("copied") => {
@@ -82,12 +62,7 @@ fn packed_results_are_those_of_the_tables() {
             let position = layer.placement(index).position();
             let exact = both.exact.proven(&position).unwrap();
             let packed = both.packed.proven(&position).unwrap();
-            assert_eq!(
-                packed.verdict,
-                exact.verdict,
-                "force {} {index}",
-                layer.force()
-            );
+            assert_eq!(packed.verdict, exact.verdict, "force {} {index}", layer.force());
             assert_eq!(packed.is_over(), exact.is_over());
             assert_eq!(packed.plies, exact.plies.filter(|&plies| plies == 0));
             compared += 1;
@@ -120,9 +95,7 @@ fn a_damaged_file_is_refused_by_name_and_packed_again() {
     let sound = fs::read(&file).unwrap();
     let length = sound.len();
     // One bit anywhere: in every part of the header and the directory, and in every block.
-    let places = (0..200)
-        .chain((200..length).step_by(97))
-        .chain([length - 1]);
+    let places = (0..200).chain((200..length).step_by(97)).chain([length - 1]);
     let open = || Tables::open(&Jarmo::standard(), file.parent().unwrap());
     let mut refused = 0;
     for place in places {
@@ -130,10 +103,7 @@ fn a_damaged_file_is_refused_by_name_and_packed_again() {
         bytes[place] ^= 1 << (place % 8);
         fs::write(&file, &bytes).unwrap();
         let error = open().unwrap_err().to_string();
-        assert!(
-            error.contains("force-04.packed") && error.contains("pack it again"),
-            "{error}"
-        );
+        assert!(error.contains("force-04.packed") && error.contains("pack it again"), "{error}");
         refused += 1;
     }
     assert!(refused > 500, "{refused}");
@@ -165,17 +135,10 @@ fn near_the_limit_on_the_length_only_draws_are_known() {
     };
     let won = "5/b4/4b/5/2w1w w - - 0"; // in 23 plies
     let known = |ply| Endgames::known(&both.packed, &game, &at(won, ply));
-    let win = Proven {
-        verdict: Verdict::Win,
-        plies: None,
-    };
+    let win = Proven { verdict: Verdict::Win, plies: None };
     assert_eq!(known(0), Some(win));
     assert_eq!(known(200 - 24), Some(win));
-    assert_eq!(
-        known(200 - 23),
-        None,
-        "an action later the limit is too close"
-    );
+    assert_eq!(known(200 - 23), None, "an action later the limit is too close");
     for ply in [0, 200 - 24] {
         let position = at(won, ply);
         for action in game.legal(&position).iter() {
@@ -189,11 +152,7 @@ fn near_the_limit_on_the_length_only_draws_are_known() {
 #[test]
 fn a_won_position_is_won_against_the_best_defence() {
     let both = Both::new(5, 0);
-    let Played {
-        games,
-        plies,
-        distance,
-    } = play_out(&both.exact, Arc::new(both.packed), 5, 150);
+    let Played { games, plies, distance } = play_out(&both.exact, Arc::new(both.packed), 5, 150);
     assert_eq!(games, 150);
     assert!(plies >= distance, "nothing is quicker than the tables");
     assert!(plies < 2 * distance, "{plies} plies instead of {distance}");
@@ -213,11 +172,7 @@ fn play_out(exact: &Tables, packed: Arc<Tables>, force: u32, games: u32) -> Play
     let mut agent = EndgameAgent::new(game.clone(), "packed".into(), packed, Box::new(outside));
     let layer = exact.layers().find(|layer| layer.force() == force).unwrap();
     let mut positions = stream(3, 0);
-    let mut played = Played {
-        games: 0,
-        plies: 0,
-        distance: 0,
-    };
+    let mut played = Played { games: 0, plies: 0, distance: 0 };
     while played.games < games {
         let start = random_position(layer, &mut positions);
         let value = exact.proven(&start).unwrap();
@@ -244,16 +199,7 @@ fn play_out(exact: &Tables, packed: Arc<Tables>, force: u32, games: u32) -> Play
     played
 }
 
-fn choose(
-    agent: &mut EndgameAgent<Jarmo>,
-    position: JarmoPosition,
-    stream: &mut Stream,
-) -> jarmo::game::Action {
-    let mut requests = [Request {
-        position,
-        stream,
-        limit: Limit::default(),
-        memory: None,
-    }];
+fn choose(agent: &mut EndgameAgent<Jarmo>, position: JarmoPosition, stream: &mut Stream) -> jarmo::game::Action {
+    let mut requests = [Request { position, stream, limit: Limit::default(), memory: None }];
     agent.choose(&mut requests).remove(0).action
 }

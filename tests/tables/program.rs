@@ -23,13 +23,11 @@ fn jarmo(arguments: &[&str]) -> Command {
 
 fn build(folder: &Path, force: &str) {
     let out = folder.to_str().unwrap();
-    jarmo(&[
-        "tables", "build", "--game", "jarmo", "--force", force, "--out", out,
-    ])
-    .assert()
-    .success()
-    .stdout(is_empty())
-    .stderr(contains(format!("force {force}: ")));
+    jarmo(&["tables", "build", "--game", "jarmo", "--force", force, "--out", out])
+        .assert()
+        .success()
+        .stdout(is_empty())
+        .stderr(contains(format!("force {force}: ")));
 }
 
 #[test]
@@ -58,20 +56,12 @@ fn tables_are_built_verified_counted_and_probed() {
         .assert()
         .success()
         .stdout(contains("96810       28720       58455       35115").and(contains(position)));
-    let json = jarmo(&["tables", "stats", tables, "--json"])
-        .output()
-        .unwrap();
+    let json = jarmo(&["tables", "stats", tables, "--json"]).output().unwrap();
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     let side = &json["layers"][2]["sides"][0];
     assert_eq!(side["to_move"], "white");
-    assert_eq!(
-        (&side["won"], &side["drawn"]),
-        (&96810.into(), &28720.into())
-    );
-    assert_eq!(
-        (&side["lost"], &side["over"]),
-        (&58455.into(), &35115.into())
-    );
+    assert_eq!((&side["won"], &side["drawn"]), (&96810.into(), &28720.into()));
+    assert_eq!((&side["lost"], &side["over"]), (&58455.into(), &35115.into()));
     assert_eq!(json["layers"][2]["longest_win"]["plies"], 23);
 }
 
@@ -86,17 +76,13 @@ fn the_same_commands_build_and_use_tables_of_tammi() {
     tammi(&["tables", "build", "--force", "6", "--out", tables])
         .code(2)
         .stderr(contains("--force 6: tables of tammi have 2 to 5 pieces"));
-    tammi(&["tables", "pack", tables, "--out", tables])
-        .code(2)
-        .stderr(contains("for jarmo only, not for tammi"));
+    tammi(&["tables", "pack", tables, "--out", tables]).code(2).stderr(contains("for jarmo only, not for tammi"));
     tammi(&["tables", "verify", tables, "--samples", "1000"])
         .success()
         .stdout(contains("force 3: right; 1000 random positions"));
     tammi(&["tables", "stats", tables])
         .success()
-        .stdout(contains(
-            "either        63007      102242       30625         158",
-        ));
+        .stdout(contains("either        63007      102242       30625         158"));
     let json = tammi(&["tables", "stats", tables, "--json"]).success();
     let json: Value = serde_json::from_slice(&json.get_output().stdout).unwrap();
     assert_eq!(json["layers"][1]["longest_win"]["plies"], 21);
@@ -105,36 +91,23 @@ fn the_same_commands_build_and_use_tables_of_tammi() {
     tammi(&["tables", "probe", tables, "--position", won, "--line", "50"])
         .success()
         .stdout(contains("black: win in 13\nplies count to the next capture").and(contains("x")));
-    tammi(&["tables", "bench", tables, "--lookups", "1000"])
-        .success()
-        .stdout(contains("force 3: "));
-    tammi(&["accuracy", "random"])
-        .success()
-        .stdout(contains("random\n").and(contains("  force 3")));
-    let arena = [
-        "arena", "random", "greedy", "--games", "20", "--tables", tables,
-    ];
-    tammi(&arena)
-        .success()
-        .stdout(contains("   mistakes").and(contains("at force 3")));
+    tammi(&["tables", "bench", tables, "--lookups", "1000"]).success().stdout(contains("force 3: "));
+    tammi(&["accuracy", "random"]).success().stdout(contains("random\n").and(contains("  force 3")));
+    let arena = ["arena", "random", "greedy", "--games", "20", "--tables", tables];
+    tammi(&arena).success().stdout(contains("   mistakes").and(contains("at force 3")));
 }
 
 #[test]
 fn accuracy_has_no_row_for_a_few_positions() {
     let asked = |line: &str| -> Option<u64> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        ["force", "ply"]
-            .contains(words.first()?)
-            .then(|| words[2].parse().unwrap())
+        ["force", "ply"].contains(words.first()?).then(|| words[2].parse().unwrap())
     };
     for game in ["jarmo", "connect_four"] {
         let output = jarmo(&["accuracy", "random", "--game", game, "--worst", "0"]);
         let text = String::from_utf8({ output }.output().unwrap().stdout).unwrap();
         let rows: Vec<u64> = text.lines().filter_map(asked).collect();
-        assert!(
-            rows.len() > 3 && rows.iter().all(|&asked| asked >= 20),
-            "{text}"
-        );
+        assert!(rows.len() > 3 && rows.iter().all(|&asked| asked >= 20), "{text}");
     }
 }
 
@@ -148,14 +121,9 @@ fn accuracy_shows_shares_and_the_worst_mistakes() {
         .assert()
         .success()
         .stdout(contains("random\n").and(contains(", right is ").count(1)));
-    let output = jarmo(&[&common[..], &["--nodes", "1,2", "--json"]].concat())
-        .output()
-        .unwrap();
-    let lines: Vec<Value> = String::from_utf8(output.stdout)
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let output = jarmo(&[&common[..], &["--nodes", "1,2", "--json"]].concat()).output().unwrap();
+    let lines: Vec<Value> =
+        String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[1]["nodes"], 2);
     assert_eq!(lines[0]["all"]["decisions"], 300);
@@ -164,9 +132,7 @@ fn accuracy_shows_shares_and_the_worst_mistakes() {
 
 /// The lines of JSON that `jarmo accuracy` prints.
 fn accuracies(arguments: &[&str]) -> Vec<Value> {
-    let output = jarmo(&[&["accuracy", "--json"], arguments].concat())
-        .output()
-        .unwrap();
+    let output = jarmo(&[&["accuracy", "--json"], arguments].concat()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -181,10 +147,7 @@ fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
     let exam = exam.to_str().unwrap();
     let file = folder.path().join("untrained.safetensors");
     let game = Jarmo::standard();
-    let config = NetSettings {
-        width: 32,
-        blocks: 1,
-    };
+    let config = NetSettings { width: 32, blocks: 1 };
     let weights = Weights::random(config, NetShape::of(&game), &mut stream(1, 0));
     let file_of_agent = AgentFile::new(&game, weights, Provenance::default(), Vec::new());
     jarmo::agent_file::save(&file_of_agent, &file).unwrap();
@@ -197,16 +160,7 @@ fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
     let lines = measure(&["--sims", "0,16,64", "--threads", "1"]);
     let measured: Vec<_> = lines.iter().map(what).collect();
     let case = |agent: &str, nodes: i64| (agent.to_owned(), nodes.into());
-    assert_eq!(
-        measured,
-        [
-            case(file, 0),
-            case(file, 16),
-            case(file, 64),
-            case("random", 16),
-            case("random", 64)
-        ]
-    );
+    assert_eq!(measured, [case(file, 0), case(file, 16), case(file, 64), case("random", 16), case("random", 64)]);
     let share = |line: &Value| line["all"]["critical_right"].as_u64().unwrap();
     assert!(share(&lines[0]) + 20 < share(&lines[2]), "search helps");
     let threads = measure(&["--sims", "0,16,64", "--threads", "3"]);
@@ -215,10 +169,7 @@ fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
     let lines = measure(&[]);
     let budgets: Vec<_> = lines.iter().map(|line| line["nodes"].clone()).collect();
     assert_eq!(budgets, [0.into(), Value::Null, Value::Null]);
-    jarmo(&["accuracy", file, "--exam", exam])
-        .assert()
-        .success()
-        .stdout(contains("untrained.safetensors\n"));
+    jarmo(&["accuracy", file, "--exam", exam]).assert().success().stdout(contains("untrained.safetensors\n"));
     jarmo(&["accuracy", "random", "--exam", exam, "--nodes", "0"])
         .assert()
         .code(2)
@@ -281,49 +232,23 @@ fn exams_are_shown_and_refused() {
     let cut = cut.to_str().unwrap();
     let cases: [(&[&str], i32, &str); 5] = [
         (&["exam", "show", cut], 1, "cut.exam: it is cut off after 5"),
+        (&["accuracy", "random", "--exam", cut], 1, "cut.exam: it is cut off"),
+        (&["accuracy", "random", "--exam", "checkpoints/README.md"], 1, "README.md: not an exam"),
         (
-            &["accuracy", "random", "--exam", cut],
-            1,
-            "cut.exam: it is cut off",
-        ),
-        (
-            &["accuracy", "random", "--exam", "checkpoints/README.md"],
-            1,
-            "README.md: not an exam",
-        ),
-        (
-            &[
-                "accuracy",
-                "checkpoints/connect_four.safetensors",
-                "--exam",
-                path,
-            ],
+            &["accuracy", "checkpoints/connect_four.safetensors", "--exam", path],
             1,
             "own.exam: an exam for jarmo, and connect_four is wanted",
         ),
-        (
-            &["accuracy", "random", "--game", "guard"],
-            2,
-            "no exam for guard",
-        ),
+        (&["accuracy", "random", "--game", "guard"], 2, "no exam for guard"),
     ];
     for (arguments, status, message) in cases {
-        jarmo(arguments)
-            .assert()
-            .code(status)
-            .stdout(is_empty())
-            .stderr(contains(message));
+        jarmo(arguments).assert().code(status).stdout(is_empty()).stderr(contains(message));
     }
 }
 
 #[test]
 fn accuracy_needs_no_tables_and_takes_the_game_from_agent_files() {
-    let lines = accuracies(&[
-        "checkpoints/jarmo.safetensors",
-        "checkpoints/connect_four.safetensors",
-        "--sims",
-        "0",
-    ]);
+    let lines = accuracies(&["checkpoints/jarmo.safetensors", "checkpoints/connect_four.safetensors", "--sims", "0"]);
     let games: Vec<&Value> = lines.iter().map(|line| &line["game"]).collect();
     assert_eq!(games, ["jarmo", "connect_four"]);
     for line in &lines {
@@ -332,26 +257,13 @@ fn accuracy_needs_no_tables_and_takes_the_game_from_agent_files() {
         assert_eq!((count("decisions"), count("critical")), (20_000, 10_000));
         let share = count("critical_right") as f64 / 10_000.0;
         assert!((0.6..0.999).contains(&share), "{share}");
-        let phases: Vec<&Value> = line["groups"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|one| &one["phase"])
-            .collect();
-        assert_eq!(
-            phases,
-            ["opening", "opening", "middle", "middle", "end", "end"]
-        );
+        let phases: Vec<&Value> = line["groups"].as_array().unwrap().iter().map(|one| &one["phase"]).collect();
+        assert_eq!(phases, ["opening", "opening", "middle", "middle", "end", "end"]);
     }
-    jarmo(&[
-        "accuracy",
-        "checkpoints/jarmo.safetensors",
-        "--game",
-        "connect_four",
-    ])
-    .assert()
-    .code(2)
-    .stderr(contains("it plays jarmo, and connect_four is wanted"));
+    jarmo(&["accuracy", "checkpoints/jarmo.safetensors", "--game", "connect_four"])
+        .assert()
+        .code(2)
+        .stderr(contains("it plays jarmo, and connect_four is wanted"));
 }
 
 #[test]
@@ -362,11 +274,7 @@ fn bad_input_is_refused_with_the_remedy() {
     let start = "bbbbb/5/5/5/wwwww w - - 0";
     let board = folder.path().join("board.toml");
     let standard = include_str!("../../crates/core/src/games/board/standard.toml");
-    fs::write(
-        &board,
-        standard.replace("\"A1-B3\"", "\"A1-A2\", \"A1-B3\""),
-    )
-    .unwrap();
+    fs::write(&board, standard.replace("\"A1-B3\"", "\"A1-A2\", \"A1-B3\"")).unwrap();
     let board = board.to_str().unwrap();
     let damaged = tempfile::tempdir().unwrap();
     let cut = damaged.path().join("force-02.table");
@@ -374,48 +282,16 @@ fn bad_input_is_refused_with_the_remedy() {
     let cut = damaged.path().to_str().unwrap();
     let cases: [(&[&str], i32, &str); 8] = [
         (&["tables", "verify", "nowhere"], 1, "nowhere: is missing"),
-        (
-            &["tables", "verify", cut],
-            1,
-            "force-02.table: is truncated",
-        ),
-        (
-            &["tables", "stats", tables, "--board", board],
-            1,
-            "another board",
-        ),
-        (
-            &["tables", "stats", tables, "--game", "guard"],
-            2,
-            "for jarmo and tammi only, not for guard",
-        ),
-        (
-            &["tables", "probe", tables, "--position", start],
-            1,
-            "end at 3",
-        ),
-        (
-            &["tables", "probe", tables, "--position", "x"],
-            2,
-            "--position",
-        ),
-        (
-            &["tables", "build", "--force", "11", "--out", "x"],
-            2,
-            "from 2 to 10",
-        ),
-        (
-            &["accuracy", "rollout?tables=nowhere"],
-            2,
-            "nowhere: is missing",
-        ),
+        (&["tables", "verify", cut], 1, "force-02.table: is truncated"),
+        (&["tables", "stats", tables, "--board", board], 1, "another board"),
+        (&["tables", "stats", tables, "--game", "guard"], 2, "for jarmo and tammi only, not for guard"),
+        (&["tables", "probe", tables, "--position", start], 1, "end at 3"),
+        (&["tables", "probe", tables, "--position", "x"], 2, "--position"),
+        (&["tables", "build", "--force", "11", "--out", "x"], 2, "from 2 to 10"),
+        (&["accuracy", "rollout?tables=nowhere"], 2, "nowhere: is missing"),
     ];
     for (arguments, status, message) in cases {
-        jarmo(arguments)
-            .assert()
-            .code(status)
-            .stdout(is_empty())
-            .stderr(contains(message));
+        jarmo(arguments).assert().code(status).stdout(is_empty()).stderr(contains(message));
     }
 }
 
@@ -424,23 +300,16 @@ fn a_force_that_needs_too_much_memory_is_refused_before_any_work() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
     let force_10 = ["tables", "build", "--force", "10", "--out", out];
-    for (memory, message) in [
-        ("1", "force 10 needs at least 3.3 GiB"),
-        ("1e9", "a number from 0.5 to 1024"),
-        ("NaN", "from 0.5 to 1024"),
-    ] {
-        jarmo(&[&force_10[..], &["--memory", memory]].concat())
-            .assert()
-            .failure()
-            .stderr(contains(message));
+    for (memory, message) in
+        [("1", "force 10 needs at least 3.3 GiB"), ("1e9", "a number from 0.5 to 1024"), ("NaN", "from 0.5 to 1024")]
+    {
+        jarmo(&[&force_10[..], &["--memory", memory]].concat()).assert().failure().stderr(contains(message));
     }
     // What is said to be enough is more than what was too little.
-    jarmo(&[
-        "tables", "build", "--force", "4", "--out", out, "--memory", "0.5",
-    ])
-    .assert()
-    .failure()
-    .stderr(contains("force 4 needs at least 0.6 GiB"));
+    jarmo(&["tables", "build", "--force", "4", "--out", out, "--memory", "0.5"])
+        .assert()
+        .failure()
+        .stderr(contains("force 4 needs at least 0.6 GiB"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
@@ -450,9 +319,7 @@ fn one_process_at_a_time_builds_in_a_folder() {
     let held = jarmo::files::lock_folder(folder.path()).unwrap().unwrap();
     let out = folder.path().to_str().unwrap();
     let arguments = ["tables", "build", "--force", "3", "--out", out];
-    jarmo(&arguments).assert().code(1).stderr(contains(
-        "another process is building tables in this folder",
-    ));
+    jarmo(&arguments).assert().code(1).stderr(contains("another process is building tables in this folder"));
     drop(held);
     jarmo(&arguments).assert().success();
 }

@@ -23,12 +23,7 @@ fn always_wins(opening: &[&str], winner: Player) {
                 break outcome;
             }
             let action = if position.to_move() == winner {
-                let request = Request {
-                    position,
-                    stream: &mut random,
-                    limit: Limit::default(),
-                    memory: None,
-                };
+                let request = Request { position, stream: &mut random, limit: Limit::default(), memory: None };
                 let decision = agent.choose(&mut [request]).remove(0);
                 assert_eq!(decision.value.expectation(), 1.0, "the win is certain");
                 decision.action

@@ -53,10 +53,7 @@ fn a_pass_that_the_other_side_answers_by_passing_ends_the_game() {
     let holds = Holds::open(&game, folder.path()).unwrap();
     // White's only move is forbidden, so White passes a second time, and Black has lost 3:4. One ply before, Black's only
     // move is forbidden.
-    for text in [
-        "1w3/5/w4/b4/1wb2 w D2-B1*4 pass 0",
-        "1w3/5/w4/b4/1wb2 b D2-B1*4 C3-A2*4 0",
-    ] {
+    for text in ["1w3/5/w4/b4/1wb2 w D2-B1*4 pass 0", "1w3/5/w4/b4/1wb2 b D2-B1*4 C3-A2*4 0"] {
         let position = game.parse_position(text).unwrap();
         let value = holds.value(&game, &position).unwrap();
         assert_eq!(value.black_holds, Some(false), "{text}");
@@ -111,20 +108,11 @@ fn a_damaged_file_is_refused() {
     bytes[1000] ^= 1;
     fs::write(&path, bytes).unwrap();
     let error = Holds::open(&Jarmo::standard(), folder.path()).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .ends_with("black-03.held: is damaged; remove it and build it again")
-    );
+    assert!(error.to_string().ends_with("black-03.held: is damaged; remove it and build it again"));
 }
 
 fn choose(agent: &mut dyn Agent<Jarmo>, position: JarmoPosition) -> Action {
-    let request = Request {
-        position,
-        stream: &mut stream(1, 1),
-        limit: Limit::default(),
-        memory: None,
-    };
+    let request = Request { position, stream: &mut stream(1, 1), limit: Limit::default(), memory: None };
     agent.choose(&mut [request])[0].action
 }
 
@@ -170,11 +158,7 @@ fn can_be_beaten(agent: &mut dyn Agent<Jarmo>, start: JarmoPosition) -> bool {
 #[test]
 fn an_agent_with_the_files_is_not_beaten_by_the_rule() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = BuildSettings {
-        force: 4,
-        memory: None,
-        save_every: Duration::MAX,
-    };
+    let settings = BuildSettings { force: 4, memory: None, save_every: Duration::MAX };
     let game = Jarmo::standard();
     let tables = jarmo::tables::build(&game, folder.path(), settings, &mut |_| {}).unwrap();
     let spec = format!("rollout:1?tables={}", folder.path().display());
@@ -240,30 +224,18 @@ fn files_are_built_shown_and_counted() {
     let path = |name| folder.path().join(name).to_str().unwrap().to_owned();
     let (tables, holds) = (path("tables"), path("holds"));
     jarmo(&["tables", "build", "--force", "4", "--out", &tables]).success();
-    let build = [
-        "tables", "real", "build", &tables, "--out", &holds, "--force",
-    ];
-    jarmo(&[&build[..], &["4"]].concat())
-        .success()
-        .stderr(contains("black, force 4: 219100 bare positions in "));
+    let build = ["tables", "real", "build", &tables, "--out", &holds, "--force"];
+    jarmo(&[&build[..], &["4"]].concat()).success().stderr(contains("black, force 4: 219100 bare positions in "));
     jarmo(&[&build[..], &["4", "--side", "white"]].concat())
         .success()
         .stderr(contains("white, force 4: already there"));
-    jarmo(&[&build[..], &["5"]].concat())
-        .failure()
-        .stderr(contains("force 5: a table with distances is needed"));
-    jarmo(&["tables", "real", "stats", &tables, &holds])
-        .success()
-        .stdout(contains("28720         40"));
+    jarmo(&[&build[..], &["5"]].concat()).failure().stderr(contains("force 5: a table with distances is needed"));
+    jarmo(&["tables", "real", "stats", &tables, &holds]).success().stdout(contains("28720         40"));
     let position = "1w3/1b3/5/b4/w4 w - - 0";
     let show = ["tables", "real", "show", &holds];
     jarmo(&[&show[..], &["--position", position, "--plies", "1"]].concat())
         .success()
-        .stdout(
-            contains("white does not lose\n").and(contains(" openings of 1 ply are proven drawn")),
-        );
+        .stdout(contains("white does not lose\n").and(contains(" openings of 1 ply are proven drawn")));
     jarmo(&show).success().stdout("no files of this force\n");
-    jarmo(&["tables", "real", "show", &tables])
-        .failure()
-        .stderr(contains("has no files of bare positions held"));
+    jarmo(&["tables", "real", "show", &tables]).failure().stderr(contains("has no files of bare positions held"));
 }

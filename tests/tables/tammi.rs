@@ -10,8 +10,7 @@ use jarmo::game::{Action, Game, Mask, Player, Proven, Verdict};
 use jarmo::games::{Jarmo, Tammi, TammiPosition};
 use jarmo::random::stream;
 use jarmo::tables::{
-    BuildSettings, Endgames, HasEndgames, Layer, TableProgress, Tables, TammiLayer,
-    random_position, verify,
+    BuildSettings, Endgames, HasEndgames, Layer, TableProgress, Tables, TammiLayer, random_position, verify,
 };
 
 /// A board: the letters of the pieces on the dark squares, row by row from White's side.
@@ -51,10 +50,7 @@ fn board_of(position: &TammiPosition) -> Board {
     let mut board = [b'1'; 32];
     for player in Player::BOTH {
         let letters = [b"wW", b"bB"][player.index()];
-        for (set, letter) in [position.men(player), position.kings(player)]
-            .into_iter()
-            .zip(letters)
-        {
+        for (set, letter) in [position.men(player), position.kings(player)].into_iter().zip(letters) {
             for square in (0..32).filter(|square| set >> square & 1 == 1) {
                 board[square] = *letter;
             }
@@ -106,11 +102,7 @@ enum Turn {
 }
 
 /// The best result of the captures from a position, by the results of the boards after them.
-fn best_capture(
-    game: &Tammi,
-    position: &TammiPosition,
-    fresh: &HashMap<Board, Verdict>,
-) -> Verdict {
+fn best_capture(game: &Tammi, position: &TammiPosition, fresh: &HashMap<Board, Verdict>) -> Verdict {
     let legal = game.legal(position);
     let results = legal.iter().map(|action| {
         let mut next = *position;
@@ -129,8 +121,7 @@ fn best_capture(
 /// Results by plies without a capture, from the limit down to 0: a move without a capture leads to one ply more, a
 /// capture to 0 with fewer pieces. Boards are those with White to move.
 fn solve_slowly(game: &Tammi, most: usize) -> Vec<HashMap<Board, Verdict>> {
-    let mut by_quiet: Vec<HashMap<Board, Verdict>> =
-        vec![HashMap::new(); game.quiet_limit() as usize + 1];
+    let mut by_quiet: Vec<HashMap<Board, Verdict>> = vec![HashMap::new(); game.quiet_limit() as usize + 1];
     for pieces in 2..=most {
         let boards = all_boards(pieces);
         let turn = |board: &Board| {
@@ -144,9 +135,7 @@ fn solve_slowly(game: &Tammi, most: usize) -> Vec<HashMap<Board, Verdict>> {
             let nexts: Vec<TammiPosition> = nexts.collect();
             match nexts.first() {
                 None => Turn::None,
-                Some(next) if next.quiet_plies() == 0 => {
-                    Turn::Capture(best_capture(game, &position, &by_quiet[0]))
-                }
+                Some(next) if next.quiet_plies() == 0 => Turn::Capture(best_capture(game, &position, &by_quiet[0])),
                 Some(_) => Turn::Quiet(nexts.iter().map(board_of).collect()),
             }
         };
@@ -223,8 +212,7 @@ fn the_index_has_every_placement_once() {
     assert_eq!(TammiLayer::new(5).size(), 139_450_808);
 }
 
-static TABLES: LazyLock<Tables<Tammi>> =
-    LazyLock::new(|| Tables::solve(&Tammi::standard(), 3).unwrap());
+static TABLES: LazyLock<Tables<Tammi>> = LazyLock::new(|| Tables::solve(&Tammi::standard(), 3).unwrap());
 
 #[test]
 fn random_positions_follow_from_their_successors_and_play_out_under_all_rules() {
@@ -244,10 +232,7 @@ fn known(text: &str) -> Option<Proven> {
     TABLES.known(&game, &game.parse_position(text).unwrap())
 }
 
-const WON: Option<Proven> = Some(Proven {
-    verdict: Verdict::Win,
-    plies: None,
-});
+const WON: Option<Proven> = Some(Proven { verdict: Verdict::Win, plies: None });
 
 #[test]
 fn the_limits_decide_what_is_known() {
@@ -276,29 +261,17 @@ fn a_capture_in_progress_has_the_best_result_of_its_ways_to_go_on() {
     assert_eq!(TABLES.known(&game, &position), WON);
     let values = TABLES.actions(&game, &position).unwrap();
     assert_eq!(values.len(), 1);
-    assert_eq!(
-        TABLES.after(&game, &position, values[0].action),
-        Proven::win(1)
-    );
+    assert_eq!(TABLES.after(&game, &position, values[0].action), Proven::win(1));
 }
 
 fn choose(agent: &mut dyn Agent<Tammi>, position: TammiPosition, seed: u64) -> Action {
     let mut stream = stream(seed, 0);
-    let mut requests = [Request {
-        position,
-        stream: &mut stream,
-        limit: Limit::default(),
-        memory: None,
-    }];
+    let mut requests = [Request { position, stream: &mut stream, limit: Limit::default(), memory: None }];
     agent.choose(&mut requests)[0].action
 }
 
 fn settings(force: u32) -> BuildSettings {
-    BuildSettings {
-        force,
-        memory: None,
-        save_every: Duration::from_secs(300),
-    }
+    BuildSettings { force, memory: None, save_every: Duration::from_secs(300) }
 }
 
 /// Builds the tables up to force 3; says which layers were kept and which were built.
@@ -365,10 +338,7 @@ fn tables_of_both_games_share_a_folder() {
         .collect();
     names.sort();
     assert_eq!(names, ["tammi-02.table", "tammi-03.table"]);
-    assert_eq!(
-        Tables::open(&game, folder.path()).unwrap().bytes(3),
-        TABLES.bytes(3)
-    );
+    assert_eq!(Tables::open(&game, folder.path()).unwrap().bytes(3), TABLES.bytes(3));
     let jarmo = Jarmo::standard();
     assert!(jarmo.open_endgames(folder.path()).is_err());
     let other = tempfile::tempdir().unwrap();
@@ -379,10 +349,7 @@ fn tables_of_both_games_share_a_folder() {
 
     let other = Tables::open(&Tammi::new(20, 0), folder.path()).unwrap_err();
     let message = other.to_string();
-    assert!(
-        message.contains("tammi-02.table") && message.contains("limit on plies without a capture"),
-        "{message}"
-    );
+    assert!(message.contains("tammi-02.table") && message.contains("limit on plies without a capture"), "{message}");
     let file = folder.path().join("tammi-03.table");
     let mut bytes = std::fs::read(&file).unwrap();
     bytes[999] ^= 1;

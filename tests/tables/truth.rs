@@ -14,12 +14,7 @@ fn endless() -> Jarmo {
 
 /// All positions up to this force in which both players have an archer, circle by circle.
 fn all_positions(force: u32) -> Vec<JarmoPosition> {
-    fn place(
-        circle: usize,
-        left: u32,
-        board: &mut Vec<(Circle, usize, bool)>,
-        out: &mut Vec<JarmoPosition>,
-    ) {
+    fn place(circle: usize, left: u32, board: &mut Vec<(Circle, usize, bool)>, out: &mut Vec<JarmoPosition>) {
         if circle == 25 {
             let mut archers = [Circles::NONE; 2];
             let mut marked = Circles::NONE;
@@ -53,8 +48,7 @@ fn all_positions(force: u32) -> Vec<JarmoPosition> {
 /// Solves by iterating over all positions: in round `n` a position is won if an action leads to one lost
 /// in `n - 1`, and lost if all its actions lose.
 fn solve_slowly(game: &Jarmo, positions: &[JarmoPosition]) -> Vec<Proven> {
-    let number: HashMap<JarmoPosition, usize> =
-        positions.iter().enumerate().map(|(i, &p)| (p, i)).collect();
+    let number: HashMap<JarmoPosition, usize> = positions.iter().enumerate().map(|(i, &p)| (p, i)).collect();
     let mut known: Vec<Option<Proven>> = Vec::new();
     let mut next: Vec<Vec<usize>> = Vec::new();
     let mut winning_end = vec![false; positions.len()];
@@ -87,8 +81,7 @@ fn solve_slowly(game: &Jarmo, positions: &[JarmoPosition]) -> Vec<Proven> {
             let values = || next[index].iter().map(|&after| known[after]);
             if winning_end[index] || values().any(|value| value == Some(Proven::loss(round - 1))) {
                 found.push((index, Proven::win(round)));
-            } else if values().all(|value| value.is_some_and(|value| value.verdict == Verdict::Win))
-            {
+            } else if values().all(|value| value.is_some_and(|value| value.verdict == Verdict::Win)) {
                 found.push((index, Proven::loss(round)));
             }
         }
@@ -122,10 +115,7 @@ fn the_index_is_a_bijection() {
     for force in 2..=4 {
         let layer = Layer::new(force);
         let mut met = vec![false; layer.size()];
-        for position in positions
-            .iter()
-            .filter(|position| position.force() == force)
-        {
+        for position in positions.iter().filter(|position| position.force() == force) {
             let placement = jarmo::tables::index::Placement::of(position);
             let index = layer.index(&placement).unwrap();
             assert!(!met[index], "two positions share an index");
@@ -191,13 +181,8 @@ fn a_board_that_can_leave_a_player_without_a_move_is_refused() {
                    \"B2-B3\", \"B3-B4\", \"B4-B5\", \"C1-C2\", \"C2-C3\", \"C3-C4\", \"C4-C5\", \"D1-D2\", \
                    \"D2-D3\", \"D3-D4\", \"D4-D5\", \"E1-E2\", \"E2-E3\", \"E3-E4\", \"E4-E5\"]";
     let board = jarmo::games::board::Board::from_toml(blocked).unwrap();
-    let error = Tables::solve(&Jarmo::new(board, 0), 2)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("narrow") && error.contains("pass"),
-        "{error}"
-    );
+    let error = Tables::solve(&Jarmo::new(board, 0), 2).unwrap_err().to_string();
+    assert!(error.contains("narrow") && error.contains("pass"), "{error}");
     assert!(Tables::solve(&endless(), 2).is_ok());
 }
 
@@ -206,11 +191,7 @@ fn positions_outside_the_tables_have_no_value() {
     let game = endless();
     let tables = Tables::solve(&game, 4).unwrap();
     assert_eq!(tables.proven(&game.start()), None);
-    let lonely = JarmoPosition::new(
-        [Circles(1 << 12), Circles::NONE],
-        Circles::NONE,
-        Player::White,
-    );
+    let lonely = JarmoPosition::new([Circles(1 << 12), Circles::NONE], Circles::NONE, Player::White);
     assert_eq!(tables.proven(&lonely), None, "a player has no archer");
     assert!(tables.actions(&game, &game.start()).is_none());
 }

@@ -13,13 +13,7 @@ use jarmo::games::{Guard, Jarmo, Tammi};
 use jarmo::tables::Endgames;
 use jarmo::yardstick::{Row, Yardstick, YardstickSettings, quick_tables};
 
-const SETTINGS: YardstickSettings = YardstickSettings {
-    seed: 3,
-    fresh: 300,
-    games: 20,
-    starts: 10,
-    positions: 300,
-};
+const SETTINGS: YardstickSettings = YardstickSettings { seed: 3, fresh: 300, games: 20, starts: 10, positions: 300 };
 
 fn measure<G: CatalogGame>(
     game: &G,
@@ -56,12 +50,7 @@ fn check<G: CatalogGame>(game: &G) {
     let perfect = || -> Box<dyn Agent<G>> {
         let outside = Box::new(RandomAgent::new(game.clone()));
         let name = "perfect".to_owned();
-        Box::new(EndgameAgent::new(
-            game.clone(),
-            name,
-            tables.clone(),
-            outside,
-        ))
+        Box::new(EndgameAgent::new(game.clone(), name, tables.clone(), outside))
     };
     let row = measure(game, &tables, SETTINGS, perfect, 2);
     let (fresh, games, worst) = (row.fresh.unwrap(), row.games.unwrap(), row.worst.unwrap());
@@ -80,10 +69,7 @@ fn check<G: CatalogGame>(game: &G) {
     assert!(fresh.share > 0.2, "{fresh:?}");
     assert!(games.mistakes > 20 && games.points < 15.0, "{games:?}");
     assert!(worst.held + worst.proven < 10, "{worst:?}");
-    let other = YardstickSettings {
-        seed: 4,
-        ..SETTINGS
-    };
+    let other = YardstickSettings { seed: 4, ..SETTINGS };
     let another = measure(game, &tables, other, first, 1);
     assert_ne!(another.fresh.unwrap().checksum, fresh.checksum, "seeds");
     assert_eq!(another.exam, row.exam, "the exam is fixed");
@@ -111,10 +97,7 @@ fn shortest<G: Game>(
     let own = game.to_move(position) == seat;
     let verdict = |action| tables.after(game, position, action).verdict;
     let best = legal.iter().map(verdict).max();
-    let actions: Vec<_> = legal
-        .iter()
-        .take(if own { 1 } else { usize::MAX })
-        .collect();
+    let actions: Vec<_> = legal.iter().take(if own { 1 } else { usize::MAX }).collect();
     if own && Some(verdict(actions[0])) < best {
         return Some(1);
     }
@@ -131,22 +114,15 @@ fn the_worst_case_is_the_shortest_line_that_there_is() {
     const DEPTH: u32 = 5;
     let game = Jarmo::standard();
     let tables = quick_tables(&game).unwrap().unwrap();
-    let settings = YardstickSettings {
-        fresh: 0,
-        games: 0,
-        starts: 1,
-        positions: 1_000_000,
-        ..SETTINGS
-    };
+    let settings = YardstickSettings { fresh: 0, games: 0, starts: 1, positions: 1_000_000, ..SETTINGS };
     let mut depths = HashSet::new();
     for seed in 0..12 {
         let settings = YardstickSettings { seed, ..settings };
         let first = || -> Box<dyn Agent<Jarmo>> { Box::new(First(game.clone())) };
         let yardstick = Yardstick::new(&game, settings, Some(tables.clone())).unwrap();
         let start = yardstick.starts()[0];
-        let mut slow: Vec<Option<u32>> = Player::BOTH
-            .map(|seat| shortest(&game, tables.as_ref(), &start, seat, DEPTH))
-            .to_vec();
+        let mut slow: Vec<Option<u32>> =
+            Player::BOTH.map(|seat| shortest(&game, tables.as_ref(), &start, seat, DEPTH)).to_vec();
         if slow.contains(&None) {
             continue; // deeper than the slow way looks
         }
@@ -161,22 +137,14 @@ fn the_worst_case_is_the_shortest_line_that_there_is() {
 #[test]
 fn answers_are_marked_again_and_a_false_claim_is_refused() {
     let game = Jarmo::standard();
-    let none = YardstickSettings {
-        fresh: 0,
-        games: 0,
-        starts: 0,
-        ..SETTINGS
-    };
+    let none = YardstickSettings { fresh: 0, games: 0, starts: 0, ..SETTINGS };
     let yardstick = Yardstick::new(&game, none, None).unwrap();
     let agent = build(game.clone(), &"greedy".parse().unwrap()).unwrap();
     let row = yardstick.measure(&mut [agent], None, true);
     assert!(row.fresh.is_none() && row.games.is_none() && row.worst.is_none());
     let marked = Yardstick::verify(&game, &row).unwrap();
     assert_eq!(Some(&marked), row.exam.as_ref());
-    assert!(
-        marked.wrong > 100 && marked.critical == 10_000,
-        "{marked:?}"
-    );
+    assert!(marked.wrong > 100 && marked.critical == 10_000, "{marked:?}");
     let refusal = |change: &dyn Fn(&mut Row)| {
         let mut row = row.clone();
         change(&mut row);
@@ -185,10 +153,7 @@ fn answers_are_marked_again_and_a_false_claim_is_refused() {
     let claims = refusal(&|row| row.exam.as_mut().unwrap().wrong -= 1);
     assert!(claims.contains("it claims"), "{claims}");
     let illegal = refusal(&|row| row.answers[7] = 9999);
-    assert!(
-        illegal.contains("question 8 is an illegal action"),
-        "{illegal}"
-    );
+    assert!(illegal.contains("question 8 is an illegal action"), "{illegal}");
     let short = refusal(&|row| row.answers.truncate(9));
     assert!(short.contains("another exam"), "{short}");
     assert!(Yardstick::new(&Guard::standard(), none, None).is_err());
@@ -202,16 +167,7 @@ fn jarmo() -> Command {
 fn the_command_measures_agents_and_marks_answers_again() {
     let folder = tempfile::tempdir().unwrap();
     let [lines, picture] = ["rows.jsonl", "rows.svg"].map(|name| folder.path().join(name));
-    let small = [
-        "--fresh",
-        "50",
-        "--games",
-        "3",
-        "--starts",
-        "3",
-        "--positions",
-        "20",
-    ];
+    let small = ["--fresh", "50", "--games", "3", "--starts", "3", "--positions", "20"];
     let mut measure = jarmo();
     measure.args(["yardstick", "greedy", "random", "--json", "--svg"]);
     let output = measure.arg(&picture).args(small).output().unwrap();
@@ -219,16 +175,9 @@ fn the_command_measures_agents_and_marks_answers_again() {
     fs::write(&lines, &output.stdout).unwrap();
     assert!(fs::read_to_string(&picture).unwrap().starts_with("<svg"));
 
-    let verified = jarmo()
-        .args(["yardstick", "--verify"])
-        .arg(&lines)
-        .output()
-        .unwrap();
+    let verified = jarmo().args(["yardstick", "--verify"]).arg(&lines).output().unwrap();
     let text = String::from_utf8(verified.stdout).unwrap();
-    assert!(
-        verified.status.success() && text.lines().count() == 2,
-        "{text}"
-    );
+    assert!(verified.status.success() && text.lines().count() == 2, "{text}");
     assert!(text.starts_with("greedy: ") && text.contains("of 10000 critical decisions wrong"));
 
     let claimed = fs::read_to_string(&lines).unwrap();
@@ -236,14 +185,7 @@ fn the_command_measures_agents_and_marks_answers_again() {
     let wrong = row.exam.unwrap().wrong;
     let changed = claimed.replacen(&format!("\"wrong\":{wrong}"), "\"wrong\":1", 1);
     fs::write(&lines, changed).unwrap();
-    let refused = jarmo()
-        .args(["yardstick", "--verify"])
-        .arg(&lines)
-        .output()
-        .unwrap();
+    let refused = jarmo().args(["yardstick", "--verify"]).arg(&lines).output().unwrap();
     let text = String::from_utf8(refused.stderr).unwrap();
-    assert!(
-        !refused.status.success() && text.contains("line 1: it claims 1 wrong answers"),
-        "{text}"
-    );
+    assert!(!refused.status.success() && text.contains("line 1: it claims 1 wrong answers"), "{text}");
 }

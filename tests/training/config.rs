@@ -54,11 +54,7 @@ fn later_layers_win() {
     let folder = tempfile::tempdir().unwrap();
     let [first, second] = ["first.toml", "second.toml"].map(|name| folder.path().join(name));
     std::fs::write(&first, "[selfplay]\ngames = 7\nsimulations = 9\n").unwrap();
-    std::fs::write(
-        &second,
-        "selfplay.simulations = 11\n[game]\nname = \"guard\"\n",
-    )
-    .unwrap();
+    std::fs::write(&second, "selfplay.simulations = 11\n[game]\nname = \"guard\"\n").unwrap();
     let files: [&Path; 2] = [&first, &second];
     let config = Config::layered(&files, &["run.seed=99".to_owned()]).unwrap();
     assert_eq!(config.selfplay.games, 7);
@@ -73,10 +69,7 @@ fn a_run_from_an_agent_has_its_network_size_unless_set_otherwise() {
     let net = with(&["net.width=64", "net.blocks=3"]).unwrap().net;
     let from = |settings: &[&str]| {
         let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
-        let base = Base {
-            net: Some(net),
-            ..Base::default()
-        };
+        let base = Base { net: Some(net), ..Base::default() };
         Config::layered_on(&base, &[], &settings).unwrap().net
     };
     assert_eq!(from(&["run.seed=2"]), net);
@@ -122,29 +115,14 @@ fn a_value_that_a_file_must_not_have_is_refused_with_the_file_and_the_key() {
     let path = folder.path().join("own.toml");
     for (text, message) in [
         ("[game]\nname = 3\n", "game.name = 3: invalid type"),
-        (
-            "run.batch = true\n",
-            "run.batch = true: it must be a whole number",
-        ),
-        (
-            "net.width = 100\n",
-            "net.width = 100: it must be a multiple",
-        ),
-        (
-            "evaluation.games = 5\n",
-            "evaluation.games = 5: it must be even",
-        ),
-        (
-            "run.sed = 5\n",
-            "unknown setting run.sed; the nearest is run.seed",
-        ),
+        ("run.batch = true\n", "run.batch = true: it must be a whole number"),
+        ("net.width = 100\n", "net.width = 100: it must be a multiple"),
+        ("evaluation.games = 5\n", "evaluation.games = 5: it must be even"),
+        ("run.sed = 5\n", "unknown setting run.sed; the nearest is run.seed"),
     ] {
         std::fs::write(&path, text).unwrap();
         let error = Config::layered(&[&path], &[]).unwrap_err().to_string();
-        assert!(
-            error.starts_with(&format!("{}: ", path.display())),
-            "{error}"
-        );
+        assert!(error.starts_with(&format!("{}: ", path.display())), "{error}");
         assert!(error.contains(message), "{error}");
     }
 }
@@ -207,10 +185,7 @@ fn settings_of_a_program_are_checked_as_those_of_a_file_are() {
     let mut config = Config::default();
     config.run.reuse = f64::NAN;
     let error = config.validate().unwrap_err().to_string();
-    assert!(
-        error.contains("run.reuse = nan: it must be a number from 0.001 to 1000"),
-        "{error}"
-    );
+    assert!(error.contains("run.reuse = nan: it must be a number from 0.001 to 1000"), "{error}");
     config = Config::default();
     config.run.seed = u64::MAX;
     assert!(config.validate().is_err());
@@ -219,81 +194,30 @@ fn settings_of_a_program_are_checked_as_those_of_a_file_are() {
 #[test]
 fn errors_name_the_setting_and_the_remedy() {
     for (setting, message) in [
-        (
-            "selfplay.simulation=3",
-            "the nearest is selfplay.simulations",
-        ),
-        (
-            "learnr.rate=3",
-            "unknown setting learnr.rate; the nearest is learner.rate",
-        ),
+        ("selfplay.simulation=3", "the nearest is selfplay.simulations"),
+        ("learnr.rate=3", "unknown setting learnr.rate; the nearest is learner.rate"),
         ("net.widht=64", "the nearest is net.width"),
         ("learner=3", "learner is a group of settings"),
         ("selfplay.games", "expected KEY=VALUE"),
-        (
-            "selfplay.games=0",
-            "selfplay.games = 0: it must be a whole number from 1 to 1048576",
-        ),
-        (
-            "net.width=100",
-            "net.width = 100: it must be a multiple of 32",
-        ),
-        (
-            "run.batch=0",
-            "run.batch = 0: it must be a whole number from 1 to",
-        ),
-        (
-            "learner.rate=-1.0",
-            "learner.rate = -1.0: it must be a number from 0.0000000001 to 1000",
-        ),
-        (
-            "learner.rate=nan",
-            "learner.rate = nan: it must be a number from",
-        ),
-        (
-            "learner.average=2.0",
-            "learner.average = 2.0: it must be a number from 0 to 1",
-        ),
-        (
-            "run.minutes=-1.0",
-            "run.minutes = -1.0: it must be a number from 0 to",
-        ),
-        (
-            "replay.capacity=3000",
-            "run.first_samples = 8192: it must be at most replay.capacity = 3000",
-        ),
+        ("selfplay.games=0", "selfplay.games = 0: it must be a whole number from 1 to 1048576"),
+        ("net.width=100", "net.width = 100: it must be a multiple of 32"),
+        ("run.batch=0", "run.batch = 0: it must be a whole number from 1 to"),
+        ("learner.rate=-1.0", "learner.rate = -1.0: it must be a number from 0.0000000001 to 1000"),
+        ("learner.rate=nan", "learner.rate = nan: it must be a number from"),
+        ("learner.average=2.0", "learner.average = 2.0: it must be a number from 0 to 1"),
+        ("run.minutes=-1.0", "run.minutes = -1.0: it must be a number from 0 to"),
+        ("replay.capacity=3000", "run.first_samples = 8192: it must be at most replay.capacity = 3000"),
         (
             "selfplay.max_random_plies=4294967295",
             "selfplay.max_random_plies = 4294967295: it must be a whole number from 0 to 1000",
         ),
-        (
-            "selfplay.games=many",
-            "selfplay.games = many: it must be a whole number",
-        ),
-        (
-            "net.kind=mlp",
-            "unknown setting net.kind; the settings of net are blocks, width",
-        ),
-        (
-            "foo=1",
-            "unknown setting foo; the groups of settings are evaluation, fleet, game, learner",
-        ),
-        (
-            "simulations=8",
-            "did you mean evaluation.simulations or selfplay.simulations?",
-        ),
-        (
-            "selfplay.root=alpha",
-            "selfplay.root = alpha: unknown variant `alpha`",
-        ),
-        (
-            "evaluation.opponents=random",
-            "evaluation.opponents = random: invalid type",
-        ),
-        (
-            "game.name=chess",
-            "game.name = chess: it must be one of jarmo, guard, tammi, connect_four",
-        ),
+        ("selfplay.games=many", "selfplay.games = many: it must be a whole number"),
+        ("net.kind=mlp", "unknown setting net.kind; the settings of net are blocks, width"),
+        ("foo=1", "unknown setting foo; the groups of settings are evaluation, fleet, game, learner"),
+        ("simulations=8", "did you mean evaluation.simulations or selfplay.simulations?"),
+        ("selfplay.root=alpha", "selfplay.root = alpha: unknown variant `alpha`"),
+        ("evaluation.opponents=random", "evaluation.opponents = random: invalid type"),
+        ("game.name=chess", "game.name = chess: it must be one of jarmo, guard, tammi, connect_four"),
     ] {
         let error = with(&[setting]).unwrap_err();
         assert!(error.contains(message), "{setting}: {error}");
@@ -306,13 +230,7 @@ fn errors_name_the_setting_and_the_remedy() {
 fn config_prints_the_settings_of_a_run() {
     let mut command = Command::cargo_bin("jarmo").unwrap();
     command
-        .args([
-            "config",
-            "--set",
-            "run.seed=123",
-            "--set",
-            "game.name=tammi",
-        ])
+        .args(["config", "--set", "run.seed=123", "--set", "game.name=tammi"])
         .assert()
         .success()
         .stdout(contains("seed = 123").and(contains("name = \"tammi\"")));
@@ -327,10 +245,7 @@ fn config_prints_the_settings_of_a_run() {
 #[test]
 fn a_game_comes_with_the_settings_that_suit_it() {
     for game in GAMES {
-        let base = Base {
-            game: Some(game.to_owned()),
-            ..Base::default()
-        };
+        let base = Base { game: Some(game.to_owned()), ..Base::default() };
         let config = Config::layered_on(&base, &[], &[]).unwrap();
         let file = format!("configs/{game}.toml");
         assert_eq!(config, Config::layered(&[Path::new(&file)], &[]).unwrap());
@@ -338,22 +253,10 @@ fn a_game_comes_with_the_settings_that_suit_it() {
         assert!(Config::layered_on(&base, &[], &other).is_err());
     }
     for (args, message) in [
-        (
-            &["config", "--game", "chess"][..],
-            "game.name = chess: it must be one of jarmo",
-        ),
-        (
-            &["config", "--game", "tammi", "--set", "game.name=guard"],
-            "game.name = guard: the run was to play tammi",
-        ),
-        (
-            &["train", "--game", "jarmo", "--set", "game.board=none.toml"],
-            "game.board: ",
-        ),
-        (
-            &["export", "runs/none", "--out", "x"],
-            "runs/none: no such folder",
-        ),
+        (&["config", "--game", "chess"][..], "game.name = chess: it must be one of jarmo"),
+        (&["config", "--game", "tammi", "--set", "game.name=guard"], "game.name = guard: the run was to play tammi"),
+        (&["train", "--game", "jarmo", "--set", "game.board=none.toml"], "game.board: "),
+        (&["export", "runs/none", "--out", "x"], "runs/none: no such folder"),
     ] {
         let mut command = Command::cargo_bin("jarmo").unwrap();
         let assert = command.args(args).assert().failure();
@@ -364,11 +267,7 @@ fn a_game_comes_with_the_settings_that_suit_it() {
 #[test]
 fn a_registered_game_brings_its_settings_and_is_named_in_errors() {
     let scripted = || Scripted::new(&Node::white([Node::end(1, 0), Node::end(0, 1)]));
-    let base = |games: Vec<Listed>| Base {
-        games,
-        game: Some("scripted".to_owned()),
-        net: None,
-    };
+    let base = |games: Vec<Listed>| Base { games, game: Some("scripted".to_owned()), net: None };
     let usual = Config::layered_on(&base(Shipped.register(scripted()).games()), &[], &[]).unwrap();
     assert_eq!(usual.game.name, "scripted");
     assert_eq!(usual.evaluation.opponents, ["rollout:1000", "random"]);
@@ -377,26 +276,11 @@ fn a_registered_game_brings_its_settings_and_is_named_in_errors() {
     let with = |training| Shipped.register(scripted()).trained_with(training).games();
     let own = base(with("net.width = 64"));
     assert_eq!(Config::layered_on(&own, &[], &[]).unwrap().net.width, 64);
-    let chess = Base {
-        game: Some("chess".to_owned()),
-        ..own.clone()
-    };
+    let chess = Base { game: Some("chess".to_owned()), ..own.clone() };
     for (base, settings, message) in [
-        (
-            chess,
-            vec![],
-            "it must be one of jarmo, guard, tammi, connect_four, scripted",
-        ),
-        (
-            own,
-            vec!["game.name=chess".to_owned()],
-            "it must be one of jarmo, guard, tammi, connect_four, scripted",
-        ),
-        (
-            base(with("net.depth = 3")),
-            vec![],
-            "the training settings of scripted: unknown setting net.depth",
-        ),
+        (chess, vec![], "it must be one of jarmo, guard, tammi, connect_four, scripted"),
+        (own, vec!["game.name=chess".to_owned()], "it must be one of jarmo, guard, tammi, connect_four, scripted"),
+        (base(with("net.depth = 3")), vec![], "the training settings of scripted: unknown setting net.depth"),
     ] {
         let error = Config::layered_on(&base, &[], &settings).unwrap_err();
         assert!(error.to_string().contains(message), "{error}");

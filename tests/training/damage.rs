@@ -23,12 +23,7 @@ const SAVED: u64 = 40;
 const LATER: u64 = 80;
 
 fn config() -> Config {
-    super::run::config(&[
-        "run.steps=40",
-        "run.reuse=1.25",
-        "evaluation.every=0",
-        "run.checkpoint=20",
-    ])
+    super::run::config(&["run.steps=40", "run.reuse=1.25", "evaluation.every=0", "run.checkpoint=20"])
 }
 
 /// Files by their path in a folder.
@@ -112,9 +107,7 @@ fn outcome(home: &Path) -> AgentFile {
 
 /// The only file whose name ends in this.
 fn named(files: &Files, end: &str) -> PathBuf {
-    let mut found = files
-        .keys()
-        .filter(|name| name.to_str().unwrap().ends_with(end));
+    let mut found = files.keys().filter(|name| name.to_str().unwrap().ends_with(end));
     let name = found.next().unwrap_or_else(|| panic!("no file {end}"));
     name.clone()
 }
@@ -197,21 +190,12 @@ fn damaged_lines_of_metrics_are_reported_by_number_and_kept() {
     fs::write(home.path().join("metrics.jsonl"), &damaged).unwrap();
     let (warnings, error) = resume(home.path(), SAVED);
     assert_eq!(error, None);
-    assert!(
-        warnings[0].contains("metrics.jsonl: line 1 is damaged"),
-        "{warnings:?}"
-    );
-    assert_eq!(
-        fs::read(home.path().join("metrics.jsonl")).unwrap(),
-        damaged
-    );
+    assert!(warnings[0].contains("metrics.jsonl: line 1 is damaged"), "{warnings:?}");
+    assert_eq!(fs::read(home.path().join("metrics.jsonl")).unwrap(), damaged);
 
     let (first, _) = text.split_once('\n').unwrap();
     for (content, message) in [
-        (
-            first.to_owned() + "\n",
-            "of 2 lines up to step 40 are missing",
-        ),
+        (first.to_owned() + "\n", "of 2 lines up to step 40 are missing"),
         (text[..text.len() - 9].to_owned(), "line 2 is damaged"),
     ] {
         fs::write(home.path().join("metrics.jsonl"), content).unwrap();
@@ -223,12 +207,7 @@ fn damaged_lines_of_metrics_are_reported_by_number_and_kept() {
 
 #[test]
 fn a_run_without_its_current_state_is_refused_and_keeps_all_its_files() {
-    for lost in [
-        "current.json",
-        "learner.safetensors",
-        "games.json",
-        "pending.safetensors",
-    ] {
+    for lost in ["current.json", "learner.safetensors", "games.json", "pending.safetensors"] {
         let mut files = saved().clone();
         files.remove(&named(&files, lost));
         let home = copy_of(&files);
@@ -242,11 +221,7 @@ fn a_run_without_its_current_state_is_refused_and_keeps_all_its_files() {
     files.retain(|name, _| !name.starts_with("resume"));
     let home = copy_of(&files);
     let (_, error) = resume(home.path(), LATER);
-    assert!(
-        error
-            .unwrap()
-            .contains("resume/current.json: missing, although there is metrics")
-    );
+    assert!(error.unwrap().contains("resume/current.json: missing, although there is metrics"));
     assert_eq!(read(home.path()), files);
 }
 
@@ -259,10 +234,7 @@ fn a_folder_with_a_run_without_settings_is_no_place_for_another() {
         let home = copy_of(&files);
         let error = RunFolder::create(home.path(), &config(), None).unwrap_err();
         let error = error.to_string();
-        assert!(
-            error.contains("a run without its config.toml: there is "),
-            "{error}"
-        );
+        assert!(error.contains("a run without its config.toml: there is "), "{error}");
         assert_eq!(read(home.path()), files);
     }
 }
@@ -286,22 +258,14 @@ fn a_run_killed_before_its_first_checkpoint_starts_again() {
     drop(RunFolder::create(home.path(), &config(), Some(&first)).unwrap());
     fs::remove_file(home.path().join("first.safetensors")).unwrap();
     let (_, error) = resume(home.path(), SAVED);
-    assert!(
-        error
-            .unwrap()
-            .contains("first.safetensors: missing, and the run starts from it")
-    );
+    assert!(error.unwrap().contains("first.safetensors: missing, and the run starts from it"));
 }
 
 #[test]
 fn a_resume_removes_its_own_leftovers_and_no_other_file() {
     let home = copy_of(saved());
     let add = |name: &str| fs::write(home.path().join(name), "something").unwrap();
-    let leftovers = [
-        "config.toml.12.tmp",
-        "metrics.jsonl.345.tmp",
-        "resume/current.json.6.tmp",
-    ];
+    let leftovers = ["config.toml.12.tmp", "metrics.jsonl.345.tmp", "resume/current.json.6.tmp"];
     let others = ["notes.tmp", "resume/notes.txt", "replay/notes.1.txt"];
     leftovers.iter().chain(&others).for_each(|name| add(name));
     // A killed process wrote a later agent, whose checkpoint is not complete.
@@ -314,13 +278,8 @@ fn a_resume_removes_its_own_leftovers_and_no_other_file() {
     fs::write(home.path().join("config.toml"), one).unwrap();
     let (warnings, error) = resume(home.path(), LATER);
     assert_eq!(error, None);
-    let [warning] = &warnings[..] else {
-        panic!("{warnings:?}")
-    };
-    assert!(
-        warning.contains("config.toml: run.keep is 1, and was "),
-        "{warning}"
-    );
+    let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+    assert!(warning.contains("config.toml: run.keep is 1, and was "), "{warning}");
     for name in leftovers {
         assert!(!home.path().join(name).exists(), "{name}");
     }
@@ -328,11 +287,7 @@ fn a_resume_removes_its_own_leftovers_and_no_other_file() {
         assert!(home.path().join(name).exists(), "{name}");
     }
     assert!(later.exists() && !newest.exists());
-    assert!(
-        home.path()
-            .join("checkpoints/step-00000080.safetensors")
-            .exists()
-    );
+    assert!(home.path().join("checkpoints/step-00000080.safetensors").exists());
 }
 
 #[test]
@@ -347,24 +302,16 @@ fn a_restored_learner_that_could_overflow_is_refused_by_name() {
     jarmo::checksum::seal(bytes);
     let (_, error) = resume(copy_of(&files).path(), LATER);
     let error = error.unwrap();
-    assert!(
-        error.contains(name.to_str().unwrap()) && error.contains("overflow"),
-        "{error}"
-    );
+    assert!(error.contains(name.to_str().unwrap()) && error.contains("overflow"), "{error}");
 }
 
 #[test]
 fn a_missing_replay_file_is_reported() {
     let mut files = saved().clone();
-    files
-        .remove(Path::new("replay/00000000.safetensors"))
-        .unwrap();
+    files.remove(Path::new("replay/00000000.safetensors")).unwrap();
     let (warnings, error) = resume(copy_of(&files).path(), SAVED);
     assert_eq!(error, None);
-    assert!(
-        warnings[0].contains("replay: files are missing: 0;"),
-        "{warnings:?}"
-    );
+    assert!(warnings[0].contains("replay: files are missing: 0;"), "{warnings:?}");
 }
 
 #[test]
@@ -383,26 +330,14 @@ fn a_file_for_tensorboard_that_fails_is_reported_once_and_the_run_goes_on() {
         config.run.steps = LATER;
         let mut warnings = Vec::new();
         let (stop, cpu) = (AtomicBool::new(false), OpenDevice::cpu());
-        run(
-            ConnectFour::new(0),
-            &config,
-            &folder,
-            &cpu,
-            &stop,
-            |event| match event {
-                Event::Warning(warning) => warnings.push(warning),
-                Event::Metrics(_) if !broken_at_first => drop(fs::remove_dir_all(&events)),
-                _ => {}
-            },
-        )
+        run(ConnectFour::new(0), &config, &folder, &cpu, &stop, |event| match event {
+            Event::Warning(warning) => warnings.push(warning),
+            Event::Metrics(_) if !broken_at_first => drop(fs::remove_dir_all(&events)),
+            _ => {}
+        })
         .unwrap();
-        let [warning] = &warnings[..] else {
-            panic!("{warnings:?}")
-        };
-        assert!(
-            warning.contains("TensorBoard's file cannot be written"),
-            "{warning}"
-        );
+        let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+        assert!(warning.contains("TensorBoard's file cannot be written"), "{warning}");
         assert!(warning.contains(events.to_str().unwrap()), "{warning}");
         let agent = agent_file::load(&home.path().join(&end)).unwrap();
         assert_eq!(agent.weights(), expected.weights());
@@ -423,35 +358,22 @@ fn too_many_open_files_stop_a_resume_and_damage_nothing() {
             jarmo.display(),
             home.path().display()
         );
-        let output = std::process::Command::new("sh")
-            .args(["-c", &script])
-            .output()
-            .unwrap();
+        let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         match output.status.code() {
             Some(0) => done += 1,
             Some(1) => failed += 1,
             other => panic!("{most} files: {other:?}: {said}"),
         }
-        assert!(
-            !said.contains("skipped") && !said.contains("damaged"),
-            "{most} files: {said}"
-        );
+        assert!(!said.contains("skipped") && !said.contains("damaged"), "{most} files: {said}");
         let left = read(home.path());
         for (name, bytes) in files {
             let kept = left.get(name) == Some(bytes);
             // The name of the folder is in an agent, and the time in the state.
             let is_rewritten = name.starts_with("checkpoints") || name.starts_with("resume");
-            assert!(
-                kept || is_rewritten && left.len() >= files.len(),
-                "{most} files: {name:?}"
-            );
+            assert!(kept || is_rewritten && left.len() >= files.len(), "{most} files: {name:?}");
         }
-        assert_eq!(
-            resume(home.path(), SAVED),
-            (Vec::new(), None),
-            "{most} files"
-        );
+        assert_eq!(resume(home.path(), SAVED), (Vec::new(), None), "{most} files");
     }
     assert!(failed > 0 && done > 0, "{failed} {done}");
 }

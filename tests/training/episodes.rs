@@ -45,10 +45,7 @@ fn play<G: Encode + HasEndgames>(game: &G, endgames: f32, rounds: usize, keep: b
 }
 
 fn check<G: Encode + HasEndgames>(game: &G, endgames: f32, rounds: usize) {
-    let (kept, round) = (
-        play(game, endgames, rounds, true),
-        play(game, endgames, rounds, false),
-    );
+    let (kept, round) = (play(game, endgames, rounds, true), play(game, endgames, rounds, false));
     assert!(kept.samples.is_empty() && round.episodes.is_empty());
     let reader = EpisodeReader::new(game, &settings(endgames));
     let (mut samples, mut counts) = (Samples::new(), Counts::default());
@@ -66,10 +63,7 @@ fn check<G: Encode + HasEndgames>(game: &G, endgames: f32, rounds: usize) {
     assert!(sorted(&samples) == sorted(&round.samples), "{}", game.id());
     let games = round.counts.games;
     assert!(games.games > 0, "{}", game.id());
-    assert_eq!(
-        (counts.games.games, counts.games.white, counts.games.plies),
-        (games.games, games.white, games.plies)
-    );
+    assert_eq!((counts.games.games, counts.games.white, counts.games.plies), (games.games, games.white, games.plies));
 }
 
 #[test]
@@ -89,13 +83,7 @@ impl<G: Game> Evaluator<G> for Sure {
         false
     }
 
-    fn evaluate(
-        &mut self,
-        _: &[G::Position],
-        seeds: &[u64],
-        _: &mut [f32],
-        evaluations: &mut [Evaluation],
-    ) {
+    fn evaluate(&mut self, _: &[G::Position], seeds: &[u64], _: &mut [f32], evaluations: &mut [Evaluation]) {
         for (evaluation, &seed) in evaluations.iter_mut().zip(seeds) {
             let value = Worth {
                 win: 0.0,
@@ -129,13 +117,7 @@ fn expectations_are_shares_however_sure_the_network_is() {
 #[test]
 fn an_episode_names_the_oldest_weights_that_searched_it() {
     let round = play(&ConnectFour::new(0), 0.0, 60, true);
-    let of = |weights| {
-        round
-            .episodes
-            .iter()
-            .filter(|e| e.weights == weights)
-            .count()
-    };
+    let of = |weights| round.episodes.iter().filter(|e| e.weights == weights).count();
     assert!(of(7) > 0 && of(8) > 0);
     assert_eq!(of(7) + of(8), round.episodes.len());
 }
@@ -165,31 +147,19 @@ fn actions(episode: &mut Value, change: impl Fn(&mut Vec<Value>)) {
 #[test]
 fn an_episode_that_breaks_the_rules_is_refused() {
     let cases: [Case; 9] = [
-        ("only 7 actions", &|e| {
-            actions(e, |list| list[3] = json!(99))
-        }),
-        ("the game is over", &|e| {
-            actions(e, |list| list.push(json!(0)))
-        }),
+        ("only 7 actions", &|e| actions(e, |list| list[3] = json!(99))),
+        ("the game is over", &|e| actions(e, |list| list.push(json!(0)))),
         ("not over", &|e| actions(e, |list| drop(list.pop()))),
-        ("does not begin", &|e| {
-            e["game"]["start"] = json!("7/7/7/7/7/3w3 b 1")
-        }),
+        ("does not begin", &|e| e["game"]["start"] = json!("7/7/7/7/7/3w3 b 1")),
         ("were searched", &|e| e["searches"] = json!([])),
         ("were searched", &|e| {
             let searches = e["searches"].as_array_mut().unwrap();
             let first = searches[0].clone();
             (0..9).for_each(|_| searches.push(first.clone()));
         }),
-        ("no distribution", &|e| {
-            e["searches"][1]["policy"][0] = json!(2.0)
-        }),
-        ("no distribution", &|e| {
-            e["searches"][1]["expected"] = json!([0.1, 0.1, 0.1])
-        }),
-        ("does not fit", &|e| {
-            e["searches"][1]["policy"] = json!([0.5, 0.5])
-        }),
+        ("no distribution", &|e| e["searches"][1]["policy"][0] = json!(2.0)),
+        ("no distribution", &|e| e["searches"][1]["expected"] = json!([0.1, 0.1, 0.1])),
+        ("does not fit", &|e| e["searches"][1]["policy"] = json!([0.5, 0.5])),
     ];
     for (says, change) in cases {
         let text = refused(change);

@@ -55,10 +55,7 @@ fn learn(folder: &TempDir, config: &Config, supply: &dyn Supply) -> FleetReport 
         false => RunFolder::create(&path, config, None),
         true => RunFolder::open(&path).map(|(folder, _)| folder),
     };
-    let fleet = Fleet {
-        supply,
-        plays_here: false,
-    };
+    let fleet = Fleet { supply, plays_here: false };
     let mut last = FleetReport::default();
     let (opened, cpu) = (opened.unwrap(), OpenDevice::cpu());
     let never = AtomicBool::new(false);
@@ -79,10 +76,7 @@ fn folder(path: &TempDir) -> RunFolder {
 /// Asserts that the run took the first of these files in their order. Returns how many.
 fn first_of(files: &[Delivery], place: &TempDir) -> usize {
     let order = folder(place).order().unwrap();
-    let taken: Vec<FileId> = order
-        .iter()
-        .map(|line| line.sent.as_ref().unwrap().id)
-        .collect();
+    let taken: Vec<FileId> = order.iter().map(|line| line.sent.as_ref().unwrap().id).collect();
     let wanted: Vec<FileId> = files.iter().map(|file| file.id).take(taken.len()).collect();
     assert_eq!(taken, wanted);
     taken.len()
@@ -106,11 +100,7 @@ fn each_file_is_taken_once_and_the_order_gives_the_same_weights_again() {
     longer.run.steps = 75;
     learn(&place, &longer, &Handed::new(files.clone()));
     first_of(&files, &place);
-    assert!(
-        repeat(&game, &longer, &folder(&place), &OpenDevice::cpu())
-            .unwrap()
-            .is_same
-    );
+    assert!(repeat(&game, &longer, &folder(&place), &OpenDevice::cpu()).unwrap().is_same);
 }
 
 #[test]

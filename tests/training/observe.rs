@@ -9,9 +9,7 @@ use std::sync::atomic::AtomicBool;
 use jarmo::accuracy::ExamScore;
 use jarmo::config::Config;
 use jarmo::games::Jarmo;
-use jarmo::observe::{
-    Activity, Event as RunEvent, EventFile, Facts, Metrics, Resumed, RunView, Strength, Timing,
-};
+use jarmo::observe::{Activity, Event as RunEvent, EventFile, Facts, Metrics, Resumed, RunView, Strength, Timing};
 use jarmo::run::{RunFolder, run};
 use jarmo::train::OpenDevice;
 use protobuf::Message;
@@ -32,10 +30,7 @@ fn checksum(bytes: &[u8]) -> u32 {
 
 /// Every event in the files of a folder, file by file.
 fn events(folder: &Path) -> Vec<Event> {
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let mut events = Vec::new();
     for file in files {
@@ -93,21 +88,10 @@ fn tensorboard_gets_all_metrics_of_a_run() {
     let config = Config::layered(&[], &settings).unwrap();
     let folder = RunFolder::create(home.path(), &config, None).unwrap();
     let stop = AtomicBool::new(false);
-    run(
-        Jarmo::standard(),
-        &config,
-        &folder,
-        &OpenDevice::cpu(),
-        &stop,
-        |_| (),
-    )
-    .unwrap();
+    run(Jarmo::standard(), &config, &folder, &OpenDevice::cpu(), &stop, |_| ()).unwrap();
 
     let text = fs::read_to_string(home.path().join("metrics.jsonl")).unwrap();
-    let lines: Vec<Metrics> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines: Vec<Metrics> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(lines.len() >= 2);
     let events = events(&home.path().join("tensorboard"));
     assert_eq!(events[0].get_file_version(), "brain.Event:2");
@@ -156,14 +140,8 @@ fn tensorboard_gets_all_metrics_of_a_run() {
     for (tag, share) in shares {
         let told: Vec<f32> = exams.iter().map(|score| share(score) as f32).collect();
         let shown: Vec<f32> = scalars[tag].iter().map(|&(_, share)| share).collect();
-        assert!(
-            told.iter().all(|share| shown.contains(share)),
-            "{tag}: {shown:?}, {told:?}"
-        );
-        assert!(
-            told.iter().all(|share| (0.1..1.0).contains(share)),
-            "{tag}: {told:?}"
-        );
+        assert!(told.iter().all(|share| shown.contains(share)), "{tag}: {shown:?}, {told:?}");
+        assert!(told.iter().all(|share| (0.1..1.0).contains(share)), "{tag}: {told:?}");
     }
     let score = exams[0];
     let phases: u64 = score.phases().map(|(_, tally)| tally.decisions).sum();
@@ -171,15 +149,10 @@ fn tensorboard_gets_all_metrics_of_a_run() {
 
     the_settings_are_shown(&events, &config);
 
-    let histograms: Vec<_> = events
-        .iter()
-        .flat_map(|event| event.get_summary().get_value())
-        .filter(|value| value.has_histo())
-        .collect();
-    let stem = histograms
-        .iter()
-        .find(|value| value.get_tag() == "weights/stem.weight")
-        .expect("weights of the first layer");
+    let histograms: Vec<_> =
+        events.iter().flat_map(|event| event.get_summary().get_value()).filter(|value| value.has_histo()).collect();
+    let stem =
+        histograms.iter().find(|value| value.get_tag() == "weights/stem.weight").expect("weights of the first layer");
     let histogram = stem.get_histo();
     let counted: f64 = histogram.get_bucket().iter().sum();
     assert_eq!(counted, histogram.get_num());
@@ -190,11 +163,8 @@ fn tensorboard_gets_all_metrics_of_a_run() {
 /// TensorBoard has the settings as hyperparameters, by which it compares runs, and as a text.
 fn the_settings_are_shown(events: &[Event], config: &Config) {
     let of_plugin = |plugin: &str| {
-        let values = events
-            .iter()
-            .flat_map(|event| event.get_summary().get_value());
-        let mut found = values
-            .filter(|value| value.get_metadata().get_plugin_data().get_plugin_name() == plugin);
+        let values = events.iter().flat_map(|event| event.get_summary().get_value());
+        let mut found = values.filter(|value| value.get_metadata().get_plugin_data().get_plugin_name() == plugin);
         found.next().expect(plugin)
     };
     let parameters = of_plugin("hparams");
@@ -226,11 +196,8 @@ fn events_of_later_steps_are_void_after_a_resume() {
     let mut second = EventFile::create(home.path(), 41).unwrap();
     second.scalars(&[("loss".to_owned(), 2.0)], 50).unwrap();
     drop(second);
-    let starts: Vec<i64> = events(home.path())
-        .iter()
-        .filter(|event| event.has_session_log())
-        .map(Event::get_step)
-        .collect();
+    let starts: Vec<i64> =
+        events(home.path()).iter().filter(|event| event.has_session_log()).map(Event::get_step).collect();
     assert_eq!(starts, [1, 41]);
 }
 
@@ -264,10 +231,7 @@ fn the_view_shows_the_latest_values() {
         games: 400,
         loss: 1.25,
         new_games: 40,
-        timing: Timing {
-            seconds: 3600.0,
-            ..Timing::default()
-        },
+        timing: Timing { seconds: 3600.0, ..Timing::default() },
         ..Metrics::default()
     };
     metrics.per_game.white = 0.75;
@@ -313,10 +277,7 @@ fn a_view_says_that_a_run_has_no_limit() {
     let config = Config::layered(&[], &["run.minutes=0".to_owned()]).unwrap();
     let view = RunView::new(&config, Facts::default());
     let lines = view.block();
-    assert!(
-        lines.contains(&("time", "0:00  no limit".to_owned())),
-        "{lines:?}"
-    );
+    assert!(lines.contains(&("time", "0:00  no limit".to_owned())), "{lines:?}");
     assert_eq!(view.limits_text(), "no limit");
     let settings = ["run.steps=200".to_owned(), "run.minutes=4".to_owned()];
     let config = Config::layered(&[], &settings).unwrap();
@@ -334,31 +295,14 @@ fn a_view_of_a_resumed_run_keeps_its_curves() {
         anchor: "random".to_owned(),
         matches: Vec::new(),
     };
-    let line = |step, loss, strength| Metrics {
-        step,
-        loss,
-        strength,
-        replay: 7000,
-        ..Metrics::default()
-    };
-    let lines = [
-        line(50, 2.0, Some(strength(50, 10.0))),
-        line(100, 1.5, Some(strength(100, 60.0))),
-        line(150, 1.0, None),
-    ];
+    let line = |step, loss, strength| Metrics { step, loss, strength, replay: 7000, ..Metrics::default() };
+    let lines =
+        [line(50, 2.0, Some(strength(50, 10.0))), line(100, 1.5, Some(strength(100, 60.0))), line(150, 1.0, None)];
     let mut view = RunView::new(&Config::layered(&[], &[]).unwrap(), Facts::default());
-    let event = RunEvent::Resumed(Resumed {
-        step: 160,
-        seconds: 200.0,
-        lines: &lines,
-        strength: Some(&strength(150, 90.0)),
-    });
+    let event =
+        RunEvent::Resumed(Resumed { step: 160, seconds: 200.0, lines: &lines, strength: Some(&strength(150, 90.0)) });
     view.note(&event);
-    let text: String = view
-        .block()
-        .into_iter()
-        .map(|(_, text)| text + "\n")
-        .collect();
+    let text: String = view.block().into_iter().map(|(_, text)| text + "\n").collect();
     for part in [
         "1.000 █▅▁ policy",
         "▁▆█ +90 Elo at step 150 (+70 to +110; random is 0)",
@@ -367,17 +311,13 @@ fn a_view_of_a_resumed_run_keeps_its_curves() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert_eq!(
-        view.event_line(&event).unwrap(),
-        "resumed at step 160, after 3:20"
-    );
+    assert_eq!(view.event_line(&event).unwrap(), "resumed at step 160, after 3:20");
 }
 
 #[test]
 fn no_line_of_a_view_is_cut_while_rows_are_free() {
     let facts = Facts {
-        what: "connect_four, mlp 256x2 with 111488 weights, 2048 games in parallel, 64 simulations"
-            .to_owned(),
+        what: "connect_four, mlp 256x2 with 111488 weights, 2048 games in parallel, 64 simulations".to_owned(),
         device: "2 thread(s) on 2 core(s), AVX-512 with bfloat16".to_owned(),
         folder: format!("runs/{}", "x".repeat(100)),
     };
@@ -389,24 +329,9 @@ fn no_line_of_a_view_is_cut_while_rows_are_free() {
     };
     assert!(whole.iter().any(|(_, text)| text.chars().count() > width));
     let wrapped = view.block_within(width, 22);
-    assert!(
-        wrapped.len() > whole.len() && wrapped.len() <= 22,
-        "{wrapped:?}"
-    );
-    assert!(
-        wrapped
-            .iter()
-            .all(|(_, text)| text.chars().count() <= width),
-        "{wrapped:?}"
-    );
+    assert!(wrapped.len() > whole.len() && wrapped.len() <= 22, "{wrapped:?}");
+    assert!(wrapped.iter().all(|(_, text)| text.chars().count() <= width), "{wrapped:?}");
     assert_eq!(words(&wrapped), words(&whole));
-    assert_eq!(
-        view.block_within(width, whole.len()),
-        whole,
-        "there is no free row"
-    );
-    assert_eq!(
-        view.block_within(width, whole.len() + 1).len(),
-        whole.len() + 1
-    );
+    assert_eq!(view.block_within(width, whole.len()), whole, "there is no free row");
+    assert_eq!(view.block_within(width, whole.len() + 1).len(), whole.len() + 1);
 }

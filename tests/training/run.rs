@@ -37,11 +37,7 @@ pub(crate) fn config(settings: &[&str]) -> Config {
         "evaluation.simulations=4",
         "evaluation.opponents=['rollout:8', 'random']",
     ];
-    let settings: Vec<String> = [&small, settings]
-        .concat()
-        .iter()
-        .map(|&s| s.to_owned())
-        .collect();
+    let settings: Vec<String> = [&small, settings].concat().iter().map(|&s| s.to_owned()).collect();
     Config::layered(&[], &settings).unwrap()
 }
 
@@ -59,11 +55,7 @@ fn train(folder: &RunFolder, config: &Config, stop_after: usize) -> Ended {
     .unwrap()
 }
 
-pub(crate) fn run_quietly<G: CatalogGame>(
-    game: G,
-    config: &Config,
-    folder: &RunFolder,
-) -> Result<Ended, RunError> {
+pub(crate) fn run_quietly<G: CatalogGame>(game: G, config: &Config, folder: &RunFolder) -> Result<Ended, RunError> {
     let stop = AtomicBool::new(false);
     run(game, config, folder, &OpenDevice::cpu(), &stop, |_| ())
 }
@@ -113,10 +105,7 @@ fn a_stopped_and_resumed_run_equals_one_that_never_stopped() {
     let expected = metrics(&whole);
     assert_eq!(expected.last().unwrap().step, 160);
     assert!(expected.len() >= 4);
-    let strengths: Vec<_> = expected
-        .iter()
-        .filter_map(|line| line.strength.as_ref())
-        .collect();
+    let strengths: Vec<_> = expected.iter().filter_map(|line| line.strength.as_ref()).collect();
     assert!(!strengths.is_empty());
     for (strength, before) in strengths.iter().zip(0..) {
         assert!(strength.elo_low < strength.elo && strength.elo < strength.elo_high);
@@ -125,12 +114,7 @@ fn a_stopped_and_resumed_run_equals_one_that_never_stopped() {
         assert_eq!(opponents[..2], ["rollout:8", "random"]);
         // Earlier checkpoints are among the opponents.
         assert_eq!(opponents.len(), 2 + before.min(2), "{opponents:?}");
-        assert!(
-            strength
-                .matches
-                .iter()
-                .all(|one| one.wins + one.draws + one.losses == 4)
-        );
+        assert!(strength.matches.iter().all(|one| one.wins + one.draws + one.losses == 4));
     }
     for line in &expected {
         assert!((0.0..=1.0).contains(&line.policy_accuracy) && line.policy_entropy > 0.0);
@@ -178,27 +162,17 @@ fn the_first_matches_are_played_at_the_first_checkpoint() {
     let stop = AtomicBool::new(false);
     let cpu = OpenDevice::cpu();
     let mut steps = Vec::new();
-    run(
-        ConnectFour::new(0),
-        &config,
-        &folder,
-        &cpu,
-        &stop,
-        |event| {
-            if let Event::Strength(strength) = event {
-                steps.push(strength.step);
-            }
-        },
-    )
+    run(ConnectFour::new(0), &config, &folder, &cpu, &stop, |event| {
+        if let Event::Strength(strength) = event {
+            steps.push(strength.step);
+        }
+    })
     .unwrap();
     // A turn has a few dozen steps, so matches may come a little later.
     let [first, second] = steps[..] else {
         panic!("two matches, not those of {steps:?}");
     };
-    assert!(
-        (20..60).contains(&first) && (100..=130).contains(&second),
-        "{steps:?}"
-    );
+    assert!((20..60).contains(&first) && (100..=130).contains(&second), "{steps:?}");
 }
 
 #[test]
@@ -248,10 +222,7 @@ fn a_resumed_run_shows_its_curves_again_and_plays_without_a_checkpoint_that_is_g
         Event::Warning(warning) => warnings.push(warning),
         Event::Resumed(resumed) => {
             assert_eq!(resumed.step, 130);
-            let strengths = resumed
-                .lines
-                .iter()
-                .filter_map(|line| line.strength.clone());
+            let strengths = resumed.lines.iter().filter_map(|line| line.strength.clone());
             assert_eq!(strengths.collect::<Vec<_>>(), before);
             shown += resumed.lines.len();
         }
@@ -263,16 +234,10 @@ fn a_resumed_run_shows_its_curves_again_and_plays_without_a_checkpoint_that_is_g
         panic!("one warning, not {warnings:?}");
     };
     let name = gone.display().to_string();
-    assert!(
-        warning.starts_with(&name) && warning.ends_with("the matches are played without it"),
-        "{warning}"
-    );
+    assert!(warning.starts_with(&name) && warning.ends_with("the matches are played without it"), "{warning}");
     let after = played(&path).pop().unwrap();
     let opponents: Vec<_> = after.matches.iter().filter_map(|one| one.step).collect();
-    assert!(
-        !opponents.is_empty() && !opponents.contains(&earlier),
-        "{opponents:?}"
-    );
+    assert!(!opponents.is_empty() && !opponents.contains(&earlier), "{opponents:?}");
 }
 
 #[test]
@@ -309,10 +274,7 @@ fn only_the_newest_checkpoints_and_those_that_played_are_kept() {
         assert!(home.path().join(name).exists(), "{step}");
     }
     let kept = count("checkpoints");
-    assert!(
-        (2..=2 + played.len()).contains(&kept),
-        "{kept} of {played:?}"
-    );
+    assert!((2..=2 + played.len()).contains(&kept), "{kept} of {played:?}");
     assert_eq!(count("resume"), 4);
     // The window needs 9000 samples of at least 4096 a file.
     assert!(count("replay") <= 3, "{}", count("replay"));
@@ -328,14 +290,8 @@ fn a_loss_that_explodes_stops_the_run_and_keeps_its_checkpoint() {
     config.run.steps = 200;
     config.learner.rate = 1000.0;
     let error = run_quietly(ConnectFour::new(0), &config, &folder).unwrap_err();
-    assert!(
-        error.to_string().contains("above 100; lower learner.rate"),
-        "{error}"
-    );
-    assert_eq!(
-        fs::read(newest_agent(folder.path()).unwrap()).unwrap(),
-        before
-    );
+    assert!(error.to_string().contains("above 100; lower learner.rate"), "{error}");
+    assert_eq!(fs::read(newest_agent(folder.path()).unwrap()).unwrap(), before);
 }
 
 #[test]
@@ -351,10 +307,7 @@ fn weights_that_could_overflow_stop_the_run_and_keep_its_checkpoint() {
         let error = run_quietly(ConnectFour::new(0), &config, &folder).unwrap_err();
         let error = error.to_string();
         assert!(error.contains("lower learner.rate"), "{error}");
-        assert_eq!(
-            fs::read(newest_agent(folder.path()).unwrap()).unwrap(),
-            before
-        );
+        assert_eq!(fs::read(newest_agent(folder.path()).unwrap()).unwrap(), before);
     }
 }
 
@@ -365,22 +318,13 @@ fn a_folder_in_use_or_of_another_game_is_refused() {
     let folder = RunFolder::create(home.path(), &config, None).unwrap();
     let message = |error: jarmo::run::RunError| error.to_string();
     let held = message(RunFolder::open(home.path()).unwrap_err());
-    assert!(
-        held.contains("another process is training in this folder"),
-        "{held}"
-    );
+    assert!(held.contains("another process is training in this folder"), "{held}");
     let again = message(RunFolder::create(home.path(), &config, None).unwrap_err());
     assert!(again.contains("already holds a run"), "{again}");
     train(&folder, &config, usize::MAX);
     let other = run_quietly(Tammi::new(30, 200), &config, &folder).unwrap_err();
-    assert!(
-        message(other.clone()).contains("it plays connect_four, and tammi is wanted"),
-        "{other}"
-    );
-    assert!(
-        message(other.clone()).contains("start a new run from its newest agent, "),
-        "{other}"
-    );
+    assert!(message(other.clone()).contains("it plays connect_four, and tammi is wanted"), "{other}");
+    assert!(message(other.clone()).contains("start a new run from its newest agent, "), "{other}");
     let nothing = message(RunFolder::open(&home.path().join("nothing")).unwrap_err());
     assert!(nothing.contains("no run was started here"), "{nothing}");
 }
@@ -393,19 +337,11 @@ fn a_config_that_contradicts_the_run_is_refused() {
     train(&folder, &config, usize::MAX);
     config.net.width = 64;
     config.net.blocks = 1;
-    let error = run_quietly(ConnectFour::new(0), &config, &folder)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("its config.toml asks for mlp 64x1"),
-        "{error}"
-    );
-    config =
-        Config::from_toml(&fs::read_to_string(home.path().join("config.toml")).unwrap()).unwrap();
+    let error = run_quietly(ConnectFour::new(0), &config, &folder).unwrap_err().to_string();
+    assert!(error.contains("its config.toml asks for mlp 64x1"), "{error}");
+    config = Config::from_toml(&fs::read_to_string(home.path().join("config.toml")).unwrap()).unwrap();
     config.selfplay.games += 1;
-    let error = run_quietly(ConnectFour::new(0), &config, &folder)
-        .unwrap_err()
-        .to_string();
+    let error = run_quietly(ConnectFour::new(0), &config, &folder).unwrap_err().to_string();
     assert!(error.contains("it must stay the same"), "{error}");
 }
 
@@ -425,10 +361,7 @@ fn a_run_can_start_from_an_agent() {
     train(&folder, &nothing_learned, usize::MAX);
     assert_eq!(newest(&folder).weights(), agent.weights());
     let manifest = fs::read_to_string(second.join("manifest.toml")).unwrap();
-    assert!(
-        manifest.contains("first_weights") && manifest.contains("at step 40"),
-        "{manifest}"
-    );
+    assert!(manifest.contains("first_weights") && manifest.contains("at step 40"), "{manifest}");
     for key in ["commit", "changed", "toolchain", "cores", "seed"] {
         assert!(manifest.contains(&format!("{key} = ")), "{key}: {manifest}");
     }
@@ -437,20 +370,8 @@ fn a_run_can_start_from_an_agent() {
 /// A run of the program without a limit.
 fn endless(run: &Path) -> std::process::Command {
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("jarmo"));
-    command.args([
-        "train",
-        "--config",
-        "configs/smoke.toml",
-        "--set",
-        "run.steps=0",
-    ]);
-    command.args([
-        "--set",
-        "run.checkpoint=40",
-        "--set",
-        "selfplay.simulations=2",
-        "--run",
-    ]);
+    command.args(["train", "--config", "configs/smoke.toml", "--set", "run.steps=0"]);
+    command.args(["--set", "run.checkpoint=40", "--set", "selfplay.simulations=2", "--run"]);
     command.arg(run).stdout(std::process::Stdio::null());
     command
 }
@@ -500,30 +421,21 @@ fn a_full_disk_stops_the_run_with_its_last_checkpoint_intact() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("run");
     let run = path.to_str().unwrap();
-    program(&["train", "--run", run, "--steps", "40"])
-        .args(QUICK)
-        .assert()
-        .success();
+    program(&["train", "--run", run, "--steps", "40"]).args(QUICK).assert().success();
     let (folder, _) = RunFolder::open(&path).unwrap();
     let agent = newest_agent(folder.path()).unwrap();
     let before = fs::read(&agent).unwrap();
     drop(folder);
     let jarmo = assert_cmd::cargo::cargo_bin!("jarmo");
     // Blocks of 512 bytes; a replay file is larger.
-    let script = format!(
-        "trap '' XFSZ; ulimit -f 64; exec '{}' train --resume '{run}' --steps 400",
-        jarmo.display()
-    );
+    let script = format!("trap '' XFSZ; ulimit -f 64; exec '{}' train --resume '{run}' --steps 400", jarmo.display());
     Command::new("sh")
         .args(["-c", &script])
         .assert()
         .code(1)
         .stderr(contains("earlier files are intact").and(contains("train --resume")));
     assert_eq!(fs::read(&agent).unwrap(), before);
-    program(&["train", "--resume", run, "--steps", "60"])
-        .assert()
-        .success()
-        .stdout(contains("step 60: checkpoint"));
+    program(&["train", "--resume", run, "--steps", "60"]).assert().success().stdout(contains("step 60: checkpoint"));
 }
 
 #[test]
@@ -532,18 +444,12 @@ fn a_path_that_cannot_be_written_is_named() {
     let file = home.path().join("file");
     fs::write(&file, "no folder").unwrap();
     let inside = file.join("run");
-    program(&["train", "--run", inside.to_str().unwrap()])
-        .assert()
-        .code(1)
-        .stderr(contains(inside.to_str().unwrap()));
+    program(&["train", "--run", inside.to_str().unwrap()]).assert().code(1).stderr(contains(inside.to_str().unwrap()));
     program(&["train", "--device", "cuda"])
         .assert()
         .code(1)
         .stderr(contains("--device cuda:0 does not").or(contains("--device cuda: this program")));
-    program(&["train", "--device", "tpu"])
-        .assert()
-        .code(2)
-        .stderr(contains("expected cpu, cuda, cuda:NUMBER or wgpu"));
+    program(&["train", "--device", "tpu"]).assert().code(2).stderr(contains("expected cpu, cuda, cuda:NUMBER or wgpu"));
     program(&["train", "--set", "evaluation.games=5"])
         .assert()
         .code(2)
@@ -555,18 +461,9 @@ fn bad_settings_are_refused_before_a_folder_is_created() {
     let home = tempfile::tempdir().unwrap();
     let run = home.path().join("run");
     for (wrong, message) in [
-        (
-            ["--set", "evaluation.opponents=['rolout:5']"],
-            "evaluation.opponents: agent `rolout:5`",
-        ),
-        (
-            ["--set", "evaluation.random_plies=60"],
-            "evaluation.random_plies = 60: most games of connect_four are over",
-        ),
-        (
-            ["--set", "evaluation.exam='no/such'"],
-            "evaluation.exam = no/such: No such file",
-        ),
+        (["--set", "evaluation.opponents=['rolout:5']"], "evaluation.opponents: agent `rolout:5`"),
+        (["--set", "evaluation.random_plies=60"], "evaluation.random_plies = 60: most games of connect_four are over"),
+        (["--set", "evaluation.exam='no/such'"], "evaluation.exam = no/such: No such file"),
         (
             ["--set", "evaluation.exam='checkpoints/jarmo.exam'"],
             "jarmo.exam: an exam for jarmo, and connect_four is wanted",
@@ -584,12 +481,7 @@ fn bad_settings_are_refused_before_a_folder_is_created() {
 }
 
 /// The shortest run on the command line.
-const QUICK: [&str; 4] = [
-    "--config",
-    "configs/smoke.toml",
-    "--set",
-    "selfplay.simulations=2",
-];
+const QUICK: [&str; 4] = ["--config", "configs/smoke.toml", "--set", "selfplay.simulations=2"];
 
 fn program(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("jarmo").unwrap();
@@ -602,21 +494,14 @@ fn a_run_can_start_from_a_smaller_network() {
     let home = tempfile::tempdir().unwrap();
     let place = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
     let (small, agent, large) = (place("small"), place("agent.safetensors"), place("large"));
-    program(&["train", "--run", &small, "--steps", "20"])
-        .args(QUICK)
-        .assert()
-        .success();
-    program(&["export", &small, "--out", &agent])
-        .assert()
-        .success();
+    program(&["train", "--run", &small, "--steps", "20"]).args(QUICK).assert().success();
+    program(&["export", &small, "--out", &agent]).assert().success();
     let start = ["train", "--run", &large, "--from", &agent, "--steps", "20"];
     program(&start)
         .args(["--set", "game.name=connect_four", "--set", "net.width=32"])
         .assert()
         .code(2)
-        .stderr(contains(
-            "--from: its network is mlp 64x1, the settings say mlp 32x1",
-        ));
+        .stderr(contains("--from: its network is mlp 64x1, the settings say mlp 32x1"));
     program(&start)
         .args(QUICK)
         .args(["--set", "net.width=96", "--set", "net.blocks=2"])
@@ -625,10 +510,7 @@ fn a_run_can_start_from_a_smaller_network() {
         .stdout(contains("mlp 96x2"));
     let manifest = fs::read_to_string(home.path().join("large/manifest.toml")).unwrap();
     assert!(manifest.contains("at step 20, mlp 64x1"), "{manifest}");
-    program(&["train", "--resume", &large, "--steps", "30"])
-        .assert()
-        .success()
-        .stdout(contains("step 30: checkpoint"));
+    program(&["train", "--resume", &large, "--steps", "30"]).assert().success().stdout(contains("step 30: checkpoint"));
 }
 
 #[test]
@@ -646,32 +528,21 @@ fn train_resume_and_export_on_the_command_line() {
         .assert()
         .code(1)
         .stderr(contains("already holds a run").and(contains("jarmo train --resume")));
-    program(&["train", "--resume", run, "--steps", "60"])
-        .assert()
-        .success()
-        .stdout(contains("step 60: checkpoint"));
+    program(&["train", "--resume", run, "--steps", "60"]).assert().success().stdout(contains("step 60: checkpoint"));
     program(&["train", "--resume", run])
         .assert()
         .success()
         .stdout(contains("; stops after 60 steps; ").and(contains("resumed at step 60, after 0:")))
-        .stdout(contains(
-            "nothing to do: the run has reached its limit (--steps 60)",
-        ))
+        .stdout(contains("nothing to do: the run has reached its limit (--steps 60)"))
         .stdout(contains(format!("jarmo train --resume {run} --steps N")));
     let out = home.path().join("agent.safetensors");
     let out = out.to_str().unwrap();
-    program(&["export", run, "--out", out])
-        .assert()
-        .success()
-        .stdout(contains("step 60"));
+    program(&["export", run, "--out", out]).assert().success().stdout(contains("step 60"));
     program(&["export", run, "--checkpoint", "7", "--out", out])
         .assert()
         .code(1)
         .stderr(contains("there are checkpoints of steps 40, 60"));
-    program(&["inspect", out])
-        .assert()
-        .success()
-        .stdout(contains("step 60"));
+    program(&["inspect", out]).assert().success().stdout(contains("step 60"));
     program(&["train", "--resume", home.path().to_str().unwrap()])
         .assert()
         .code(1)
@@ -682,17 +553,10 @@ fn train_resume_and_export_on_the_command_line() {
     program(&["train", "--resume", run])
         .assert()
         .code(1)
-        .stderr(contains(
-            "config.toml: unknown game `sonnect_four`; choose one of jarmo,",
-        ));
-    program(&["train", "--set", "run.stps=1"])
-        .assert()
-        .code(2)
-        .stderr(contains("the nearest is run.steps"));
+        .stderr(contains("config.toml: unknown game `sonnect_four`; choose one of jarmo,"));
+    program(&["train", "--set", "run.stps=1"]).assert().code(2).stderr(contains("the nearest is run.steps"));
     program(&["train", "--set", "game.name=chess"])
         .assert()
         .code(2)
-        .stderr(contains(
-            "game.name = chess: it must be one of jarmo, guard",
-        ));
+        .stderr(contains("game.name = chess: it must be one of jarmo, guard"));
 }

@@ -7,8 +7,8 @@ use jarmo::eval::{Evaluation, Evaluator, Uniform, Value};
 use jarmo::game::{Game, Player};
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::net::{
-    AgentFile, FeatureBatch, FrozenNet, GameVersion, Logits, NetEvaluator, NetSettings, NetShape,
-    Provenance, Weights, softmax,
+    AgentFile, FeatureBatch, FrozenNet, GameVersion, Logits, NetEvaluator, NetSettings, NetShape, Provenance, Weights,
+    softmax,
 };
 use jarmo::random::stream;
 use jarmo::replay::{Sample, Samples};
@@ -29,10 +29,7 @@ const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     lambda: 1.0,
 };
 
-const NET: NetSettings = NetSettings {
-    width: 32,
-    blocks: 1,
-};
+const NET: NetSettings = NetSettings { width: 32, blocks: 1 };
 
 fn weights<G: Encode>(game: &G, seed: u64) -> Weights {
     Weights::random(NET, NetShape::of(game), &mut stream(seed, 0))
@@ -65,10 +62,7 @@ fn check_samples<G: Encode + HasEndgames>(game: &G, rounds: usize) {
     assert_eq!(counts.positions, (SETTINGS.games * rounds) as u64);
     assert!(counts.requests <= counts.simulations + counts.positions);
     assert!(counts.cached < counts.requests);
-    assert!(
-        all.counts.games.white + all.counts.games.black + all.counts.games.truncated
-            <= all.counts.games.games
-    );
+    assert!(all.counts.games.white + all.counts.games.black + all.counts.games.truncated <= all.counts.games.games);
     for sample in all.samples.iter() {
         assert!(sample.features.is_sorted_by(|a, b| a != b), "{id}");
         let sum: f32 = sample.policy.iter().sum();
@@ -85,10 +79,7 @@ fn check_samples<G: Encode + HasEndgames>(game: &G, rounds: usize) {
     // Every action of a finished game except those of its opening.
     let opening = all.counts.games.games * u64::from(SETTINGS.max_random_plies);
     let (plies, samples) = (all.counts.games.plies, all.samples.len() as u64);
-    assert!(
-        plies - opening <= samples && samples <= plies,
-        "{id}: {samples} of {plies}"
-    );
+    assert!(plies - opening <= samples && samples <= plies, "{id}: {samples} of {plies}");
 }
 
 #[test]
@@ -126,13 +117,7 @@ fn the_seed_determines_the_games_for_any_number_of_shards() {
 struct Fractions<G>(G);
 
 impl<G: Encode> Evaluator<G> for Fractions<G> {
-    fn evaluate(
-        &mut self,
-        positions: &[G::Position],
-        _: &[u64],
-        logits: &mut [f32],
-        evaluations: &mut [Evaluation],
-    ) {
+    fn evaluate(&mut self, positions: &[G::Position], _: &[u64], logits: &mut [f32], evaluations: &mut [Evaluation]) {
         let rows = logits.chunks_exact_mut(self.0.actions());
         for ((position, evaluation), logits) in positions.iter().zip(evaluations).zip(rows) {
             let mut sum = 0;
@@ -141,12 +126,7 @@ impl<G: Encode> Evaluator<G> for Fractions<G> {
                 *logit = ((sum + 5 * action) % 17) as f32 / 8.0;
             }
             let win = (sum % 13) as f32 / 16.0;
-            *evaluation = Evaluation::of(Value {
-                win,
-                draw: 0.125,
-                loss: 0.875 - win,
-                score: 0.0,
-            });
+            *evaluation = Evaluation::of(Value { win, draw: 0.125, loss: 0.875 - win, score: 0.0 });
         }
     }
 }
@@ -179,8 +159,7 @@ fn digest<G: Encode + HasEndgames>(game: &G, root: SearchRule, rounds: usize) ->
                 let saved = serde_json::to_string(&play.save()).unwrap();
                 text += &saved;
                 play = start(9);
-                play.restore(&serde_json::from_str(&saved).unwrap())
-                    .unwrap();
+                play.restore(&serde_json::from_str(&saved).unwrap()).unwrap();
             }
             let round = play.round();
             samples.extend(&round.samples);
@@ -213,20 +192,13 @@ fn games_samples_saved_games_and_episodes_are_those_of_earlier_versions() {
         (4067, "e7f5012435002283"),
         (1255, "12d84a36a4d5abe5"),
     ];
-    assert_eq!(
-        digests,
-        expected.map(|(samples, digest)| (samples, digest.to_owned()))
-    );
+    assert_eq!(digests, expected.map(|(samples, digest)| (samples, digest.to_owned())));
 }
 
 #[test]
 fn the_seed_determines_the_games_of_a_puct_root_too() {
     let game = ConnectFour::new(0);
-    let settings = SelfPlaySettings {
-        simulations: 40,
-        root: SearchRule::PUCT,
-        ..SETTINGS
-    };
+    let settings = SelfPlaySettings { simulations: 40, root: SearchRule::PUCT, ..SETTINGS };
     let one = net_rounds_with(&settings, &game, 1, 45);
     let three = net_rounds_with(&settings, &game, 3, 45);
     assert_eq!(one.counts.games, three.counts.games);
@@ -235,25 +207,16 @@ fn the_seed_determines_the_games_of_a_puct_root_too() {
 
 #[test]
 fn a_puct_root_plays_and_records_shares_of_visits() {
-    let settings = SelfPlaySettings {
-        games: 2000,
-        simulations: 40,
-        root: SearchRule::PUCT,
-        max_random_plies: 0,
-        ..SETTINGS
-    };
+    let settings =
+        SelfPlaySettings { games: 2000, simulations: 40, root: SearchRule::PUCT, max_random_plies: 0, ..SETTINGS };
     let mut play = SelfPlay::new(&ConnectFour::new(0), &settings, vec![Uniform], 5);
     play.round();
     let saved = serde_json::to_value(play.save()).unwrap();
     let (mut played, mut expected, mut most) = (0.0, 0.0, 0.0);
     let games = saved["env"]["games"].as_array().unwrap();
     for (game, moves) in games.iter().zip(saved["moves"].as_array().unwrap()) {
-        let shares: Vec<f64> = moves[0]["policy"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|share| share.as_f64().unwrap())
-            .collect();
+        let shares: Vec<f64> =
+            moves[0]["policy"].as_array().unwrap().iter().map(|share| share.as_f64().unwrap()).collect();
         for visits in shares.iter().map(|share| share * 40.0) {
             assert!((visits - visits.round()).abs() < 1e-3, "{visits} visits");
         }
@@ -262,10 +225,7 @@ fn a_puct_root_plays_and_records_shares_of_visits() {
         most += shares.iter().copied().fold(0.0, f64::max);
     }
     // A mean over 2000 games of a quantity with a deviation below 0.2.
-    assert!(
-        (played - expected).abs() / 2000.0 < 0.02,
-        "{played}, {expected}"
-    );
+    assert!((played - expected).abs() / 2000.0 < 0.02, "{played}, {expected}");
     assert!((most - expected) / 2000.0 > 0.03, "{most}, {expected}");
 }
 
@@ -305,16 +265,10 @@ fn saved_games_continue_as_they_would_have() {
     }
     assert!(games > 5);
     assert_eq!(resumed.save(), play.save());
-    let fewer = SelfPlaySettings {
-        games: 11,
-        ..SETTINGS
-    };
+    let fewer = SelfPlaySettings { games: 11, ..SETTINGS };
     let mut other = SelfPlay::new(&game, &fewer, evaluators(1), 5);
     let error = other.restore(&saved).unwrap_err().to_string();
-    assert!(
-        error.contains("12 games were saved, but selfplay.games is 11"),
-        "{error}"
-    );
+    assert!(error.contains("12 games were saved, but selfplay.games is 11"), "{error}");
 }
 
 #[test]
@@ -326,21 +280,9 @@ fn saved_games_that_do_not_fit_are_refused() {
     for (place, wrong, message) in [
         ("/env/games/3", json!(null), "a saved game is missing"),
         ("/env/games/3/actions/0", json!(7), "has only 7 actions"),
-        (
-            "/env/games/3/actions",
-            json!([]),
-            "more searches than positions",
-        ),
-        (
-            "/moves/3/0/policy",
-            json!([1.0]),
-            "a policy does not fit its position",
-        ),
-        (
-            "/moves",
-            json!([]),
-            "0 games were saved, but selfplay.games is 12",
-        ),
+        ("/env/games/3/actions", json!([]), "more searches than positions"),
+        ("/moves/3/0/policy", json!([1.0]), "a policy does not fit its position"),
+        ("/moves", json!([]), "0 games were saved, but selfplay.games is 12"),
     ] {
         let mut state = saved.clone();
         *state.pointer_mut(place).unwrap() = wrong;
@@ -396,12 +338,7 @@ fn lambda_blends_the_result_with_what_search_expected() {
 #[test]
 fn a_share_of_the_games_starts_from_random_endgames() {
     let game = Jarmo::standard();
-    let settings = SelfPlaySettings {
-        games: 200,
-        endgames: 0.25,
-        endgame_force: 5,
-        ..SETTINGS
-    };
+    let settings = SelfPlaySettings { games: 200, endgames: 0.25, endgame_force: 5, ..SETTINGS };
     let start = |shards| SelfPlay::new(&game, &settings, vec![Uniform; shards], 5);
     let mut play = start(1);
     let mut forces = [0; 11];
@@ -410,9 +347,7 @@ fn a_share_of_the_games_starts_from_random_endgames() {
         let state = serde_json::to_value(play.save()).unwrap();
         let games = state["env"]["games"].as_array().unwrap().iter();
         let searched = state["moves"].as_array().unwrap();
-        let begun = games
-            .zip(searched)
-            .filter(|(_, moves)| **moves == json!([]));
+        let begun = games.zip(searched).filter(|(_, moves)| **moves == json!([]));
         for text in begun.filter_map(|(game, _)| game["start"].as_str()) {
             let position = game.parse_position(text).unwrap();
             assert_eq!(game.outcome(&position), None, "{text}");
@@ -425,9 +360,7 @@ fn a_share_of_the_games_starts_from_random_endgames() {
     let saved = play.save();
     let text = serde_json::to_string(&saved).unwrap();
     let mut resumed = start(3);
-    resumed
-        .restore(&serde_json::from_str(&text).unwrap())
-        .unwrap();
+    resumed.restore(&serde_json::from_str(&text).unwrap()).unwrap();
     for _ in 0..40 {
         let (expected, round) = (play.round(), resumed.round());
         assert_eq!(round.samples, expected.samples);
@@ -487,21 +420,13 @@ fn an_agent_file_plays_in_the_arena() {
     jarmo::agent_file::save(&file_of_agent, &path).unwrap();
     let arena = |file: &str, game: &str| {
         let mut command = Command::cargo_bin("jarmo").unwrap();
-        command
-            .args(["arena", "random", "--game", game, "--games", "4", "--json"])
-            .arg(format!("{file}?sims=4"));
+        command.args(["arena", "random", "--game", game, "--games", "4", "--json"]).arg(format!("{file}?sims=4"));
         command
     };
     let file = path.to_str().unwrap();
     arena(file, "jarmo").assert().success();
-    arena(file, "guard")
-        .assert()
-        .failure()
-        .stderr(contains("it plays jarmo, and guard is wanted"));
-    arena("no/such.safetensors", "jarmo")
-        .assert()
-        .failure()
-        .stderr(contains("no/such.safetensors"));
+    arena(file, "guard").assert().failure().stderr(contains("it plays jarmo, and guard is wanted"));
+    arena("no/such.safetensors", "jarmo").assert().failure().stderr(contains("no/such.safetensors"));
 }
 
 #[test]
@@ -511,12 +436,7 @@ fn bench_selfplay_reports_rates_and_shares() {
             .unwrap()
             .args(["bench", "selfplay", "--json", "--seconds", "0.2"])
             .args(["--config", "configs/connect_four.toml"])
-            .args([
-                "--set",
-                "selfplay.games=64",
-                "--set",
-                "selfplay.simulations=8",
-            ])
+            .args(["--set", "selfplay.games=64", "--set", "selfplay.simulations=8"])
             .args(arguments)
             .output()
             .unwrap()
@@ -527,14 +447,8 @@ fn bench_selfplay_reports_rates_and_shares() {
     assert!(number("root_positions_per_s") > 0.0);
     assert!(number("simulations_per_s") > number("root_positions_per_s"));
     let shares = ["tree_share", "features_share", "network_share"].map(number);
-    assert!(
-        shares.iter().all(|share| (0.0..=1.0).contains(share)),
-        "{shares:?}"
-    );
-    assert!(
-        (shares.iter().sum::<f64>() - 1.0).abs() < 1e-6,
-        "{shares:?}"
-    );
+    assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{shares:?}");
     assert!((0.01..1.0).contains(&number("cached")), "{json}");
     let trained = "checkpoints/connect_four.safetensors";
     let output = run(&["--agent", trained]);

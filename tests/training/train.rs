@@ -11,16 +11,8 @@ use jarmo::replay::{Sample, Samples};
 use jarmo::train::{DeviceNet, Learner, LearnerSettings, OpenDevice, Predictions};
 use rand::Rng;
 
-const NET: NetSettings = NetSettings {
-    width: 64,
-    blocks: 1,
-};
-const SETTINGS: LearnerSettings = LearnerSettings {
-    rate: 0.003,
-    warm_up: 5,
-    decay: 0,
-    average: 0.9,
-};
+const NET: NetSettings = NetSettings { width: 64, blocks: 1 };
+const SETTINGS: LearnerSettings = LearnerSettings { rate: 0.003, warm_up: 5, decay: 0, average: 0.9 };
 
 /// Positions of random games with targets that follow from the position: the lowest legal action
 /// is right, a side wins when the ply is even, and the score is the number of legal actions.
@@ -92,8 +84,7 @@ fn burn_computes_what_the_kernels_compute<G: Encode>(game: &G) {
         (logits, evaluations)
     };
     let on_device = DeviceNet::new(weights, &OpenDevice::cpu());
-    let (expected, expected_values) =
-        evaluate(&mut NetEvaluator::with_net(game.clone(), on_device));
+    let (expected, expected_values) = evaluate(&mut NetEvaluator::with_net(game.clone(), on_device));
     let largest = expected.iter().fold(0.0_f32, |most, n| most.max(n.abs()));
     assert!(largest > 0.01);
     for kind in KernelKind::available() {
@@ -104,21 +95,13 @@ fn burn_computes_what_the_kernels_compute<G: Encode>(game: &G) {
         let net = FrozenNet::with_kernel(weights, kind).unwrap();
         let (logits, values) = evaluate(&mut NetEvaluator::with_net(game.clone(), net));
         for (one, other) in logits.iter().zip(&expected) {
-            assert!(
-                (one - other).abs() <= largest * tolerance,
-                "{kind}: {one}, {other}"
-            );
+            assert!((one - other).abs() <= largest * tolerance, "{kind}: {one}, {other}");
         }
         for (one, other) in values.iter().zip(&expected_values) {
             let (one, other) = (one.value, other.value);
-            let apart = (one.win - other.win)
-                .abs()
-                .max((one.draw - other.draw).abs());
+            let apart = (one.win - other.win).abs().max((one.draw - other.draw).abs());
             assert!(apart <= tolerance, "{kind}: {one:?} {other:?}");
-            assert!(
-                (one.score - other.score).abs() <= 10.0 * tolerance,
-                "{kind}: {one:?} {other:?}"
-            );
+            assert!((one.score - other.score).abs() <= 10.0 * tolerance, "{kind}: {one:?} {other:?}");
         }
     }
 }
@@ -143,18 +126,9 @@ fn predictions_improve_on_a_batch_that_is_learned() {
     // The targets are certain, and the network becomes so.
     assert!(first.target_entropy.abs() < 1e-6);
     assert!(last.policy_entropy < 0.5 * first.policy_entropy);
-    assert!(
-        last.agreed > 230 && last.agreed > first.agreed,
-        "{}",
-        last.agreed
-    );
+    assert!(last.agreed > 230 && last.agreed > first.agreed, "{}", last.agreed);
     let gap = |predictions: &Predictions| -> f64 {
-        predictions
-            .bins
-            .iter()
-            .map(|bin| bin.rows * bin.gap().abs())
-            .sum::<f64>()
-            / 256.0
+        predictions.bins.iter().map(|bin| bin.rows * bin.gap().abs()).sum::<f64>() / 256.0
     };
     assert!(gap(&last) < 0.1, "{}", gap(&last));
     assert_eq!(last.bins.iter().map(|bin| bin.rows).sum::<f64>(), 256.0);
@@ -183,10 +157,7 @@ fn the_loss_falls_on_what_can_be_learned() {
 #[test]
 fn new_weights_of_a_grown_network_learn() {
     let game = Jarmo::standard();
-    let wide = NetSettings {
-        width: 96,
-        blocks: 2,
-    };
+    let wide = NetSettings { width: 96, blocks: 2 };
     let grown = weights(&game, 1).grown(wide, &mut stream(2, 0)).unwrap();
     let mut learner = Learner::new(SETTINGS, grown);
     for seed in 0..2 {
@@ -214,23 +185,14 @@ fn illegal_actions_get_no_gradient() {
     let game = Jarmo::standard();
     let mut learner = learner(&game);
     let mut only = Samples::new();
-    only.push(Sample {
-        features: &[0, 30],
-        actions: &[3, 4],
-        policy: &[0.5, 0.5],
-        result: [1.0, 0.0, 0.0],
-        score: 10,
-    });
+    only.push(Sample { features: &[0, 30], actions: &[3, 4], policy: &[0.5, 0.5], result: [1.0, 0.0, 0.0], score: 10 });
     let before = learner.weights().clone();
     learner.step(&only).unwrap();
     let after = learner.weights();
     let moved = |weights: &Weights| weights.get("policy.bias").to_vec();
     for (action, (before, after)) in moved(&before).iter().zip(moved(after)).enumerate() {
         // 3 and 4 are almost equally likely already, so they may change as well.
-        assert!(
-            [3, 4].contains(&action) || *before == after,
-            "action {action}"
-        );
+        assert!([3, 4].contains(&action) || *before == after, "action {action}");
     }
     assert_ne!(before.get("result.bias"), after.get("result.bias"));
 }
@@ -281,12 +243,7 @@ fn a_learner_from_a_file_continues_bit_for_bit() {
 
 #[test]
 fn the_rate_rises_and_falls_as_set() {
-    let settings = LearnerSettings {
-        rate: 0.001,
-        warm_up: 4,
-        decay: 10,
-        ..SETTINGS
-    };
+    let settings = LearnerSettings { rate: 0.001, warm_up: 4, decay: 10, ..SETTINGS };
     let game = ConnectFour::new(0);
     let mut learner = Learner::new(settings, weights(&game, 1));
     let mut rates = Vec::new();
@@ -296,14 +253,7 @@ fn the_rate_rises_and_falls_as_set() {
         assert_eq!(1000.0 * step.rate, rates[seed as usize]);
     }
     // A quarter more in each step of the warm-up; halfway down 0.05 + 0.95 / 2; then 0.05.
-    for (step, expected) in [
-        (0, 0.25),
-        (1, 0.5),
-        (3, 1.0),
-        (8, 0.525),
-        (13, 0.05),
-        (15, 0.05),
-    ] {
+    for (step, expected) in [(0, 0.25), (1, 0.5), (3, 1.0), (8, 0.525), (13, 0.05), (15, 0.05)] {
         assert!((rates[step] - expected).abs() < 1e-4, "{rates:?}");
     }
 }
@@ -321,13 +271,7 @@ fn an_exploding_loss_stops_the_learner_and_keeps_its_weights() {
     assert!(error.contains("above 100; lower learner.rate"), "{error}");
     assert_eq!(learner.to_bytes(), before);
     let mut broken = Samples::new();
-    broken.push(Sample {
-        features: &[0],
-        actions: &[0],
-        policy: &[f32::NAN],
-        result: [1.0, 0.0, 0.0],
-        score: 0,
-    });
+    broken.push(Sample { features: &[0], actions: &[0], policy: &[f32::NAN], result: [1.0, 0.0, 0.0], score: 0 });
     let error = learner.step(&broken).unwrap_err().to_string();
     assert!(error.contains("the loss is NaN"), "{error}");
     assert_eq!(learner.to_bytes(), before);
@@ -340,15 +284,7 @@ fn a_broken_learner_file_is_refused() {
     for cut in (0..whole.len()).step_by(9973) {
         assert!(Learner::from_bytes(SETTINGS, &whole[..cut]).is_err());
     }
-    let agent = safetensors::serialize(
-        Vec::<(String, safetensors::tensor::TensorView<'_>)>::new(),
-        None,
-    );
-    let error = Learner::from_bytes(SETTINGS, &agent.unwrap())
-        .err()
-        .unwrap();
-    assert!(
-        error.to_string().starts_with("it holds no learner"),
-        "{error}"
-    );
+    let agent = safetensors::serialize(Vec::<(String, safetensors::tensor::TensorView<'_>)>::new(), None);
+    let error = Learner::from_bytes(SETTINGS, &agent.unwrap()).err().unwrap();
+    assert!(error.to_string().starts_with("it holds no learner"), "{error}");
 }

@@ -1,8 +1,5 @@
 //! What JavaScript calls. Messages and answers are bytes in one buffer.
-#![allow(
-    unsafe_code,
-    reason = "names and imports of WebAssembly; no block is unsafe"
-)]
+#![allow(unsafe_code, reason = "names and imports of WebAssembly; no block is unsafe")]
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -44,10 +41,7 @@ extern "C" fn answer() -> *const u8 {
 extern "C" fn ask() -> usize {
     let answer = match serde_json::from_slice(&taken()) {
         Ok(asked) => TAB.with_borrow_mut(|tab| tab.answer(&asked)),
-        Err(error) => Answer {
-            status: 400,
-            text: error.to_string(),
-        },
+        Err(error) => Answer { status: 400, text: error.to_string() },
     };
     put(serde_json::to_vec(&answer).expect("an answer is plain data"))
 }
@@ -67,9 +61,7 @@ extern "C" fn take_agent(name: usize) {
 #[unsafe(no_mangle)]
 extern "C" fn take_own(name: usize) -> usize {
     let (name, bytes) = named(name);
-    put(TAB
-        .with_borrow_mut(|tab| tab.take_own(&name, bytes))
-        .into_bytes())
+    put(TAB.with_borrow_mut(|tab| tab.take_own(&name, bytes)).into_bytes())
 }
 
 /// Thinks; 0 if there is nothing to think about, 2 if people want a pause then.

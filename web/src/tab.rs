@@ -91,10 +91,7 @@ impl Tab {
                 game: GAMES[0].to_owned(),
                 seats: vec!["human".to_owned(), Level::USUAL.name().to_owned()],
                 settings: GameSettings::default(),
-                store: Store {
-                    built_in: true,
-                    ..Store::default()
-                },
+                store: Store { built_in: true, ..Store::default() },
                 record: None,
                 analyse: false,
             },
@@ -131,21 +128,12 @@ impl Tab {
     /// Answers a message.
     pub fn answer(&mut self, asked: &Asked) -> Answer {
         if let Some(game) = self.lacks(asked) {
-            return Answer {
-                status: LACKS_AGENT,
-                text: game,
-            };
+            return Answer { status: LACKS_AGENT, text: game };
         }
         match self.route(asked) {
             Ok(Some(text)) => Answer { status: 200, text },
-            Ok(None) => Answer {
-                status: NOTHING_NEW,
-                text: String::new(),
-            },
-            Err(Rejection(status, message)) => Answer {
-                status,
-                text: json!({ "error": message }).to_string(),
-            },
+            Ok(None) => Answer { status: NOTHING_NEW, text: String::new() },
+            Err(Rejection(status, message)) => Answer { status, text: json!({ "error": message }).to_string() },
         }
     }
 
@@ -180,9 +168,7 @@ impl Tab {
             _ => {
                 let open = self.find(&asked.session)?;
                 match path {
-                    "/api/session" if asked.body.is_some() => {
-                        self.obey(page::read(body)?, wish.language)?
-                    }
+                    "/api/session" if asked.body.is_some() => self.obey(page::read(body)?, wish.language)?,
                     "/api/session" if wish.since == Some(open.version) => return Ok(None),
                     "/api/session" => open.view(),
                     "/api/setup" => page::setup(&open.session, body, texts)?,
@@ -199,8 +185,7 @@ impl Tab {
     /// The session with this id, which becomes the one that is thought about.
     fn find(&mut self, id: &str) -> Result<&mut Open, Rejection> {
         let place = self.open.iter().position(|open| open.id == id);
-        let place =
-            place.ok_or_else(|| Rejection(404, "no such session is open here".to_owned()))?;
+        let place = place.ok_or_else(|| Rejection(404, "no such session is open here".to_owned()))?;
         let open = self.open.remove(place);
         self.open.push(open);
         Ok(self.open.last_mut().expect("one was pushed"))
@@ -212,12 +197,7 @@ impl Tab {
             return Err(impossible(texts.get("needs_server")));
         }
         let session = opening.begin(&self.defaults, texts, asked.seed);
-        let open = Open {
-            id: asked.id.clone(),
-            session: session.map_err(impossible)?,
-            version: 1,
-            trouble: None,
-        };
+        let open = Open { id: asked.id.clone(), session: session.map_err(impossible)?, version: 1, trouble: None };
         let mut view = open.view();
         view["id"] = json!(open.id);
         if self.open.len() == MOST_SESSIONS {
@@ -231,8 +211,7 @@ impl Tab {
     fn obey(&mut self, command: page::Command, language: Language) -> Result<Value, Rejection> {
         let open = self.open.last_mut().expect("a session was found");
         open.trouble = None;
-        page::obey(&mut open.session, command, language, &self.defaults.seats)
-            .map_err(impossible)?;
+        page::obey(&mut open.session, command, language, &self.defaults.seats).map_err(impossible)?;
         open.version += 1;
         Ok(open.view())
     }

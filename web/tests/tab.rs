@@ -55,12 +55,7 @@ fn a_move_is_answered_in_every_game() {
             }
             let text = &view["scene"]["legal"][0]["text"];
             assert!(view["human"] == json!(true), "{view}");
-            let played = ask(
-                &mut tab,
-                session,
-                id,
-                Some(json!({"do": "play", "text": text})),
-            );
+            let played = ask(&mut tab, session, id, Some(json!({"do": "play", "text": text})));
             assert_eq!(played.status, 200, "{}", played.text);
             while tab.think() != Thinking::Idle {}
             view = json_of(&ask(&mut tab, session, id, None));
@@ -75,10 +70,7 @@ fn a_move_is_answered_in_every_game() {
 fn two_people_are_told_that_they_need_a_server() {
     let (mut tab, _) = opened("jarmo");
     let invitation = json!({ "game": "jarmo", "duel": "white" });
-    for (path, body) in [
-        ("/api/sessions?lang=en", invitation),
-        ("/api/join?lang=en", json!({})),
-    ] {
+    for (path, body) in [("/api/sessions?lang=en", invitation), ("/api/join?lang=en", json!({}))] {
         let answer = ask(&mut tab, path, "", Some(body));
         assert_eq!(answer.status, 422);
         let error = json_of(&answer)["error"].to_string();
@@ -97,10 +89,7 @@ fn an_agent_file_of_the_person_plays() {
     let bytes = include_bytes!("../../checkpoints/connect_four.safetensors");
     let name = tab.take_own("mine.safetensors", bytes.to_vec());
     assert_eq!(name, "mine.safetensors");
-    assert_eq!(
-        tab.take_own("mine.safetensors", bytes.to_vec()),
-        "2-mine.safetensors"
-    );
+    assert_eq!(tab.take_own("mine.safetensors", bytes.to_vec()), "2-mine.safetensors");
     let taken = ask(&mut tab, session, id, seat(&name));
     assert_eq!(json_of(&taken)["seats"][1], json!(name), "{}", taken.text);
     tab.take_own("broken.safetensors", b"nothing".to_vec());

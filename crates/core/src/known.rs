@@ -32,13 +32,7 @@ pub trait Endgames<G: Game>: Send + Sync {
 
     /// Which of the actions that keep a win to take if their plies are not known, so that the win comes
     /// closer.
-    fn way_forward(
-        &self,
-        _game: &G,
-        _position: &G::Position,
-        winning: &[Action],
-        stream: &mut Stream,
-    ) -> Action {
+    fn way_forward(&self, _game: &G, _position: &G::Position, winning: &[Action], stream: &mut Stream) -> Action {
         winning[below(stream.next_u64(), winning.len() as u32) as usize]
     }
 

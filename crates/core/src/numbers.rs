@@ -109,9 +109,7 @@ impl NumberRange<u64> {
     }
 
     /// [`NumberRange::parse`] as a function, for the options of a program.
-    pub fn parser<T: TryFrom<u64>>(
-        self,
-    ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    pub fn parser<T: TryFrom<u64>>(self) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
         move |text| self.parse(text)
     }
 }

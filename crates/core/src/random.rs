@@ -86,11 +86,7 @@ mod tests {
     fn draws_match_published_outputs_of_splitmix64() {
         let draws = Draws(1234567);
         let bits: Vec<u64> = (0..3).map(|number| draws.bits(number)).collect();
-        let published = [
-            6_457_827_717_110_365_317,
-            3_203_168_211_198_807_973,
-            9_817_491_932_198_370_423,
-        ];
+        let published = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!(bits, published);
         assert_ne!(Draws::new(0, 1).bits(0), Draws::new(1, 0).bits(0));
     }

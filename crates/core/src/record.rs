@@ -158,9 +158,9 @@ impl GameRecord {
         let game = self.rules(game)?;
         let start = match &self.position {
             None => game.start(),
-            Some(text) => game
-                .parse_position(text)
-                .map_err(|error| RecordError::new(format!("illegal position: {error}")))?,
+            Some(text) => {
+                game.parse_position(text).map_err(|error| RecordError::new(format!("illegal position: {error}")))?
+            }
         };
         let mut played = Line::at(start);
         for (index, text) in self.moves.iter().enumerate() {

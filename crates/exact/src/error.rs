@@ -56,10 +56,7 @@ impl ExactError {
 
     /// A file of tables that was damaged after it was written.
     pub(crate) fn damaged(problem: impl Display) -> ExactError {
-        ExactError::of_kind(
-            ExactErrorKind::Damaged,
-            format_args!("{problem}; build it again"),
-        )
+        ExactError::of_kind(ExactErrorKind::Damaged, format_args!("{problem}; build it again"))
     }
 
     /// The same problem, of the file or folder with this name.

@@ -27,17 +27,12 @@ pub struct Address {
 }
 
 /// Adds the user's key and the authority. Returns the user's public key as well.
-pub(super) fn identify(
-    mut options: ConnectOptions,
-    address: &Address,
-) -> Result<(ConnectOptions, String), FleetError> {
+pub(super) fn identify(mut options: ConnectOptions, address: &Address) -> Result<(ConnectOptions, String), FleetError> {
     let mut user = "open".to_owned();
     if let Some(path) = &address.key {
         let pair = read_key(path)?;
         user = pair.public_key();
-        options = options
-            .nkey(pair.seed().map_err(FleetError::new)?)
-            .custom_inbox_prefix(format!("_INBOX_{user}"));
+        options = options.nkey(pair.seed().map_err(FleetError::new)?).custom_inbox_prefix(format!("_INBOX_{user}"));
     }
     if let Some(path) = &address.authority {
         read_text(path, SETTINGS_BYTES).map_err(FleetError::at(path))?;
@@ -48,12 +43,8 @@ pub(super) fn identify(
 
 /// Reads the file of a user's key.
 pub(super) fn read_key(path: &Path) -> Result<KeyPair, FleetError> {
-    let wrong = |problem: &dyn Display| {
-        FleetError::new(format!(
-            "{}: {problem}; `fleet up` writes such files",
-            path.display()
-        ))
-    };
+    let wrong =
+        |problem: &dyn Display| FleetError::new(format!("{}: {problem}; `fleet up` writes such files", path.display()));
     let seed = read_text(path, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
     KeyPair::from_seed(seed.trim()).map_err(|_| wrong(&"it holds no key"))
 }
@@ -77,13 +68,11 @@ pub(super) fn explain(url: &str, error: &ConnectError) -> FleetError {
         }
         _ => {}
     }
-    let problem = FleetError::new(format!(
-        "{url}: {error}; `fleet up` starts a server and says how to reach it"
-    ));
+    let problem = FleetError::new(format!("{url}: {error}; `fleet up` starts a server and says how to reach it"));
     match error.kind() {
-        ConnectErrorKind::AuthorizationViolation => FleetError::new(format!(
-            "{url}: the server does not know this key, or needs one"
-        )),
+        ConnectErrorKind::AuthorizationViolation => {
+            FleetError::new(format!("{url}: the server does not know this key, or needs one"))
+        }
         ConnectErrorKind::Dns | ConnectErrorKind::Io | ConnectErrorKind::TimedOut => {
             problem.of_kind(FleetErrorKind::Passing)
         }
@@ -103,10 +92,7 @@ pub(super) fn check_version(url: &str, version: &str) -> Result<(), FleetError> 
 
 fn is_new_enough(version: &str) -> bool {
     let plain = version.split('-').next().unwrap_or_default();
-    let parts: Vec<u64> = plain
-        .split('.')
-        .map_while(|part| part.parse().ok())
-        .collect();
+    let parts: Vec<u64> = plain.split('.').map_while(|part| part.parse().ok()).collect();
     parts.len() == LEAST_VERSION.len() && parts[..] >= LEAST_VERSION[..]
 }
 

@@ -29,10 +29,7 @@ pub enum FleetErrorKind {
 
 impl FleetError {
     pub(super) fn new(problem: impl fmt::Display) -> FleetError {
-        FleetError {
-            problem: problem.to_string(),
-            kind: FleetErrorKind::Lasting,
-        }
+        FleetError { problem: problem.to_string(), kind: FleetErrorKind::Lasting }
     }
 
     /// What makes a problem of an error with a file.

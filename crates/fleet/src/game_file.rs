@@ -22,11 +22,7 @@ pub(super) const MOST_PLAIN: usize = 1 << 24;
 /// The level of compression. Higher ones save little, because most bytes are the low ones of floats.
 const LEVEL: i32 = 3;
 
-const FORMAT: Format = Format {
-    key: "jarmo_games",
-    what: "games",
-    version: 2,
-};
+const FORMAT: Format = Format { key: "jarmo_games", what: "games", version: 2 };
 
 /// The expectations of a search: win, draw, loss.
 const EXPECTED: usize = 3;
@@ -61,25 +57,15 @@ impl GameFile {
         let starts: Vec<String> = games.iter().map(|game| game.game.start_text()).collect();
         let policy = searches().flat_map(|search| search.policy.iter().copied());
         let expected = searches().flat_map(|search| search.expected);
-        let actions: Vec<u16> = games
-            .iter()
-            .flat_map(|game| game.game.actions().iter().copied())
-            .collect();
+        let actions: Vec<u16> = games.iter().flat_map(|game| game.game.actions().iter().copied()).collect();
         let count = |number: usize| number as u32;
         let weights: Vec<[u32; 2]> = games.iter().map(|game| halves(game.weights)).collect();
         let arrays = [
             Array::flat("starts", starts.join("\n").as_bytes()),
             Array::flat("actions", &actions),
-            lengths("action_counts", games, |game| {
-                count(game.game.actions().len())
-            }),
+            lengths("action_counts", games, |game| count(game.game.actions().len())),
             lengths("search_counts", games, |game| count(game.searches.len())),
-            Array::flat(
-                "policy_counts",
-                &searches()
-                    .map(|search| search.policy.len() as u16)
-                    .collect::<Vec<_>>(),
-            ),
+            Array::flat("policy_counts", &searches().map(|search| search.policy.len() as u16).collect::<Vec<_>>()),
             Array::flat("policy", &float_planes(policy)),
             Array::flat("expected", &float_planes(expected)),
             Array::flat("weights", &weights.concat()),
@@ -98,9 +84,7 @@ impl GameFile {
             )));
         }
         let plain = decompress(bytes, MOST_PLAIN)?;
-        let (header, arrays) = FORMAT
-            .read::<GameFileHeader>(&plain)
-            .map_err(FleetError::new)?;
+        let (header, arrays) = FORMAT.read::<GameFileHeader>(&plain).map_err(FleetError::new)?;
         let games = games_of(&arrays).map_err(FleetError::new)?;
         Ok(GameFile { header, games })
     }
@@ -200,10 +184,7 @@ pub(super) fn bytes_of(planes: &[u8]) -> Vec<u8> {
     let mut before = 0;
     for byte in 0..size_of::<f32>() {
         let plane = &planes[before..];
-        whole
-            .iter_mut()
-            .zip(plane)
-            .for_each(|(float, &from)| float[byte] = from);
+        whole.iter_mut().zip(plane).for_each(|(float, &from)| float[byte] = from);
         before += match rest.get_mut(byte) {
             Some(last) => {
                 *last = plane[long - 1];

@@ -55,11 +55,7 @@ impl Inbox {
             let made = fs::create_dir_all(folder).and_then(|()| remove_leftovers(folder));
             made.map_err(FleetError::at(folder))?;
         }
-        Ok(Inbox {
-            inbox,
-            quarantine,
-            batches: Mutex::default(),
-        })
+        Ok(Inbox { inbox, quarantine, batches: Mutex::default() })
     }
 
     /// Writes and syncs the files of a batch.
@@ -69,10 +65,7 @@ impl Inbox {
         };
         let (sequence, id) = (first.sequence, first.id);
         let path = self.inbox.join(format!("{sequence:012}-{id}.{ENDING}"));
-        let held: Vec<_> = files
-            .iter()
-            .map(|(name, bytes)| (name, bytes.len()))
-            .collect();
+        let held: Vec<_> = files.iter().map(|(name, bytes)| (name, bytes.len())).collect();
         let held = serde_json::to_string(&held).expect("names are plain data") + "\n";
         let mut parts = vec![held.as_bytes()];
         parts.extend(files.iter().map(|(_, bytes)| *bytes));

@@ -195,9 +195,7 @@ impl Intake {
             if !arrivals.blocked.insert(key.clone()) {
                 continue;
             }
-            arrivals.warn(format!(
-                "{key} is blocked; order.jsonl names the files that it sent before"
-            ));
+            arrivals.warn(format!("{key} is blocked; order.jsonl names the files that it sent before"));
             let dropped = arrivals.ready.extract_if(.., |name, _| name.key == key);
             for (name, delivery) in dropped {
                 arrivals.waiting -= delivery.samples.len();
@@ -232,10 +230,8 @@ impl Intake {
             }
         }
         let newest = self.arrivals().newest;
-        let checked: Vec<_> = new
-            .par_iter()
-            .map(|(name, message)| (self.check)(name, &message.payload, newest))
-            .collect();
+        let checked: Vec<_> =
+            new.par_iter().map(|(name, message)| (self.check)(name, &message.payload, newest)).collect();
         let (mut sound, mut kept) = (Vec::new(), Vec::new());
         for ((name, message), checked) in new.iter().zip(checked) {
             match checked {
@@ -256,12 +252,7 @@ impl Intake {
     }
 
     /// Puts a bad file into quarantine, and counts it.
-    fn put_away(
-        &self,
-        name: &KeptName,
-        bytes: &[u8],
-        problem: &FleetError,
-    ) -> Result<(), FleetError> {
+    fn put_away(&self, name: &KeptName, bytes: &[u8], problem: &FleetError) -> Result<(), FleetError> {
         let place = match self.inbox.quarantine(name.id, bytes) {
             Ok(Some(path)) => path.display().to_string(),
             Ok(None) => "quarantine is full; the file is not kept".to_owned(),

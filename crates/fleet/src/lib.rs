@@ -46,9 +46,7 @@ pub use worker::{WorkerSettings, work};
 
 /// A number that no other process and no other moment has, for names and seeds.
 fn unique() -> u64 {
-    let nanos = std::time::UNIX_EPOCH
-        .elapsed()
-        .map_or(0, |time| time.as_nanos());
+    let nanos = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos());
     mix(nanos as u64 ^ mix(u64::from(std::process::id())))
 }
 

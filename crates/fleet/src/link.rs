@@ -11,8 +11,7 @@ use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{
-    Client, ClientError, ConnectErrorKind, ConnectOptions, Event, Message, RequestErrorKind,
-    ServerError,
+    Client, ClientError, ConnectErrorKind, ConnectOptions, Event, Message, RequestErrorKind, ServerError,
 };
 use futures_util::{Stream, StreamExt};
 use tokio::runtime::{Builder, Runtime};
@@ -86,13 +85,7 @@ impl Link {
         let _inside = runtime.enter(); // the context starts a task
         let mut context = jetstream::new(client.clone());
         context.set_timeout(ANSWER);
-        Ok(Link {
-            runtime: Arc::new(runtime),
-            client,
-            context,
-            user,
-            signals,
-        })
+        Ok(Link { runtime: Arc::new(runtime), client, context, user, signals })
     }
 
     pub(super) fn client(&self) -> &Client {
@@ -132,16 +125,13 @@ impl Link {
         bytes: Vec<u8>,
         patience: Duration,
     ) -> Result<(), FleetError> {
-        let message = PublishMessage::build()
-            .message_id(name)
-            .payload(bytes.into());
+        let message = PublishMessage::build().message_id(name).payload(bytes.into());
         let sent = self.within(patience, async {
             let sent = self.context.send_publish(subject.to_owned(), message).await;
             sent?.await
         })?;
         sent.map(|_| ()).map_err(|error| {
-            let said: Option<&jetstream::Error> =
-                error.source().and_then(|source| source.downcast_ref());
+            let said: Option<&jetstream::Error> = error.source().and_then(|source| source.downcast_ref());
             let code = said.map(jetstream::Error::error_code);
             let kind = match (error.kind(), code) {
                 // The code of every failure to store; a full disk is another one.
@@ -172,17 +162,11 @@ impl Link {
     }
 
     /// The answers to a question that has many, in their order.
-    pub(super) fn ask_for_many(
-        &self,
-        subject: &str,
-        bytes: Vec<u8>,
-    ) -> Result<Vec<Message>, FleetError> {
+    pub(super) fn ask_for_many(&self, subject: &str, bytes: Vec<u8>) -> Result<Vec<Message>, FleetError> {
         let inbox = self.client.new_inbox();
         self.wait(async {
             let mut heard = self.client.subscribe(inbox.clone()).await?;
-            let asked = self
-                .client
-                .publish_with_reply(subject.to_owned(), inbox, bytes.into());
+            let asked = self.client.publish_with_reply(subject.to_owned(), inbox, bytes.into());
             asked.await?;
             let mut answers = Vec::new();
             while let Some(message) = heard.next().await {
@@ -211,18 +195,12 @@ impl Link {
     }
 
     /// Begins something without waiting for it.
-    pub(super) fn spawn<T: Send + 'static>(
-        &self,
-        what: impl Future<Output = T> + Send + 'static,
-    ) -> JoinHandle<T> {
+    pub(super) fn spawn<T: Send + 'static>(&self, what: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
         self.runtime.spawn(what)
     }
 
     /// Waits for something, for at most as long as the server may take for an answer.
-    pub(super) fn wait<T, E: Display>(
-        &self,
-        what: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, FleetError> {
+    pub(super) fn wait<T, E: Display>(&self, what: impl Future<Output = Result<T, E>>) -> Result<T, FleetError> {
         self.wait_for(ANSWER, what)
     }
 
@@ -263,9 +241,7 @@ impl Signals {
                 self.is_refused.store(true, Ordering::Relaxed);
             }
             // The server does not answer the request itself.
-            Event::ServerError(ServerError::Other(error))
-                if error.starts_with("Permissions Violation for Publish") =>
-            {
+            Event::ServerError(ServerError::Other(error)) if error.starts_with("Permissions Violation for Publish") => {
                 self.denied.notify_waiters();
             }
             _ => {}

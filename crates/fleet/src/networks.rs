@@ -77,34 +77,17 @@ pub(super) fn read_network(link: &Link, newest: &Newest) -> Result<AgentFile, Fl
 }
 
 /// Writes an object, compressed.
-pub(super) fn write_object(
-    link: &Link,
-    store: &ObjectStore,
-    name: &str,
-    bytes: &[u8],
-) -> Result<Parcel, FleetError> {
+pub(super) fn write_object(link: &Link, store: &ObjectStore, name: &str, bytes: &[u8]) -> Result<Parcel, FleetError> {
     let bytes = compress(&planes(bytes));
     let mut content = Cursor::new(&bytes);
-    let about = ObjectMetadata {
-        name: name.to_owned(),
-        chunk_size: Some(CHUNK),
-        ..ObjectMetadata::default()
-    };
+    let about = ObjectMetadata { name: name.to_owned(), chunk_size: Some(CHUNK), ..ObjectMetadata::default() };
     let written = link.wait_for(TRANSFER, store.put(about, &mut content))?;
-    Ok(Parcel {
-        nuid: written.nuid,
-        chunks: written.chunks,
-        bytes: bytes.len(),
-    })
+    Ok(Parcel { nuid: written.nuid, chunks: written.chunks, bytes: bytes.len() })
 }
 
 /// Reads what [`write_object`] wrote. It asks for message after message, because a user who may create consumers, as the
 /// client's own reader does, could let the server send messages to others.
-pub(super) fn read_object(
-    link: &Link,
-    bucket: &str,
-    parcel: &Parcel,
-) -> Result<Vec<u8>, FleetError> {
+pub(super) fn read_object(link: &Link, bucket: &str, parcel: &Parcel) -> Result<Vec<u8>, FleetError> {
     let read = async {
         let stream = format!("OBJ_{bucket}");
         let stream = link.context().get_stream_no_info(stream).await?;

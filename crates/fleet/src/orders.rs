@@ -28,8 +28,6 @@ impl Orders {
 
     /// Reads orders. Those of a newer version are none.
     pub(super) fn read(bytes: Option<&[u8]>) -> Orders {
-        bytes
-            .and_then(|bytes| serde_json::from_slice(bytes).ok())
-            .unwrap_or_default()
+        bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
     }
 }

@@ -107,11 +107,7 @@ pub(super) struct LearnerPlaces {
 impl LearnerPlaces {
     /// Finds all places of a run, and makes those that are missing. At most `queue` files wait; those of one key take at
     /// most half of the room.
-    pub(super) async fn open(
-        context: &Context,
-        run: &str,
-        queue: u64,
-    ) -> Result<LearnerPlaces, FleetError> {
+    pub(super) async fn open(context: &Context, run: &str, queue: u64) -> Result<LearnerPlaces, FleetError> {
         let queue = queue.min(i64::MAX as u64) as i64;
         let samples = stream::Config {
             name: format!("{SAMPLES}{run}"),
@@ -136,16 +132,9 @@ impl LearnerPlaces {
         };
         let files = samples.get_or_create_consumer(LEARNER, consumer).await;
         let files = files.map_err(|error| failed("consumer `learner`", &error))?;
-        remove_acknowledged(&samples, &files)
-            .await
-            .map_err(|error| failed(SAMPLES, &error))?;
+        remove_acknowledged(&samples, &files).await.map_err(|error| failed(SAMPLES, &error))?;
         make_progress(context).await?;
-        Ok(LearnerPlaces {
-            files,
-            runs: runs(context).await?,
-            networks: objects(context, NETWORKS).await?,
-            samples,
-        })
+        Ok(LearnerPlaces { files, runs: runs(context).await?, networks: objects(context, NETWORKS).await?, samples })
     }
 }
 
@@ -167,10 +156,7 @@ pub(super) struct Listed {
 }
 
 /// A stream's state and limits, and the server's time; `None` if there is no such stream. Needs no right but to ask.
-pub(super) fn look_at(
-    link: &Link,
-    stream: &str,
-) -> Result<Option<(stream::Info, DateTime)>, FleetError> {
+pub(super) fn look_at(link: &Link, stream: &str) -> Result<Option<(stream::Info, DateTime)>, FleetError> {
     #[derive(Deserialize)]
     struct Answer {
         #[serde(flatten)]
@@ -263,12 +249,8 @@ async fn make_progress(context: &Context) -> Result<(), FleetError> {
 
 /// The bucket of all runs.
 pub(super) async fn runs(context: &Context) -> Result<Store, FleetError> {
-    let config = kv::Config {
-        bucket: RUNS.to_owned(),
-        history: 1,
-        storage: StorageType::File,
-        ..kv::Config::default()
-    };
+    let config =
+        kv::Config { bucket: RUNS.to_owned(), history: 1, storage: StorageType::File, ..kv::Config::default() };
     let made = context.create_or_update_key_value(config).await;
     made.map_err(|error| failed(RUNS, &error))
 }

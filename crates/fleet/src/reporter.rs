@@ -87,12 +87,8 @@ impl State {
 
 impl Reporter {
     pub(super) fn new(worker: &str, threads: usize) -> Reporter {
-        let progress = WorkerStatus {
-            worker: worker.to_owned(),
-            program: this_program(),
-            threads,
-            ..WorkerStatus::default()
-        };
+        let progress =
+            WorkerStatus { worker: worker.to_owned(), program: this_program(), threads, ..WorkerStatus::default() };
         Reporter {
             link: OnceLock::new(),
             state: Mutex::new(State {
@@ -139,10 +135,7 @@ impl Reporter {
         state.played = Instant::now();
         state.progress.positions += counts.positions;
         state.progress.games += counts.games.games;
-        if matches!(
-            state.progress.doing,
-            Doing::Starting | Doing::WaitingForLearner | Doing::Paused
-        ) {
+        if matches!(state.progress.doing, Doing::Starting | Doing::WaitingForLearner | Doing::Paused) {
             state.begin(Doing::Playing);
         }
     }

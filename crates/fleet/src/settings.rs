@@ -69,13 +69,9 @@ impl RunSettings {
             play: u32,
             program: String,
         }
-        let unreadable =
-            |error| FleetError::new(format!("the settings of the run cannot be read: {error}"));
+        let unreadable = |error| FleetError::new(format!("the settings of the run cannot be read: {error}"));
         let there: Versions = serde_json::from_slice(bytes).map_err(unreadable)?;
-        let versions = [
-            ("the fleet's protocol", there.protocol, PROTOCOL),
-            ("self-play and search", there.play, PLAY),
-        ];
+        let versions = [("the fleet's protocol", there.protocol, PROTOCOL), ("self-play and search", there.play, PLAY)];
         for (what, theirs, ours) in versions {
             if theirs != ours {
                 return Err(FleetError::new(format!(
@@ -125,17 +121,12 @@ impl RunSettings {
 
 /// The content of the board file of a game's rules, if there is one.
 pub(super) fn board_text(rules: &GameSettings) -> Result<Option<String>, FleetError> {
-    let text = rules
-        .board
-        .as_ref()
-        .map(|path| read_text(path, SETTINGS_BYTES));
+    let text = rules.board.as_ref().map(|path| read_text(path, SETTINGS_BYTES));
     text.transpose().map_err(FleetError::new)
 }
 
 /// The rules of a game with this board, and the file with it, which is deleted when it is dropped.
-pub(super) fn with_board(
-    text: Option<&str>,
-) -> Result<(GameSettings, Option<NamedTempFile>), FleetError> {
+pub(super) fn with_board(text: Option<&str>) -> Result<(GameSettings, Option<NamedTempFile>), FleetError> {
     let write = |text: &str| {
         let mut file = NamedTempFile::new()?;
         file.write_all(text.as_bytes())?;
@@ -143,10 +134,7 @@ pub(super) fn with_board(
     };
     let file = text.map(write).transpose();
     let file = file.map_err(|error: io::Error| FleetError::new(format!("the board: {error}")))?;
-    let rules = GameSettings {
-        board: file.as_ref().map(|file| file.path().to_owned()),
-        ..GameSettings::default()
-    };
+    let rules = GameSettings { board: file.as_ref().map(|file| file.path().to_owned()), ..GameSettings::default() };
     Ok((rules, file))
 }
 

@@ -56,9 +56,7 @@ pub struct RunStatus {
 pub fn status(link: &Link) -> Result<Status, FleetError> {
     // A learner or an arena that uses the server makes the streams.
     let said = list(link, PROGRESS)?;
-    let arenas = said
-        .iter()
-        .filter(|said| said.of == ARENA && said.age < GONE_AFTER);
+    let arenas = said.iter().filter(|said| said.of == ARENA && said.age < GONE_AFTER);
     let blocks = arenas.filter_map(|said| serde_json::from_slice::<u64>(&said.content).ok());
     Ok(Status {
         server: link.client().server_info().version,
@@ -68,11 +66,7 @@ pub fn status(link: &Link) -> Result<Status, FleetError> {
     })
 }
 
-fn runs<'a>(
-    link: &Link,
-    entries: &'a [Listed],
-    said: &'a [Listed],
-) -> Result<Vec<RunStatus>, FleetError> {
+fn runs<'a>(link: &Link, entries: &'a [Listed], said: &'a [Listed]) -> Result<Vec<RunStatus>, FleetError> {
     let find = |list: &'a [Listed], of: &str, name: &str| {
         let mut list = list.iter();
         list.find(|entry| entry.of == of && entry.name == name)
@@ -88,8 +82,7 @@ fn runs<'a>(
         let ages = [Some(entry), newest, life];
         let ages = ages.into_iter().flatten().map(|message| message.age);
         let report = life.and_then(|life| serde_json::from_slice(&life.content).ok());
-        let newest =
-            newest.and_then(|newest| serde_json::from_slice::<Newest>(&newest.content).ok());
+        let newest = newest.and_then(|newest| serde_json::from_slice::<Newest>(&newest.content).ok());
         let queue = look_at(link, &format!("{SAMPLES}{run}"))?.map(|(queue, _)| queue);
         let waiting = queue.as_ref().map(|queue| &queue.state);
         runs.push(RunStatus {
@@ -119,11 +112,7 @@ impl fmt::Display for Status {
             write!(out, "{run}")?;
         }
         if self.blocks > 0 {
-            writeln!(
-                out,
-                "matches: blocks of games to be played: {}",
-                self.blocks
-            )?;
+            writeln!(out, "matches: blocks of games to be played: {}", self.blocks)?;
         }
         if self.workers.is_empty() {
             return writeln!(out, "no worker in the last hour");
@@ -143,12 +132,7 @@ impl fmt::Display for Status {
 }
 
 impl Status {
-    fn write_worker(
-        &self,
-        worker: &WorkerStatus,
-        width: usize,
-        out: &mut fmt::Formatter<'_>,
-    ) -> fmt::Result {
+    fn write_worker(&self, worker: &WorkerStatus, width: usize, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let doing = match (worker.is_here(), worker.plays()) {
             (false, _) => format!("gone, last heard {} ago", ago(worker.since_heard)),
             (true, true) => worker.doing.text().to_owned(),
@@ -182,15 +166,8 @@ impl Status {
 
 impl fmt::Display for RunStatus {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RunStatus {
-            run,
-            folder,
-            program,
-            ..
-        } = self;
-        let step = self.step.map_or(String::new(), |step| {
-            format!(", newest network of step {step}")
-        });
+        let RunStatus { run, folder, program, .. } = self;
+        let step = self.step.map_or(String::new(), |step| format!(", newest network of step {step}"));
         let since = match self.is_here {
             true => String::new(),
             false => format!(", stopped {} ago", ago(self.since_heard)),

@@ -9,9 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::intake::{Arrivals, Intake};
 use super::networks::{KEPT, newest, publish};
-use super::places::{
-    BLOCKED, CURRENT, LearnerPlaces, Listed, PROGRESS, list, progress_subject, settings_of,
-};
+use super::places::{BLOCKED, CURRENT, LearnerPlaces, Listed, PROGRESS, list, progress_subject, settings_of};
 use super::progress::{LEARNER, workers};
 use super::settings::RunSettings;
 use super::{FleetError, FleetErrorKind, Link, lock};
@@ -77,16 +75,8 @@ struct Network {
 
 impl NatsSupply {
     /// Connects a run with a server. Workers that are told no run play for the one whose learner began last.
-    pub fn open<G: CatalogGame>(
-        link: Link,
-        game: &G,
-        settings: SupplySettings<'_>,
-    ) -> Result<NatsSupply, FleetError> {
-        let SupplySettings {
-            run,
-            folder,
-            config,
-        } = settings;
+    pub fn open<G: CatalogGame>(link: Link, game: &G, settings: SupplySettings<'_>) -> Result<NatsSupply, FleetError> {
+        let SupplySettings { run, folder, config } = settings;
         let shown = folder.display().to_string();
         let published = RunSettings::new(run.clone(), shown, GameVersion::of(game), config)?;
         let queue = config.fleet.queue;
@@ -109,10 +99,7 @@ impl NatsSupply {
             shared.intake.arrivals().published(newest.step);
         }
         shared.show_life()?;
-        Ok(NatsSupply {
-            shared: Arc::new(shared),
-            threads: Mutex::default(),
-        })
+        Ok(NatsSupply { shared: Arc::new(shared), threads: Mutex::default() })
     }
 
     fn arrivals(&self) -> MutexGuard<'_, Arrivals> {
@@ -125,11 +112,8 @@ impl Supply for NatsSupply {
         self.arrivals().seen = seen.clone();
         self.shared.block_revoked()?;
         self.shared.intake.resume()?;
-        let threads: [(&str, Work); 3] = [
-            ("intake", Shared::take_in),
-            ("networks", Shared::send_networks),
-            ("watch", Shared::watch),
-        ];
+        let threads: [(&str, Work); 3] =
+            [("intake", Shared::take_in), ("networks", Shared::send_networks), ("watch", Shared::watch)];
         for (name, work) in threads {
             let shared = Arc::clone(&self.shared);
             let thread = thread::Builder::new().name(name.to_owned());
@@ -148,10 +132,7 @@ impl Supply for NatsSupply {
     }
 
     fn publish(&self, agent: AgentFile) {
-        *lock(&self.shared.network) = Network {
-            agent: Some(agent),
-            is_published: false,
-        };
+        *lock(&self.shared.network) = Network { agent: Some(agent), is_published: false };
     }
 
     fn saved(&self) -> Result<(), RunError> {
@@ -286,8 +267,7 @@ impl Shared {
     fn show_life(&self) -> Result<bool, FleetError> {
         let report = serde_json::to_vec(&self.intake.arrivals().report);
         let report = report.expect("a report is plain data");
-        self.link
-            .send(&progress_subject(LEARNER, &self.run), report)?;
+        self.link.send(&progress_subject(LEARNER, &self.run), report)?;
         let settings = self.link.wait(self.places.runs.get(settings_of(&self.run)));
         Ok(settings?.is_some())
     }
@@ -313,16 +293,13 @@ impl Shared {
 
     /// Looks at the queue, the workers, the keys that are blocked, and whether workers have another run to play for.
     fn look(&self) -> Result<(), FleetError> {
-        let Shared {
-            link, run, places, ..
-        } = self;
+        let Shared { link, run, places, .. } = self;
         self.block_revoked()?;
         let queued = link.wait(places.samples.get_info())?.state.messages;
         let said = list(link, PROGRESS)?;
         let current = link.wait(places.runs.get(CURRENT))?;
         let is_free = current.is_none_or(|current| {
-            let is_current =
-                |life: &&Listed| life.of == LEARNER && *life.name.as_bytes() == *current;
+            let is_current = |life: &&Listed| life.of == LEARNER && *life.name.as_bytes() == *current;
             let life = said.iter().find(is_current);
             life.is_none_or(|life| life.age > LEAVES_AFTER)
         });

@@ -90,9 +90,7 @@ fn a_flood_fills_the_room_of_its_own_key() {
         }
     }
     assert!(refused > 20, "the queue has no limit for a key");
-    honest
-        .ask(&honest.files(RUN), file(RUN, 0, 1, "").0, None)
-        .unwrap();
+    honest.ask(&honest.files(RUN), file(RUN, 0, 1, "").0, None).unwrap();
     let taken = take(&supply, 1);
     assert_eq!(taken[0].key, honest.key, "an honest key's file arrives");
     // What a key says of itself is as limited: large words are refused, and of many names few are shown.
@@ -126,9 +124,7 @@ fn eleven_hundred_large_messages_fill_nothing() {
     for number in 0..1100 {
         rogue.send(&subjects[number % subjects.len()], vec![0; 990_000]);
     }
-    until("the server has read them", || {
-        rogue.ask(&subjects[0], b"{}".to_vec(), None).is_ok()
-    });
+    until("the server has read them", || rogue.ask(&subjects[0], b"{}".to_vec(), None).is_ok());
     let content = file(RUN, 0, 1, "").0;
     until("an honest file arrives", || {
         let answer = honest.ask(&honest.files(RUN), content.clone(), None);
@@ -151,9 +147,7 @@ fn rubbish_at_full_speed_stops_no_honest_worker() {
     let supply = learner(&server, RUN, 64);
     let honest = Stranger::with_key(&server, 2);
     let rate = |first: u64| {
-        let files: Vec<_> = (first..first + FILES)
-            .map(|seed| file(RUN, 0, seed, "").0)
-            .collect();
+        let files: Vec<_> = (first..first + FILES).map(|seed| file(RUN, 0, seed, "").0).collect();
         let begun = Instant::now();
         for content in files {
             // Like a worker: again, while its own share of the queue is full.
@@ -222,18 +216,11 @@ fn after_a_hundred_bad_files_a_key_is_left_waiting_and_others_are_not() {
         let rubbish = number.to_le_bytes().to_vec();
         rogue.ask(&rogue.files(RUN), rubbish, None).unwrap();
     }
-    rogue
-        .ask(&rogue.files(RUN), file(RUN, 0, 1, "").0, None)
-        .unwrap();
-    honest
-        .ask(&honest.files(RUN), file(RUN, 0, 2, "").0, None)
-        .unwrap();
+    rogue.ask(&rogue.files(RUN), file(RUN, 0, 1, "").0, None).unwrap();
+    honest.ask(&honest.files(RUN), file(RUN, 0, 2, "").0, None).unwrap();
     assert_eq!(take(&supply, 1)[0].key, honest.key);
     let bad = report(&supply).bad;
-    assert!(
-        (100..=164).contains(&bad),
-        "{bad}: one request's worth more"
-    );
+    assert!((100..=164).contains(&bad), "{bad}: one request's worth more");
     let warnings = supply.warnings().join("\n");
     assert!(warnings.contains(&rogue.key), "{warnings}");
     assert!(warnings.contains("100 bad files"), "{warnings}");
@@ -301,15 +288,9 @@ fn a_key_that_takes_all_blocks_of_a_match_stops_nothing() {
     };
     let game = ConnectFour::new(0);
     let specs = ["rollout:5", "random"].map(|spec| spec.parse().unwrap());
-    let entrants = ["one", "two"].map(|name| Entrant {
-        name: name.to_owned(),
-        checkpoint: None,
-    });
+    let entrants = ["one", "two"].map(|name| Entrant { name: name.to_owned(), checkpoint: None });
     let openings = Openings::random(&game, 2, 60, 3).unwrap();
-    let settings = Settings {
-        pairs: 60,
-        ..Settings::default()
-    };
+    let settings = Settings { pairs: 60, ..Settings::default() };
     let mut tournament = Tournament::new(&game, entrants.into(), &openings, settings).unwrap();
     let link = Link::open(&server.learner(), "arena").unwrap();
     let (stop, held) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -339,9 +320,7 @@ fn a_key_that_takes_all_blocks_of_a_match_stops_nothing() {
             }
         });
         scope.spawn(move || {
-            until("the rogue holds what it gets", || {
-                held.load(Ordering::Relaxed)
-            });
+            until("the rogue holds what it gets", || held.load(Ordering::Relaxed));
             let settings = WorkerSettings {
                 address: server.address(&server.key(2)),
                 name: "honest".to_owned(),
@@ -351,27 +330,10 @@ fn a_key_that_takes_all_blocks_of_a_match_stops_nothing() {
                 time: None,
                 most_games: None,
             };
-            work(
-                &Empty.register_with_extras(ConnectFour::new(0)),
-                &settings,
-                stop,
-                |_| (),
-            )
-            .unwrap();
+            work(&Empty.register_with_extras(ConnectFour::new(0)), &settings, stop, |_| ()).unwrap();
         });
-        let settings = MatchSettings {
-            rules: GameSettings::default(),
-            agents: specs.into(),
-        };
-        let played = play_matches(
-            &link,
-            &game,
-            &settings,
-            &mut tournament,
-            stop,
-            &mut (),
-            |_| (),
-        );
+        let settings = MatchSettings { rules: GameSettings::default(), agents: specs.into() };
+        let played = play_matches(&link, &game, &settings, &mut tournament, stop, &mut (), |_| ());
         stop.store(true, Ordering::Relaxed);
         played.unwrap();
     });

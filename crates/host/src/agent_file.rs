@@ -20,9 +20,7 @@ pub fn load(path: &Path) -> Result<AgentFile, FileError> {
 
 /// Reads a file and makes sure that it plays this game as this program knows it.
 pub fn load_for<G: Encode>(path: &Path, game: &G) -> Result<AgentFile, FileError> {
-    load(path)?
-        .for_game(game)
-        .map_err(|error| error.in_file(path))
+    load(path)?.for_game(game).map_err(|error| error.in_file(path))
 }
 
 /// Writes a file as a whole or not at all.

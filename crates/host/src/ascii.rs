@@ -4,10 +4,8 @@ use std::env;
 
 /// Whether the locale can show more than ASCII. One that is not set is taken to.
 pub fn locale_has_unicode() -> bool {
-    let tag = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .into_iter()
-        .filter_map(|name| env::var(name).ok())
-        .find(|tag| !tag.is_empty());
+    let tag =
+        ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(|name| env::var(name).ok()).find(|tag| !tag.is_empty());
     tag.is_none_or(|tag| {
         let tag = tag.to_ascii_lowercase();
         tag.contains("utf-8") || tag.contains("utf8")

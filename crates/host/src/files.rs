@@ -190,11 +190,7 @@ pub(crate) fn unlock(file: &File) {
 
 /// Locks a folder for this process with a file named `lock`; `None` if another process holds the lock.
 pub fn lock_folder(folder: &Path) -> io::Result<Option<FolderLock>> {
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(folder.join("lock"))?;
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("lock"))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(FolderLock { file })),
         Err(TryLockError::WouldBlock) => Ok(None),

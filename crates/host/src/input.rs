@@ -19,11 +19,7 @@ const LINE_COST: usize = 64;
 
 /// Reads the next line into `line` and returns whether it is complete; `None` at the end. Of a line longer
 /// than `most` bytes only the beginning is read, and the rest is skipped.
-pub fn read_line(
-    input: &mut impl BufRead,
-    line: &mut Vec<u8>,
-    most: u64,
-) -> io::Result<Option<bool>> {
+pub fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, most: u64) -> io::Result<Option<bool>> {
     line.clear();
     if input.take(most).read_until(b'\n', line)? == 0 {
         return Ok(None);
@@ -89,19 +85,11 @@ struct Queue {
 
 impl Ahead {
     /// Starts to read.
-    pub fn read(
-        input: impl BufRead + Send + 'static,
-        urgency: fn(&str) -> Urgency,
-    ) -> io::Result<Ahead> {
+    pub fn read(input: impl BufRead + Send + 'static, urgency: fn(&str) -> Urgency) -> io::Result<Ahead> {
         let shared = Arc::new(Shared::default());
         let reader = Arc::clone(&shared);
-        thread::Builder::new()
-            .name("input".to_owned())
-            .spawn(move || reader.fill(input, urgency))?;
-        Ok(Ahead {
-            shared,
-            holds_urgent: false,
-        })
+        thread::Builder::new().name("input".to_owned()).spawn(move || reader.fill(input, urgency))?;
+        Ok(Ahead { shared, holds_urgent: false })
     }
 
     /// Waits for the next line; `None` at the end.
@@ -207,9 +195,7 @@ impl Shared {
     }
 
     fn wait<'a>(&self, queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
-        self.changed
-            .wait(queue)
-            .unwrap_or_else(PoisonError::into_inner)
+        self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -34,11 +34,7 @@ impl Build {
             (commit, false) => text += &format!(" ({commit})"),
             (commit, true) => text += &format!(" ({commit}, changed)"),
         }
-        let features: Vec<&str> = self
-            .features
-            .iter()
-            .filter_map(|&(name, on)| on.then_some(name))
-            .collect();
+        let features: Vec<&str> = self.features.iter().filter_map(|&(name, on)| on.then_some(name)).collect();
         if !features.is_empty() {
             text += &format!("\nfeatures: {}", features.join(", "));
         }

@@ -19,9 +19,8 @@ fn parse_lines(path: &Path, text: &str) -> Result<Vec<GameRecord>, RecordError> 
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(index, line)| {
-            GameRecord::parse(line).map_err(|error| {
-                RecordError::in_file(path, format_args!("line {}: {error}", index + 1))
-            })
+            GameRecord::parse(line)
+                .map_err(|error| RecordError::in_file(path, format_args!("line {}: {error}", index + 1)))
         })
         .collect()
 }
@@ -62,17 +61,10 @@ impl RecordFile {
     pub fn resume(path: &Path) -> Result<Resumed, RecordError> {
         let failed = |error: io::Error| RecordError::in_file(path, error);
         check_regular(path).map_err(failed)?;
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .open(path)
-            .map_err(failed)?;
+        let file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
         let mut file = RecordFile::locked(path, file)?;
         let bytes = read(path, LINES_BYTES).map_err(failed)?;
-        let whole = bytes
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |last| last + 1);
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
         let tail = std::str::from_utf8(&bytes[whole..]).unwrap_or_default();
         let mut kept = whole;
         if GameRecord::parse(tail).is_ok() {
@@ -86,32 +78,22 @@ impl RecordFile {
         } else {
             file.file.set_len(kept as u64).map_err(failed)?;
         }
-        Ok(Resumed {
-            file,
-            records,
-            torn_bytes: bytes.len() - kept,
-        })
+        Ok(Resumed { file, records, torn_bytes: bytes.len() - kept })
     }
 
     /// Appends a record.
     pub fn append(&mut self, record: &GameRecord) -> Result<(), RecordError> {
         let line = record.to_line() + "\n";
-        self.file
-            .write_all(line.as_bytes())
-            .map_err(|error| RecordError::in_file(&self.path, error))
+        self.file.write_all(line.as_bytes()).map_err(|error| RecordError::in_file(&self.path, error))
     }
 
     fn locked(path: &Path, file: File) -> Result<RecordFile, RecordError> {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(RecordError::in_file(
-                path,
-                "another process is writing to this file; wait until it has finished",
-            )),
+            Err(TryLockError::WouldBlock) => {
+                Err(RecordError::in_file(path, "another process is writing to this file; wait until it has finished"))
+            }
             // Without locks in the file system there is no protection against a second writer.
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(RecordFile {
-                path: path.to_owned(),
-                file,
-            }),
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(RecordFile { path: path.to_owned(), file }),
         }
     }
 }

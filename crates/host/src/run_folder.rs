@@ -20,9 +20,7 @@ pub fn checkpoint(run: &Path, step: u64) -> PathBuf {
 /// The agent files in a folder whose names end in a step, oldest first.
 pub fn checkpoints(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let paths = list(folder)?.into_iter();
-    let mut found: Vec<_> = paths
-        .filter_map(|path| Some((step_of(&path)?, path)))
-        .collect();
+    let mut found: Vec<_> = paths.filter_map(|path| Some((step_of(&path)?, path))).collect();
     found.sort();
     Ok(found)
 }

@@ -14,9 +14,7 @@ pub(crate) const PLOT: f64 = 400.0;
 pub(crate) const CHARACTER: f64 = 7.2;
 
 /// Colours for curves, from a palette that is safe for colour blindness.
-pub(crate) const COLOURS: [&str; 6] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
-];
+pub(crate) const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 pub(crate) const INK: &str = "#222";
 pub(crate) const PALE: &str = "#ddd";
 pub(crate) const GREY: &str = "#777";
@@ -73,9 +71,7 @@ pub(crate) struct Svg {
 
 impl Svg {
     fn push(&mut self, shape: std::fmt::Arguments<'_>) {
-        self.body
-            .write_fmt(shape)
-            .expect("writing to a string cannot fail");
+        self.body.write_fmt(shape).expect("writing to a string cannot fail");
         self.body.push('\n');
     }
 
@@ -104,24 +100,11 @@ impl Svg {
     }
 
     pub(crate) fn dot(&mut self, at: (f64, f64), colour: &str) {
-        self.push(format_args!(
-            r#"<circle cx="{:.1}" cy="{:.1}" r="4" fill="{colour}"/>"#,
-            at.0, at.1
-        ));
+        self.push(format_args!(r#"<circle cx="{:.1}" cy="{:.1}" r="4" fill="{colour}"/>"#, at.0, at.1));
     }
 
-    pub(crate) fn text(
-        &mut self,
-        at: (f64, f64),
-        text: &str,
-        anchor: &str,
-        colour: &str,
-        size: u32,
-    ) {
-        let text = text
-            .replace('&', "&amp;")
-            .replace('<', "&lt;")
-            .replace('>', "&gt;");
+    pub(crate) fn text(&mut self, at: (f64, f64), text: &str, anchor: &str, colour: &str, size: u32) {
+        let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         self.push(format_args!(
             r#"<text x="{:.1}" y="{:.1}" text-anchor="{anchor}" fill="{colour}" font-size="{size}">{text}</text>"#,
             at.0, at.1

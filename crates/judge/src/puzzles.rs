@@ -43,8 +43,7 @@ pub struct Puzzle {
 impl Puzzle {
     /// Reads a line of a file of puzzles.
     pub fn parse(line: &str) -> Result<Puzzle, JudgeError> {
-        serde_json::from_str(line)
-            .map_err(|error| JudgeError::new(shorten_quotes(&error.to_string())))
+        serde_json::from_str(line).map_err(|error| JudgeError::new(shorten_quotes(&error.to_string())))
     }
 
     /// The line of a file.
@@ -73,17 +72,14 @@ impl Puzzle {
         }
         match last {
             Some(last) if last == player => Ok(()),
-            _ => Err(JudgeError::new(
-                "the solution must end with an action of the player",
-            )),
+            _ => Err(JudgeError::new("the solution must end with an action of the player")),
         }
     }
 }
 
 /// The puzzles of a game that are part of the program, easiest first. `None` if it has none.
 pub fn shipped(game: &str) -> Option<&'static [Puzzle]> {
-    static READ: [OnceLock<Vec<Puzzle>>; PUZZLES.len()] =
-        [const { OnceLock::new() }; PUZZLES.len()];
+    static READ: [OnceLock<Vec<Puzzle>>; PUZZLES.len()] = [const { OnceLock::new() }; PUZZLES.len()];
     let number = PUZZLES.iter().position(|(id, _)| *id == game)?;
     Some(READ[number].get_or_init(|| read_all(PUZZLES[number].1)))
 }

@@ -28,11 +28,7 @@ pub enum Seat {
 
 impl Seat {
     /// Parses `human`, a level's name, or the spec of an agent that can play the game.
-    pub fn parse<G: CatalogGame>(
-        game: &G,
-        text: &str,
-        networks: &Networks,
-    ) -> Result<Seat, String> {
+    pub fn parse<G: CatalogGame>(game: &G, text: &str, networks: &Networks) -> Result<Seat, String> {
         if text == "human" {
             return Ok(Seat::Human);
         }
@@ -41,10 +37,7 @@ impl Seat {
         }
         let spec = specs::check(game, text, networks).map_err(|error| {
             let levels: Vec<&str> = Level::ALL.iter().map(|level| level.name()).collect();
-            format!(
-                "{error}; a player is `human`, a level ({}), or an agent's spec",
-                levels.join(", ")
-            )
+            format!("{error}; a player is `human`, a level ({}), or an agent's spec", levels.join(", "))
         })?;
         Ok(Seat::Spec(spec))
     }

@@ -107,11 +107,7 @@ fn mark(lost: f32) -> &'static str {
 
 /// The record of a session's game as one line without a newline: annotated in analysis mode.
 pub fn record_line(session: &Session) -> String {
-    if session.analysing() {
-        annotated(session)
-    } else {
-        session.record().to_line()
-    }
+    if session.analysing() { annotated(session) } else { session.record().to_line() }
 }
 
 /// The record of a session's game with the assessment of every move under the key `analysis`, as one line
@@ -123,8 +119,7 @@ pub fn annotated(session: &Session) -> String {
         None => reviewer.spec,
     };
     let agent = specs::named(&agent);
-    let mut record: Json =
-        serde_json::from_str(&session.record().to_line()).expect("a record is JSON");
+    let mut record: Json = serde_json::from_str(&session.record().to_line()).expect("a record is JSON");
     let moves = session.assessments();
     let mistakes = mistakes(&moves).map(|[white, black]| json!({"white": white, "black": black}));
     record["analysis"] = json!({

@@ -140,11 +140,7 @@ pub fn open(
     store: &Store,
     position: Option<&str>,
 ) -> Result<Box<dyn Board>, RecordProblem> {
-    let task = Open {
-        settings,
-        store,
-        position,
-    };
+    let task = Open { settings, store, position };
     let opened = store.games.open(name, settings, task);
     opened.map_err(RecordProblem::Start)?
 }
@@ -183,18 +179,12 @@ pub fn open_record(
     settings: &GameSettings,
     store: &Store,
 ) -> Result<Box<dyn Board>, RecordProblem> {
-    let settings = GameSettings {
-        max_plies: record.max_plies.or(settings.max_plies),
-        ..settings.fitting(&record.game)
-    };
+    let settings =
+        GameSettings { max_plies: record.max_plies.or(settings.max_plies), ..settings.fitting(&record.game) };
     let position = record.position.as_deref();
     let mut board = open(&record.game, &settings, store, position)?;
     for (index, text) in record.moves.iter().enumerate() {
-        board.play(text).map_err(|error| RecordProblem::Move {
-            number: index + 1,
-            text: text.clone(),
-            error,
-        })?;
+        board.play(text).map_err(|error| RecordProblem::Move { number: index + 1, text: text.clone(), error })?;
     }
     board.go_to(0);
     Ok(board)
@@ -233,10 +223,10 @@ struct GameBoard<G: CatalogGame> {
     game: G,
     agents: GameAgents,
     endgames: Option<Arc<dyn Endgames<G>>>,
-    variant: String,      // the settings as text; a part of the key of an agent
-    actions: Vec<Action>, // [n]
+    variant: String,             // the settings as text; a part of the key of an agent
+    actions: Vec<Action>,        // [n]
     positions: Vec<G::Position>, // [n + 1]
-    cursor: usize,        // 0..=n
+    cursor: usize,               // 0..=n
 }
 
 impl<G: CatalogGame> GameBoard<G> {
@@ -254,8 +244,7 @@ impl<G: CatalogGame> GameBoard<G> {
     }
 
     fn text(&self, place: usize) -> String {
-        self.game
-            .action_text(&self.positions[place], self.actions[place])
+        self.game.action_text(&self.positions[place], self.actions[place])
     }
 
     /// Another game under the same rules, with its cursor at the end.
@@ -308,10 +297,7 @@ impl<G: CatalogGame> Board for GameBoard<G> {
                 })
                 .collect(),
             outcome: self.game.outcome(here),
-            last: last.map(|place| {
-                self.game
-                    .gesture(&self.positions[place], self.actions[place])
-            }),
+            last: last.map(|place| self.game.gesture(&self.positions[place], self.actions[place])),
             tallies: self.worded(self.game.tallies(here)),
             notes: self.worded(self.game.notes(here)),
             winning: self.game.winning_cells(here),
@@ -320,10 +306,7 @@ impl<G: CatalogGame> Board for GameBoard<G> {
 
     fn moves(&self) -> Vec<Played> {
         (0..self.actions.len())
-            .map(|place| Played {
-                text: self.text(place),
-                player: self.game.to_move(&self.positions[place]),
-            })
+            .map(|place| Played { text: self.text(place), player: self.game.to_move(&self.positions[place]) })
             .collect()
     }
 

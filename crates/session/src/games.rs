@@ -31,10 +31,7 @@ impl GameTask for AskUsual {
     type Output = Usual;
 
     fn run<G: CatalogGame>(self, game: G) -> Usual {
-        Usual {
-            plies: game.max_plies(),
-            start: game.position_text(&game.start()),
-        }
+        Usual { plies: game.max_plies(), start: game.position_text(&game.start()) }
     }
 }
 
@@ -45,12 +42,7 @@ type Opened = <Open<'static> as GameTask>::Output;
 trait Opener: Send + Sync {
     fn names(&self) -> Vec<&'static str>;
 
-    fn open(
-        &self,
-        name: &str,
-        settings: &GameSettings,
-        task: Open<'_>,
-    ) -> Result<Opened, ExactError>;
+    fn open(&self, name: &str, settings: &GameSettings, task: Open<'_>) -> Result<Opened, ExactError>;
 
     fn usual(&self, name: &str) -> Result<Usual, ExactError>;
 }
@@ -60,12 +52,7 @@ impl<C: Catalog + Send + Sync> Opener for C {
         Catalog::names(self)
     }
 
-    fn open(
-        &self,
-        name: &str,
-        settings: &GameSettings,
-        task: Open<'_>,
-    ) -> Result<Opened, ExactError> {
+    fn open(&self, name: &str, settings: &GameSettings, task: Open<'_>) -> Result<Opened, ExactError> {
         self.with_game(name, settings, task)
     }
 
@@ -77,19 +64,13 @@ impl<C: Catalog + Send + Sync> Opener for C {
 impl Games {
     /// The games of this catalog.
     pub fn new<C: Catalog + Send + Sync + 'static>(catalog: C) -> Games {
-        Games {
-            catalog: Arc::new(catalog),
-            needs_layout: false,
-        }
+        Games { catalog: Arc::new(catalog), needs_layout: false }
     }
 
     /// The same games, of which only those with a board are opened.
     #[must_use]
     pub fn with_layout(self) -> Games {
-        Games {
-            needs_layout: true,
-            ..self
-        }
+        Games { needs_layout: true, ..self }
     }
 
     /// The names of the games.
@@ -102,19 +83,14 @@ impl Games {
         self.catalog.usual(name).ok()
     }
 
-    pub(crate) fn open(
-        &self,
-        name: &str,
-        settings: &GameSettings,
-        task: Open<'_>,
-    ) -> Result<Opened, String> {
+    pub(crate) fn open(&self, name: &str, settings: &GameSettings, task: Open<'_>) -> Result<Opened, String> {
         let opened = self.catalog.open(name, settings, task);
         let opened = opened.map_err(|error| error.to_string())?;
         let has_layout = |board: &dyn Board| !board.layout().is_none();
         match opened {
-            Ok(board) if self.needs_layout && !has_layout(board.as_ref()) => Err(format!(
-                "{name} has no board to show here; play it by lines of text, with --plain"
-            )),
+            Ok(board) if self.needs_layout && !has_layout(board.as_ref()) => {
+                Err(format!("{name} has no board to show here; play it by lines of text, with --plain"))
+            }
             opened => Ok(opened),
         }
     }

@@ -47,10 +47,7 @@ pub struct Share {
 
 impl Share {
     /// The processor serves one session, and its agents may think as long as their specs say.
-    pub const ALONE: Share = Share {
-        sharers: 1,
-        most: None,
-    };
+    pub const ALONE: Share = Share { sharers: 1, most: None };
 }
 
 impl Job {
@@ -63,17 +60,13 @@ impl Job {
         share: Share,
     ) -> Result<Thought, String> {
         let part = |time: Duration| time / share.sharers.max(1);
-        let time = Time {
-            given: self.time.map(part),
-            most: share.most.map(part),
-        };
+        let time = Time { given: self.time.map(part), most: share.most.map(part) };
         let mut own = AgentCache::new();
         let cache = match self.purpose {
             Purpose::Look(Effort::Deep(_)) => &mut own, // the large tree goes at once
             _ => cache,
         };
-        self.question
-            .think(cache, &self.strength, time, clock, stop)
+        self.question.think(cache, &self.strength, time, clock, stop)
     }
 
     /// Whether the agent searches; other agents answer at once.

@@ -53,9 +53,7 @@ impl Step {
 
     /// Plays a move on the board of the step. Only a right one stays there.
     pub fn answer(&self, session: &mut Session, text: &str) -> Answer {
-        attempt(session, text, |played| {
-            self.accept.iter().any(|one| one == played)
-        })
+        attempt(session, text, |played| self.accept.iter().any(|one| one == played))
     }
 
     /// What is said about an answer to `text`.
@@ -82,11 +80,7 @@ pub(crate) fn session_at(game: &str, position: Option<&str>, moves: &[String]) -
 }
 
 /// Plays a move, and takes it back unless it is right. `is_right` is asked about the usual text of the move.
-pub(crate) fn attempt(
-    session: &mut Session,
-    text: &str,
-    is_right: impl FnOnce(&str) -> bool,
-) -> Answer {
+pub(crate) fn attempt(session: &mut Session, text: &str, is_right: impl FnOnce(&str) -> bool) -> Answer {
     let here = session.board().cursor();
     if let Err(refusal) = session.play(text) {
         return Answer::Refused(refusal);

@@ -19,11 +19,7 @@ pub struct Match {
 impl Match {
     /// A match before its first game.
     pub(crate) fn new() -> Match {
-        Match {
-            game: 1,
-            points: [0; 2],
-            over: false,
-        }
+        Match { game: 1, points: [0; 2], over: false }
     }
 
     /// Counts the first game and goes on to the second.

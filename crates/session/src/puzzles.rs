@@ -101,12 +101,7 @@ pub struct Scale {
 }
 
 /// The scale of all players.
-pub const SCALE: Scale = Scale {
-    start: 1000,
-    first: 80,
-    fall: 4,
-    last: 20,
-};
+pub const SCALE: Scale = Scale { start: 1000, first: 80, fall: 4, last: 20 };
 
 /// A puzzle that a player has finished.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,11 +127,7 @@ pub struct Progress {
 
 impl Default for Progress {
     fn default() -> Progress {
-        Progress {
-            rating: SCALE.start,
-            count: 0,
-            latest: Vec::new(),
-        }
+        Progress { rating: SCALE.start, count: 0, latest: Vec::new() }
     }
 }
 
@@ -161,10 +152,7 @@ impl Progress {
         let change = (f64::from(most) * (score - expected)).round() as i32;
         self.rating += change;
         self.count = self.count.saturating_add(1);
-        self.latest.push(Finished {
-            position: puzzle.position.clone(),
-            solved,
-        });
+        self.latest.push(Finished { position: puzzle.position.clone(), solved });
         let extra = self.latest.len().saturating_sub(puzzles / 2);
         self.latest.drain(..extra);
         change

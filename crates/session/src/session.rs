@@ -99,8 +99,7 @@ impl Session {
         seats: [&str; 2],
         seed: u64,
     ) -> Result<Session, String> {
-        let board = board::open(game, &settings, &store, position)
-            .map_err(|problem| problem.to_string())?;
+        let board = board::open(game, &settings, &store, position).map_err(|problem| problem.to_string())?;
         let seats = [board.seat(seats[0])?, board.seat(seats[1])?];
         Ok(Session {
             board,
@@ -183,9 +182,7 @@ impl Session {
     pub fn hint(&self) -> Option<&Thought> {
         let here = self.board.cursor();
         match self.thoughts.get(&here) {
-            Some((had, thought)) if self.hint == Some(here) && *had >= Effort::Hint => {
-                Some(thought)
-            }
+            Some((had, thought)) if self.hint == Some(here) && *had >= Effort::Hint => Some(thought),
             _ => None,
         }
     }
@@ -392,18 +389,12 @@ impl Session {
 
     /// The number of places that the analysis has not evaluated yet.
     pub fn unstudied(&self) -> usize {
-        (0..=self.board.moves().len())
-            .filter(|&place| self.lacks(place, Effort::Study))
-            .count()
+        (0..=self.board.moves().len()).filter(|&place| self.lacks(place, Effort::Study)).count()
     }
 
     /// The record of the game with its players.
     pub fn record(&self) -> GameRecord {
-        GameRecord {
-            white: Some(self.seats[0].name()),
-            black: Some(self.seats[1].name()),
-            ..self.board.record()
-        }
+        GameRecord { white: Some(self.seats[0].name()), black: Some(self.seats[1].name()), ..self.board.record() }
     }
 
     /// Loads the game of a record and shows its last position. The players of a person's game come back with it; another
@@ -421,9 +412,7 @@ impl Session {
         let player = |name: &str| {
             let mut known = self.seats.iter().chain(&seats);
             let known = known.find(|seat| seat.name() == name).cloned();
-            known
-                .or_else(|| board.seat(name).ok())
-                .unwrap_or(Seat::Human)
+            known.or_else(|| board.seat(name).ok()).unwrap_or(Seat::Human)
         };
         let players = match names.contains(&"human") {
             true => names.map(player),
@@ -431,10 +420,7 @@ impl Session {
         };
         // An agent of another game may not know this one.
         let seats = seats.map(|seat| fresh.seat(&seat.to_string()).unwrap_or(Seat::Human));
-        self.home = Some(Home {
-            board: fresh,
-            seats,
-        });
+        self.home = Some(Home { board: fresh, seats });
         self.board = board;
         self.seats = players;
         self.current_match = None;

@@ -9,8 +9,7 @@ use crate::games::Games;
 use crate::levels::Level;
 use jarmo_exact::ExactErrorKind;
 use jarmo_exact::agent::{
-    self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, Networks,
-    TreeSpec, YesNo,
+    self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, Networks, TreeSpec, YesNo,
 };
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_exact::tables::Endgames;
@@ -50,11 +49,7 @@ pub struct Strength {
 impl Strength {
     /// An agent with its spec's own limits.
     pub fn of(spec: AgentSpec) -> Strength {
-        Strength {
-            spec,
-            nodes: None,
-            tables: None,
-        }
+        Strength { spec, nodes: None, tables: None }
     }
 }
 
@@ -78,9 +73,7 @@ impl Store {
     fn trained(&self, game: &str) -> Option<AgentSource> {
         let file = format!("{game}.safetensors");
         let mut files = self.agents.iter().map(|folder| folder.join(&file));
-        let file = files
-            .find(|path| agent::is_file(path))
-            .map(AgentSource::File);
+        let file = files.find(|path| agent::is_file(path)).map(AgentSource::File);
         let built_in = agent::trained(game).filter(|_| self.built_in);
         file.or(built_in)
     }
@@ -92,9 +85,7 @@ impl Store {
         folders.extend(self.tables.clone());
         for spec in seats.iter().filter_map(|seat| seat.parse().ok()) {
             match spec {
-                AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => {
-                    folders.extend(given.tables)
-                }
+                AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => folders.extend(given.tables),
                 AgentSpec::Network(source, given) => {
                     folders.extend(given.tables);
                     if let AgentSource::File(path) = source {
@@ -109,15 +100,13 @@ impl Store {
         folders.iter().fold(text.to_owned(), |text, folder| {
             let (folder, name) = (folder.display().to_string(), folder.file_name());
             let name = name.unwrap_or_default().to_string_lossy();
-            text.replace(&format!("{folder}/"), "")
-                .replace(&folder, &name)
+            text.replace(&format!("{folder}/"), "").replace(&folder, &name)
         })
     }
 
     /// Whether the trained agent of a game is the one that is part of the program.
     pub(crate) fn is_usual(&self, game: &str) -> bool {
-        self.trained(game)
-            .is_some_and(|source| agent::is_trained(&source, game))
+        self.trained(game).is_some_and(|source| agent::is_trained(&source, game))
     }
 }
 
@@ -181,9 +170,7 @@ impl GameAgents {
         };
         GameAgents {
             game: game.id(),
-            is_usual: trained
-                .as_ref()
-                .is_some_and(|source| agent::is_trained(source, game.id())),
+            is_usual: trained.as_ref().is_some_and(|source| agent::is_trained(source, game.id())),
             trained,
             refused,
             tables: store.tables.clone().filter(|_| tables),
@@ -238,9 +225,7 @@ impl GameAgents {
         let mut strength = self.reviewer();
         strength.nodes = strength.nodes.map(|nodes| nodes << round);
         match &mut strength.spec {
-            AgentSpec::Network(_, tree) | AgentSpec::Rollout(tree) => {
-                tree.mb = Some(DEEP_MEGABYTES)
-            }
+            AgentSpec::Network(_, tree) | AgentSpec::Rollout(tree) => tree.mb = Some(DEEP_MEGABYTES),
             AgentSpec::AlphaBeta(search) => search.mb = Some(DEEP_MEGABYTES),
             AgentSpec::Uniform(_) | AgentSpec::Random | AgentSpec::Greedy => {}
         }
@@ -253,18 +238,13 @@ impl GameAgents {
             (Level::Newcomer, _) => Strength::of(AgentSpec::Random),
             (Level::Best, _) => self.strongest(None),
             (_, Some(source)) => {
-                let settings = level
-                    .settings(self.game)
-                    .expect("every other level has settings");
+                let settings = level.settings(self.game).expect("every other level has settings");
                 Strength {
                     nodes: settings.sims.map(u64::from),
                     tables: None,
                     spec: AgentSpec::Network(
                         source.clone(),
-                        TreeSpec {
-                            mb: settings.sims.filter(|&sims| sims > 0).and(Some(MEGABYTES)),
-                            ..settings
-                        },
+                        TreeSpec { mb: settings.sims.filter(|&sims| sims > 0).and(Some(MEGABYTES)), ..settings },
                     ),
                 }
             }
@@ -283,18 +263,11 @@ impl GameAgents {
             // The search looks up its leaves in the tables, too.
             Some(source) => Strength::of(AgentSpec::Network(
                 source.clone(),
-                TreeSpec {
-                    tables: self.tables.clone(),
-                    proof: self.proof.then_some(YesNo::Yes),
-                    ..trained_settings()
-                },
+                TreeSpec { tables: self.tables.clone(), proof: self.proof.then_some(YesNo::Yes), ..trained_settings() },
             )),
             None if !self.evaluates => Strength::of(playouts(None)),
             None => Strength {
-                spec: AgentSpec::AlphaBeta(AlphaBetaSpec {
-                    lines,
-                    ..built_in_settings()
-                }),
+                spec: AgentSpec::AlphaBeta(AlphaBetaSpec { lines, ..built_in_settings() }),
                 nodes: Some(UNREACHABLE_NODES),
                 tables: self.tables.clone(),
             },
@@ -304,23 +277,13 @@ impl GameAgents {
 
 /// A search with playouts.
 fn playouts(sims: Option<u32>) -> AgentSpec {
-    AgentSpec::Rollout(TreeSpec {
-        sims,
-        mb: Some(MEGABYTES),
-        ..TreeSpec::default()
-    })
+    AgentSpec::Rollout(TreeSpec { sims, mb: Some(MEGABYTES), ..TreeSpec::default() })
 }
 
 /// The agent that plays at a level without a network. Without an evaluation, it searches with playouts.
 fn built_in(level: Level, evaluates: bool) -> Strength {
-    let rollout = |sims: u32| Strength {
-        nodes: Some(sims.into()),
-        ..Strength::of(playouts(Some(sims)))
-    };
-    let alphabeta = |nodes| Strength {
-        nodes: Some(nodes),
-        ..Strength::of(AgentSpec::AlphaBeta(built_in_settings()))
-    };
+    let rollout = |sims: u32| Strength { nodes: Some(sims.into()), ..Strength::of(playouts(Some(sims))) };
+    let alphabeta = |nodes| Strength { nodes: Some(nodes), ..Strength::of(AgentSpec::AlphaBeta(built_in_settings())) };
     let search = |nodes, sims| match evaluates {
         true => alphabeta(nodes),
         false => rollout(sims),
@@ -339,24 +302,15 @@ fn built_in(level: Level, evaluates: bool) -> Strength {
 }
 
 fn trained_settings() -> TreeSpec {
-    TreeSpec {
-        mb: Some(MEGABYTES),
-        ..TreeSpec::default()
-    }
+    TreeSpec { mb: Some(MEGABYTES), ..TreeSpec::default() }
 }
 
 fn built_in_settings() -> AlphaBetaSpec {
-    AlphaBetaSpec {
-        mb: Some(MEGABYTES),
-        ..AlphaBetaSpec::default()
-    }
+    AlphaBetaSpec { mb: Some(MEGABYTES), ..AlphaBetaSpec::default() }
 }
 
 /// The exact tables of a store; `None` for games of which it has none.
-pub(crate) fn endgames<G: CatalogGame>(
-    game: &G,
-    store: &Store,
-) -> Result<Option<Arc<dyn Endgames<G>>>, String> {
+pub(crate) fn endgames<G: CatalogGame>(game: &G, store: &Store) -> Result<Option<Arc<dyn Endgames<G>>>, String> {
     let Some(folder) = &store.tables else {
         return Ok(None);
     };
@@ -368,14 +322,8 @@ pub(crate) fn endgames<G: CatalogGame>(
 }
 
 /// Parses the spec of an agent, and builds the agent once to check that it can play the game.
-pub fn check<G: CatalogGame>(
-    game: &G,
-    text: &str,
-    networks: &Networks,
-) -> Result<AgentSpec, String> {
-    let spec: AgentSpec = text
-        .parse()
-        .map_err(|error: AgentError| error.to_string())?;
+pub fn check<G: CatalogGame>(game: &G, text: &str, networks: &Networks) -> Result<AgentSpec, String> {
+    let spec: AgentSpec = text.parse().map_err(|error: AgentError| error.to_string())?;
     build(game, &Strength::of(spec.clone()), networks)?;
     Ok(spec)
 }
@@ -386,21 +334,13 @@ pub(crate) fn build<G: CatalogGame>(
     strength: &Strength,
     networks: &Networks,
 ) -> Result<Box<dyn Agent<G>>, String> {
-    let agent = agent::build_sharing(game.clone(), &strength.spec, networks)
-        .map_err(|error| error.to_string())?;
+    let agent = agent::build_sharing(game.clone(), &strength.spec, networks).map_err(|error| error.to_string())?;
     let Some(folder) = &strength.tables else {
         return Ok(agent);
     };
-    let tables = game
-        .open_endgames(folder)
-        .map_err(|error| error.to_string())?;
+    let tables = game.open_endgames(folder).map_err(|error| error.to_string())?;
     let name = agent.name().to_owned();
-    Ok(Box::new(EndgameAgent::new(
-        game.clone(),
-        name,
-        tables,
-        agent,
-    )))
+    Ok(Box::new(EndgameAgent::new(game.clone(), name, tables, agent)))
 }
 
 /// The same agent with its files and folders by their last names.

@@ -69,10 +69,7 @@ pub(crate) fn by_winner<S: Serializer>(proven: &Option<Proven>, out: S) -> Resul
         winner: Option<Player>,
         plies: Option<u32>,
     }
-    let result = proven.map(|Proven { verdict, plies }| ByWinner {
-        winner: winner(verdict),
-        plies,
-    });
+    let result = proven.map(|Proven { verdict, plies }| ByWinner { winner: winner(verdict), plies });
     result.serialize(out)
 }
 

@@ -34,12 +34,7 @@ impl Trial {
     pub(crate) fn new(board: &dyn Board, place: usize, text: &str) -> Result<Trial, ActionError> {
         let after = board.branch(place, &[text.to_owned()])?;
         let played = after.moves().pop().expect("the move was played");
-        Ok(Trial {
-            place: after.cursor() - 1,
-            text: played.text,
-            after,
-            thought: None,
-        })
+        Ok(Trial { place: after.cursor() - 1, text: played.text, after, thought: None })
     }
 
     pub(crate) fn place(&self) -> usize {
@@ -65,12 +60,7 @@ impl Trial {
             (Some(before), Some(after)) => Some(mine(mover, before - after).max(0.0)),
             _ => None,
         };
-        Tried {
-            place: self.place,
-            text: self.text.clone(),
-            good: lost.map(|lost| lost < DOUBTFUL),
-            lost,
-        }
+        Tried { place: self.place, text: self.text.clone(), good: lost.map(|lost| lost < DOUBTFUL), lost }
     }
 
     fn is_best(&self, session: &Session) -> bool {

@@ -14,11 +14,7 @@ pub fn status(texts: &Texts, session: &Session) -> String {
     let here = board.cursor();
     let Some(outcome) = board.outcome(here) else {
         let mover = board.mover(here).unwrap_or(Player::White);
-        let key = if session.agent_to_move() {
-            "thinking"
-        } else {
-            "to_move"
-        };
+        let key = if session.agent_to_move() { "thinking" } else { "to_move" };
         return texts.fill(key, &[("player", texts.player(mover))]);
     };
     let result = match outcome.winner {
@@ -50,17 +46,9 @@ pub fn record_problem(texts: &Texts, problem: &RecordProblem) -> String {
     match problem {
         RecordProblem::Start(_) => texts.get("record_start").to_owned(),
         RecordProblem::Position(problem) => position_problem(texts, problem),
-        RecordProblem::Move {
-            number,
-            text,
-            error,
-        } => {
+        RecordProblem::Move { number, text, error } => {
             let reason = texts.reason(error.reason());
-            let values = [
-                ("n", &*number.to_string()),
-                ("move", &*shorten(text)),
-                ("reason", &*reason),
-            ];
+            let values = [("n", &*number.to_string()), ("move", &*shorten(text)), ("reason", &*reason)];
             texts.fill("record_move", &values)
         }
     }
@@ -77,11 +65,7 @@ pub fn position_problem(texts: &Texts, problem: &PositionError) -> String {
 /// The score of the match, if the game belongs to one.
 pub fn match_score(texts: &Texts, session: &Session) -> Option<String> {
     let current_match = session.current_match()?;
-    let key = if current_match.over {
-        "match_over"
-    } else {
-        "match_score"
-    };
+    let key = if current_match.over { "match_over" } else { "match_score" };
     let [first, second] = current_match.points.map(|points| points.to_string());
     let number = current_match.game.to_string();
     let values = [("game", &*number), ("first", &*first), ("second", &*second)];
@@ -132,11 +116,7 @@ pub fn agent_problem(texts: &Texts, session: &Session) -> Option<String> {
 /// The commands of the program by lines, with moves of this game as examples.
 pub fn help(texts: &Texts, board: &dyn Board) -> String {
     let legal = board.fresh().scene().legal;
-    let moves: Vec<&str> = legal
-        .iter()
-        .take(3)
-        .map(|legal| legal.text.as_str())
-        .collect();
+    let moves: Vec<&str> = legal.iter().take(3).map(|legal| legal.text.as_str()).collect();
     let layout = board.layout();
     let cell = layout.cells.get(layout.cells.len() / 2);
     let cell = cell.map(|cell| cell.name.as_str());
@@ -224,9 +204,7 @@ pub fn rated_seat(texts: &Texts, session: &Session, game: &str, who: &str) -> St
 pub fn cell(texts: &Texts, board: &dyn Board, name: &str) -> Option<Vec<String>> {
     let (layout, scene) = (board.layout(), board.scene());
     let cells = &layout.cells;
-    let chosen = cells
-        .iter()
-        .position(|cell| cell.name.eq_ignore_ascii_case(name))?;
+    let chosen = cells.iter().position(|cell| cell.name.eq_ignore_ascii_case(name))?;
     let content = |cell: usize| {
         let name = cells[cell].name.as_str();
         let Some(piece) = scene.pieces.iter().find(|piece| piece.cell == cell) else {
@@ -235,10 +213,7 @@ pub fn cell(texts: &Texts, board: &dyn Board, name: &str) -> Option<Vec<String>>
         let kind = if piece.strong { "strong" } else { "piece" };
         let kind = texts.get(&format!("{kind}_{}", board.game()));
         let player = texts.player(piece.player);
-        texts.fill(
-            "piece_on",
-            &[("cell", name), ("player", player), ("piece", kind)],
-        )
+        texts.fill("piece_on", &[("cell", name), ("player", player), ("piece", kind)])
     };
     let mut lines = vec![content(chosen)];
     let ends = layout.lines.iter().filter_map(|&(a, b)| match chosen {

@@ -29,10 +29,7 @@ impl Encode for Othello {
     }
 
     fn seen_by(&self, position: &OthelloPosition, viewer: Player) -> OthelloPosition {
-        OthelloPosition {
-            to_move: viewer,
-            ..*position
-        }
+        OthelloPosition { to_move: viewer, ..*position }
     }
 
     fn threat_planes(&self) -> usize {

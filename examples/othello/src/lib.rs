@@ -11,8 +11,8 @@ mod encode;
 use std::fmt;
 
 use jarmo::game::{
-    Action, ActionError, ActionMask, BoardText, Game, Mask, Outcome, Player, PositionError, Reason,
-    Wording, parse_board, write_board,
+    Action, ActionError, ActionMask, BoardText, Game, Mask, Outcome, Player, PositionError, Reason, Wording,
+    parse_board, write_board,
 };
 use jarmo::games::text::{fields, parse_number, parse_player};
 
@@ -20,11 +20,7 @@ use jarmo::games::text::{fields, parse_number, parse_player};
 const SQUARES: usize = 64;
 /// The action after the squares.
 const PASS: Action = Action(SQUARES as u16);
-const BOARD: BoardText = BoardText {
-    columns: 8,
-    rows: 8,
-    letters: "wb",
-};
+const BOARD: BoardText = BoardText { columns: 8, rows: 8, letters: "wb" };
 
 /// Why an action is illegal, or its text no action.
 const GAME_OVER: Wording = wording("game_over", "the game is over");
@@ -195,9 +191,7 @@ impl Game for Othello {
         match action {
             _ if over => GAME_OVER.reason(),
             PASS => CAN_MOVE.reason(),
-            Action(square) => TURNS_NONE
-                .reason()
-                .with("place", square_name(square.into())),
+            Action(square) => TURNS_NONE.reason().with("place", square_name(square.into())),
         }
     }
 
@@ -208,11 +202,8 @@ impl Game for Othello {
 
     fn parse_position(&self, text: &str) -> Result<OthelloPosition, PositionError> {
         let [board, to_move, ply] = fields(text, &["board", "to move", "ply"])?;
-        let mut position = OthelloPosition {
-            discs: [0; 2],
-            to_move: parse_player(to_move)?,
-            ply: parse_number("ply", ply)?,
-        };
+        let mut position =
+            OthelloPosition { discs: [0; 2], to_move: parse_player(to_move)?, ply: parse_number("ply", ply)? };
         let discs = parse_board(BOARD, board)?;
         for &(square, letter) in &discs {
             position.discs[usize::from(letter == 'b')] |= 1 << square;
@@ -233,9 +224,7 @@ impl Game for Othello {
     fn parse_action(&self, _: &OthelloPosition, text: &str) -> Result<Action, ActionError> {
         match text.to_ascii_lowercase().as_bytes() {
             b"pass" => Ok(PASS),
-            [column @ b'a'..=b'h', row @ b'1'..=b'8'] => {
-                Ok(Action(u16::from(8 * (row - b'1') + column - b'a')))
-            }
+            [column @ b'a'..=b'h', row @ b'1'..=b'8'] => Ok(Action(u16::from(8 * (row - b'1') + column - b'a'))),
             _ => Err(ActionError::unreadable(text, NO_ACTION.reason())),
         }
     }

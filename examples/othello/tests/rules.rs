@@ -31,9 +31,7 @@ fn a_player_without_a_move_passes_and_the_game_ends_when_neither_can_move() {
     let game = Othello::default();
     let mut position = game.parse_position("8/8/8/8/8/8/8/wbbb4 b 3").unwrap();
     let legal = game.legal(&position);
-    let texts = legal
-        .iter()
-        .map(|action| game.action_text(&position, action));
+    let texts = legal.iter().map(|action| game.action_text(&position, action));
     assert_eq!(texts.collect::<Vec<_>>(), ["pass"]);
     game.play_text(&mut position, "pass").unwrap();
     game.play_text(&mut position, "e1").unwrap();
@@ -50,10 +48,7 @@ fn errors_say_what_is_wrong() {
         ("pass", "a pass is legal only without a move"),
         ("j9", "expected a square a1 to h8, or pass"),
     ] {
-        let error = game
-            .play_text(&mut position, action)
-            .unwrap_err()
-            .to_string();
+        let error = game.play_text(&mut position, action).unwrap_err().to_string();
         assert!(error.ends_with(problem), "{error}");
     }
     assert!(game.parse_position("8/8/8/3bw3/3wb3/8/8/w7 w 0").is_err());

@@ -50,17 +50,10 @@ impl OwnNetwork for Conv {
     fn forward(&self, features: Tensor<2>) -> Outputs {
         let [rows, inputs] = features.dims();
         let planes = inputs / (ROWS * COLUMNS);
-        let first = relu(
-            self.first
-                .forward(features.reshape([rows, planes, ROWS, COLUMNS])),
-        );
+        let first = relu(self.first.forward(features.reshape([rows, planes, ROWS, COLUMNS])));
         let second = relu(self.second.forward(first.clone()) + first);
         let cells: Tensor<2> = second.flatten(1, 3);
-        Outputs {
-            policy: self.policy.forward(cells.clone()),
-            result: self.result.forward(cells),
-            score: None,
-        }
+        Outputs { policy: self.policy.forward(cells.clone()), result: self.result.forward(cells), score: None }
     }
 }
 

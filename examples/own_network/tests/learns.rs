@@ -16,11 +16,7 @@ use jarmo::train::OpenDevice;
 
 /// The settings of the program, on one thread, for this many steps.
 fn config(steps: u64) -> Config {
-    let base = Base {
-        games: own_network::games().games(),
-        game: Some("connect_four".to_owned()),
-        net: None,
-    };
+    let base = Base { games: own_network::games().games(), game: Some("connect_four".to_owned()), net: None };
     let settings = [
         "run.threads=1",
         "run.batch=128",
@@ -52,18 +48,10 @@ fn train(folder: &RunFolder, config: &Config, stops: bool) -> AgentFile {
 fn score(agent: &Path) -> f64 {
     let game = ConnectFour::new(0);
     let specs = [format!("{}?sims=16", agent.display()), "random".to_owned()];
-    let agents: Vec<Box<dyn Agent<ConnectFour>>> = specs
-        .iter()
-        .map(|spec| build(game.clone(), &spec.parse::<AgentSpec>().unwrap()).unwrap())
-        .collect();
-    let entrants = specs.map(|name| Entrant {
-        name,
-        checkpoint: None,
-    });
-    let settings = Settings {
-        pairs: 20,
-        ..Settings::default()
-    };
+    let agents: Vec<Box<dyn Agent<ConnectFour>>> =
+        specs.iter().map(|spec| build(game.clone(), &spec.parse::<AgentSpec>().unwrap()).unwrap()).collect();
+    let entrants = specs.map(|name| Entrant { name, checkpoint: None });
+    let settings = Settings { pairs: 20, ..Settings::default() };
     let openings = Openings::random(&game, 2, 20, 1).unwrap();
     let mut tournament = Tournament::new(&game, entrants.into(), &openings, settings).unwrap();
     let stop = AtomicBool::new(false);
@@ -84,10 +72,7 @@ fn it_learns_and_goes_on_bit_for_bit() {
     drop(first);
     let (second, config) = RunFolder::open(&parts).unwrap();
     let resumed = train(&second, &config, false);
-    assert!(
-        resumed.weights() == expected.weights(),
-        "a resumed run learns something else"
-    );
+    assert!(resumed.weights() == expected.weights(), "a resumed run learns something else");
 
     let score = score(&newest_agent(whole.path()).unwrap());
     assert!(score >= 0.8, "{score} against random play");

@@ -14,8 +14,8 @@ use rand::Rng;
 
 /// Positions with their exact results.
 pub(super) struct Lessons {
-    questions: Samples, // with a perfect policy: every right action has the same probability
-    successors: Samples, // one of each question, at random; the policy is unknown and therefore uniform
+    questions: Samples,     // with a perfect policy: every right action has the same probability
+    successors: Samples,    // one of each question, at random; the policy is unknown and therefore uniform
     mirror: Option<Mirror>, // half of the positions of a batch are mirrored
 }
 
@@ -57,11 +57,7 @@ impl Excluded {
 impl Lessons {
     /// No positions yet.
     pub(super) fn new<G: CatalogGame>(game: &G) -> Lessons {
-        Lessons {
-            questions: Samples::new(),
-            successors: Samples::new(),
-            mirror: game.mirror(),
-        }
+        Lessons { questions: Samples::new(), successors: Samples::new(), mirror: game.mirror() }
     }
 
     /// Adds the positions of an exam, and for each one a position after a random action, without those that are
@@ -77,10 +73,7 @@ impl Lessons {
         for question in exam.questions() {
             let sample = sample(game, question);
             let successor = successor(game, question, draws);
-            let new = [
-                (&mut self.questions, Some(sample)),
-                (&mut self.successors, successor),
-            ];
+            let new = [(&mut self.questions, Some(sample)), (&mut self.successors, successor)];
             for (samples, sample) in new {
                 match sample {
                     Some(sample) if excluded.0.contains(sample.get(0).features) => left_out += 1,
@@ -138,10 +131,7 @@ impl Lessons {
             shares.clear();
             shares.extend(actions.map(|action| policy[action]));
             keep_right(&mut shares, sample.policy);
-            let sample = Sample {
-                policy: &shares,
-                ..sample
-            };
+            let sample = Sample { policy: &shares, ..sample };
             match mirror {
                 Some(mirror) => batch.push_mirrored(sample, mirror),
                 None => batch.push(sample),
@@ -168,11 +158,7 @@ impl Errors {
         let samples: Vec<Sample<'_>> = samples.iter().step_by(step).collect();
         let mut logits = Logits::new(*net.shape());
         let mut shares = Vec::new();
-        let mut errors = Errors {
-            policy: 0.0,
-            result: 0.0,
-            predicted: 0.0,
-        };
+        let mut errors = Errors { policy: 0.0, result: 0.0, predicted: 0.0 };
         for samples in samples.chunks(CHUNK) {
             let mut batch = FeatureBatch::new();
             for &sample in samples {
@@ -198,11 +184,7 @@ impl Errors {
             }
         }
         let count = samples.len().max(1) as f64;
-        Errors {
-            policy: errors.policy / count,
-            result: errors.result / count,
-            predicted: errors.predicted / count,
-        }
+        Errors { policy: errors.policy / count, result: errors.result / count, predicted: errors.predicted / count }
     }
 }
 
@@ -239,11 +221,7 @@ fn sample<G: CatalogGame>(game: &G, question: &Question<G::Position>) -> Samples
 }
 
 /// The position after a random action of a question; `None` if the game is over. No action is known to be wrong.
-fn successor<G: CatalogGame>(
-    game: &G,
-    question: &Question<G::Position>,
-    draws: &mut Stream,
-) -> Option<Samples> {
+fn successor<G: CatalogGame>(game: &G, question: &Question<G::Position>, draws: &mut Stream) -> Option<Samples> {
     let legal = game.legal(&question.position);
     let rank = below(draws.next_u64(), legal.count());
     let value = Value::proven(question.results[rank as usize]);
@@ -252,9 +230,7 @@ fn successor<G: CatalogGame>(
     let is_other = game.to_move(&next) != game.to_move(&question.position);
     let value = if is_other { value.flip() } else { value };
     let is_right = std::iter::repeat(true);
-    game.outcome(&next)
-        .is_none()
-        .then(|| labelled(game, &next, value, is_right))
+    game.outcome(&next).is_none().then(|| labelled(game, &next, value, is_right))
 }
 
 /// A position with its value and a uniform policy over its right actions. Its score is unknown: a win counts as one
@@ -305,11 +281,7 @@ mod tests {
         let mut results = vec![Proven::loss(9); 7];
         results[..2].fill(Proven::win(9));
         let phase = game.phase(&position);
-        let question = Question {
-            position,
-            phase,
-            results,
-        };
+        let question = Question { position, phase, results };
         Exam::new(game, "", vec![question])
     }
 

@@ -23,8 +23,7 @@ use std::time::Duration;
 
 use cpu_time::{ProcessTime, ThreadTime};
 use jarmo_core::net::{
-    AgentFile, FeatureBatch, FrozenNet, Logits, NetEvaluator, NetSettings, NetShape, Provenance,
-    Weights,
+    AgentFile, FeatureBatch, FrozenNet, Logits, NetEvaluator, NetSettings, NetShape, Provenance, Weights,
 };
 use jarmo_core::numbers::{BATCH, CPU_MINUTES, NumberRange, SEED, STEPS};
 use jarmo_core::random::stream;
@@ -125,8 +124,7 @@ impl GameTask for Ceiling<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> Self::Output {
         let Ceiling(args, out) = self;
-        let exam = Exam::built_in(&game)
-            .ok_or_else(|| format!("this program has no exam for {}", game.id()))?;
+        let exam = Exam::built_in(&game).ok_or_else(|| format!("this program has no exam for {}", game.id()))?;
         let mut lessons = Lessons::new(&game);
         let mut draws = stream(args.seed, SUCCESSORS);
         let (excluded, mut left_out) = (Excluded::of(&game, &exam), 0);
@@ -159,11 +157,7 @@ impl GameTask for Ceiling<'_> {
         let mut unseen = Lessons::new(&game);
         let mut draws = stream(0, SUCCESSORS); // the same for all seeds
         unseen.add(&game, &exam, &Excluded::none(), &mut draws);
-        let examiner = Examiner {
-            game: &game,
-            exam: &exam,
-            unseen,
-        };
+        let examiner = Examiner { game: &game, exam: &exam, unseen };
         writeln!(
             out,
             "size    steps  positions  minutes   right  critical  result   after | policy  result | learned: policy  result"
@@ -195,16 +189,11 @@ impl GameTask for Ceiling<'_> {
 
 /// The weights before the first step.
 fn first_weights<G: CatalogGame>(args: &Args, game: &G) -> Result<Weights, Box<dyn Error>> {
-    let config = NetSettings {
-        width: args.width,
-        blocks: args.blocks,
-    };
+    let config = NetSettings { width: args.width, blocks: args.blocks };
     config.validate()?;
     let mut stream = stream(args.seed, WEIGHTS);
     Ok(match &args.from {
-        Some(file) => agent_file::load_for(file, game)?
-            .weights()
-            .grown(config, &mut stream)?,
+        Some(file) => agent_file::load_for(file, game)?.weights().grown(config, &mut stream)?,
         None => Weights::random(config, NetShape::of(game), &mut stream),
     })
 }
@@ -289,8 +278,7 @@ impl<'a> Student<'a> {
             self.own = FrozenNet::new(self.learner.weights());
         }
         let mut draws = stream(self.seed, step);
-        self.lessons
-            .draw(self.rows, &mut self.own, &mut draws, &mut self.batch);
+        self.lessons.draw(self.rows, &mut self.own, &mut draws, &mut self.batch);
         self.learner.step(&self.batch)?;
         self.time += begun.elapsed();
         Ok(())
@@ -313,11 +301,7 @@ impl<G: CatalogGame> Examiner<'_, G> {
         let mut agents: Vec<Box<dyn Agent<G>>> = vec![Box::new(agent)];
         let all = self.exam.take(&mut agents, None, 1).score().all;
         let mut net = FrozenNet::new(weights);
-        let sets = [
-            self.unseen.questions(),
-            self.unseen.successors(),
-            student.lessons.questions(),
-        ];
+        let sets = [self.unseen.questions(), self.unseen.successors(), student.lessons.questions()];
         let [unseen, after, learned] = sets.map(|set| Errors::of(&mut net, set, MEASURED));
         let NetSettings { width, blocks } = weights.settings();
         let steps = student.learner.steps();

@@ -79,11 +79,7 @@ pub(super) fn run(args: &Args) -> CommandResult {
             drawn.push(opening.clone());
         }
     }
-    eprintln!(
-        "{} of {tried} openings of {} random plies are drawn",
-        drawn.len(),
-        args.plies
-    );
+    eprintln!("{} of {tried} openings of {} random plies are drawn", drawn.len(), args.plies);
 
     let planned = drawn.len() * args.games as usize;
     let mut shown = Instant::now();
@@ -109,10 +105,7 @@ pub(super) fn run(args: &Args) -> CommandResult {
     let kept: Vec<_> = kept.into_iter().map(|(opening, _)| opening).collect();
     let comments = [
         "Balanced openings of jarmo, one per line.".to_owned(),
-        format!(
-            "Drawn under best play (exact tables), after {} random plies, seed {}.",
-            args.plies, args.seed
-        ),
+        format!("Drawn under best play (exact tables), after {} random plies, seed {}.", args.plies, args.seed),
         format!(
             "In {} games from each, {} against itself scored {:.0} to {:.0} % with White.",
             args.games,
@@ -123,10 +116,6 @@ pub(super) fn run(args: &Args) -> CommandResult {
     ];
     let text = Openings::file_text(&game, &kept, &comments);
     fs::write(&args.out, text).map_err(|error| format!("{}: {error}", args.out.display()))?;
-    eprintln!(
-        "{even} of them are balanced; {}: {} openings",
-        args.out.display(),
-        kept.len()
-    );
+    eprintln!("{even} of them are balanced; {}: {} openings", args.out.display(), kept.len());
     Ok(())
 }

@@ -37,12 +37,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "PLIES", value_parser = QUIET_LIMIT.parser::<u32>())]
     quiet_limit: Option<u32>,
     /// The folder of tables (jarmo, tammi)
-    #[arg(
-        long,
-        value_name = "FOLDER",
-        required_unless_present = "python",
-        conflicts_with = "python"
-    )]
+    #[arg(long, value_name = "FOLDER", required_unless_present = "python", conflicts_with = "python")]
     tables: Option<PathBuf>,
     /// The Python that has the solver, the packages bitbully and bitbully-databases (connect four)
     #[arg(long, value_name = "PROGRAM")]

@@ -99,10 +99,6 @@ fn thread_pool(threads: Option<usize>) -> Result<ThreadPool, Box<dyn Error>> {
 }
 
 /// An agent for each thread.
-fn agents<G: CatalogGame>(
-    game: &G,
-    spec: &AgentSpec,
-    threads: usize,
-) -> Result<Vec<Box<dyn Agent<G>>>, AgentError> {
+fn agents<G: CatalogGame>(game: &G, spec: &AgentSpec, threads: usize) -> Result<Vec<Box<dyn Agent<G>>>, AgentError> {
     (0..threads).map(|_| build(game.clone(), spec)).collect()
 }

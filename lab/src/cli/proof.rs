@@ -40,30 +40,16 @@ pub(super) fn run(args: &Args) -> CommandResult {
     let tables = Tables::open(&game, &args.tables)?;
     let (openings, what) = match &args.position {
         Some(text) => {
-            let position = game
-                .parse_position(text)
-                .map_err(|error| format!("--position: {error}"))?;
+            let position = game.parse_position(text).map_err(|error| format!("--position: {error}"))?;
             let position = Placement::of(&position).position();
             (vec![Line::at(position)], "one position".to_owned())
         }
-        None => (
-            decided(&game, &tables, args.plies)?,
-            format!("all decided openings of 1 to {} plies", args.plies),
-        ),
+        None => (decided(&game, &tables, args.plies)?, format!("all decided openings of 1 to {} plies", args.plies)),
     };
-    let made = format!(
-        "jarmo {}; exact tables of force 2 to {}; {what}",
-        env!("CARGO_PKG_VERSION"),
-        tables.force(),
-    );
+    let made = format!("jarmo {}; exact tables of force 2 to {}; {what}", env!("CARGO_PKG_VERSION"), tables.force(),);
     let proof = make(&game, &tables, &openings, args.search, made)?;
     proof.save(&args.out)?;
-    eprintln!(
-        "{}: {} claims, {} moves",
-        args.out.display(),
-        proof.claims().len(),
-        proof.moves()
-    );
+    eprintln!("{}: {} claims, {} moves", args.out.display(), proof.claims().len(), proof.moves());
     Ok(())
 }
 

@@ -50,11 +50,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = POSITIONS.parser::<usize>())]
     positions: usize,
     /// The agent that plays the games; it must make mistakes
-    #[arg(
-        long,
-        value_name = "AGENT",
-        default_value = "trained?sims=0&sampling=1.5"
-    )]
+    #[arg(long, value_name = "AGENT", default_value = "trained?sims=0&sampling=1.5")]
     player: AgentSpec,
     /// The agent with a network whose simulations measure the difficulty
     #[arg(long, value_name = "AGENT", default_value = "trained")]
@@ -79,28 +75,15 @@ pub(super) fn run(args: &Args) -> CommandResult {
         }
         let game = args.board.jarmo().map_err(|error| error.to_string())?;
         let holds = args.holds.as_ref().map(|folder| Holds::open(&game, folder));
-        let truth = Solved {
-            tables: Tables::open(&game, &args.tables)?,
-            holds: holds.transpose()?,
-        };
+        let truth = Solved { tables: Tables::open(&game, &args.tables)?, holds: holds.transpose()? };
         let mut puzzles = kept(&game, &truth, args.keep.as_deref())?;
         tell(format!("{} puzzles are kept", puzzles.len()));
-        let games = Games {
-            positions: args.positions,
-            player: args.player.clone(),
-            seed: args.seed,
-        };
+        let games = Games { positions: args.positions, player: args.player.clone(), seed: args.seed };
         let mut positions = from_games(&game, &truth.tables, &games)?;
         let texts: HashSet<String> = puzzles.iter().map(|one| one.position.clone()).collect();
         positions.retain(|position| !texts.contains(&game.position_text(position)));
         let missing = args.count.saturating_sub(puzzles.len());
-        puzzles.extend(make(
-            &game,
-            &truth,
-            &positions,
-            (missing, &args.solver),
-            tell,
-        )?);
+        puzzles.extend(make(&game, &truth, &positions, (missing, &args.solver), tell)?);
         puzzles.sort_by_key(|puzzle| puzzle.rating);
         Ok(puzzles)
     });
@@ -110,23 +93,15 @@ pub(super) fn run(args: &Args) -> CommandResult {
     }
     let line = |puzzle: &Puzzle| puzzle.to_line() + "\n";
     let text: String = puzzles.iter().map(line).collect();
-    files::write_whole(&args.out, text.as_bytes())
-        .map_err(|error| format!("{}: {error}", args.out.display()))?;
+    files::write_whole(&args.out, text.as_bytes()).map_err(|error| format!("{}: {error}", args.out.display()))?;
     eprintln!("{}: {} puzzles", args.out.display(), puzzles.len());
     Ok(())
 }
 
 /// The puzzles of a file that stand under the shuttle rule.
-fn kept(
-    game: &Jarmo,
-    truth: &Solved,
-    path: Option<&Path>,
-) -> Result<Vec<Puzzle>, Box<dyn Error + Send + Sync>> {
+fn kept(game: &Jarmo, truth: &Solved, path: Option<&Path>) -> Result<Vec<Puzzle>, Box<dyn Error + Send + Sync>> {
     let mut puzzles = Vec::new();
-    let text = path
-        .map(fs::read_to_string)
-        .transpose()?
-        .unwrap_or_default();
+    let text = path.map(fs::read_to_string).transpose()?.unwrap_or_default();
     for line in text.lines() {
         let puzzle = Puzzle::parse(line)?;
         match truth.stands(game, &puzzle)? {

@@ -50,11 +50,7 @@ impl BitBully {
 
     /// The result of each legal action in each position, in the order of the actions, on the threads of the current
     /// rayon pool, which are no more than the solvers.
-    pub fn solve(
-        &self,
-        game: &ConnectFour,
-        positions: &[ConnectFourPosition],
-    ) -> io::Result<Vec<Vec<Proven>>> {
+    pub fn solve(&self, game: &ConnectFour, positions: &[ConnectFourPosition]) -> io::Result<Vec<Vec<Proven>>> {
         let results = |position: &ConnectFourPosition| {
             let thread = rayon::current_thread_index().unwrap_or(0);
             let mut solver = self.processes[thread].lock().expect("no solver panics");
@@ -73,19 +69,12 @@ impl BitBully {
 impl Solver {
     fn start(python: &Path) -> io::Result<Solver> {
         let mut command = Command::new(python);
-        command
-            .arg(SCRIPT)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
+        command.arg(SCRIPT).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
         let input = child.stdin.take().expect("its input is a pipe");
         let output = child.stdout.take().expect("its output is a pipe");
         let output = BufReader::new(output);
-        Ok(Solver {
-            child,
-            input,
-            output,
-        })
+        Ok(Solver { child, input, output })
     }
 
     /// The score of each column, `None` for those that are full.

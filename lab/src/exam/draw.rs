@@ -93,13 +93,7 @@ const ALL_PLIES: RangeInclusive<u32> = 0..=u32::MAX;
 impl<'a, G: HasExam> Draw<'a, G> {
     /// Begins without questions. The same seed gives the same questions.
     pub fn new(game: &'a G, solve: Solve<'a, G::Position>, mix: Mix, seed: u64) -> Draw<'a, G> {
-        Draw {
-            game,
-            solve,
-            mix,
-            seed,
-            seen: HashSet::new(),
-        }
+        Draw { game, solve, mix, seed, seen: HashSet::new() }
     }
 
     /// Questions about positions from games of an agent against itself. Each game starts with four random
@@ -131,9 +125,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
         let mut draft = Draft::new(rooms);
         let mut streams: Vec<Stream> = (0..BATCH as u64).map(|slot| self.stream(2, slot)).collect();
         let opening = |stream: &mut Stream| Line::random(game, RANDOM_PLIES, stream);
-        let mut env = Shard::new(game, 0..BATCH, Keep::default(), |slot| {
-            Some(opening(&mut streams[slot]))
-        });
+        let mut env = Shard::new(game, 0..BATCH, Keep::default(), |slot| Some(opening(&mut streams[slot])));
         let mut actions = vec![Action(0); BATCH];
         let part = BATCH.div_ceil(agents.len());
         while !draft.is_done() {
@@ -148,10 +140,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
             }
             self.offer(&mut draft, &taken);
             let positions: Vec<_> = (0..BATCH).map(|slot| *env.position(slot)).collect();
-            let parts = positions
-                .par_chunks(part)
-                .zip(streams.par_chunks_mut(part))
-                .zip(actions.par_chunks_mut(part));
+            let parts = positions.par_chunks(part).zip(streams.par_chunks_mut(part)).zip(actions.par_chunks_mut(part));
             parts.zip(agents.par_iter_mut()).for_each(|(part, agent)| {
                 let ((positions, streams), actions) = part;
                 let decisions = choose(agent.as_mut(), positions, streams, nodes);
@@ -188,10 +177,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
         };
         let mut kinds = Vec::new();
         if !questions.is_empty() {
-            kinds.push(format!(
-                "all {} positions of the first plies",
-                questions.len()
-            ));
+            kinds.push(format!("all {} positions of the first plies", questions.len()));
         }
         let mut parts: Vec<_> = sources.into_iter().zip(parts).collect();
         parts.sort_by_key(|(source, _)| *source);
@@ -200,15 +186,11 @@ impl<'a, G: HasExam> Draw<'a, G> {
                 Source::Random => (self.draw_random(rooms, &mut random), random_name.to_owned()),
                 Source::SelfPlay => (
                     self.draw_games(rooms, EXAM_SHARE, agents, None),
-                    format!(
-                        "positions from games of {} against itself",
-                        agents[0].name()
-                    ),
+                    format!("positions from games of {} against itself", agents[0].name()),
                 ),
-                Source::Openings => (
-                    self.draw_openings(rooms),
-                    format!("positions after 1 to {MOST_OPENING_PLIES} random plies"),
-                ),
+                Source::Openings => {
+                    (self.draw_openings(rooms), format!("positions after 1 to {MOST_OPENING_PLIES} random plies"))
+                }
             };
             kinds.push(format!("{} {name}", drawn.len()));
             questions.extend(drawn);
@@ -217,9 +199,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
             let more = self.fill(wanted, last, &questions, &mut random);
             if !more.is_empty() {
                 let number = more.len();
-                kinds.push(format!(
-                    "{number} more {random_name} in place of those that a ply lacks"
-                ));
+                kinds.push(format!("{number} more {random_name} in place of those that a ply lacks"));
             }
             questions.extend(more);
         }
@@ -230,12 +210,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
                 format!("of each ply up to {last} the same number, and half are critical")
             }
         };
-        let made = format!(
-            "{}; {solver}; {}; {mix}; seed {}",
-            this_program(),
-            kinds.join(", "),
-            self.seed
-        );
+        let made = format!("{}; {solver}; {}; {mix}; seed {}", this_program(), kinds.join(", "), self.seed);
         Exam::new(self.game, &made, questions)
     }
 
@@ -249,38 +224,24 @@ impl<'a, G: HasExam> Draw<'a, G> {
 
     /// What is wanted of one source.
     fn rooms(&self, wanted: usize) -> Vec<Room> {
-        let room = |critical, wanted| Room {
-            plies: ALL_PLIES,
-            critical,
-            wanted,
-        };
+        let room = |critical, wanted| Room { plies: ALL_PLIES, critical, wanted };
         match self.mix {
             Mix::AsDrawn => vec![room(None, wanted)],
-            Mix::HalfCritical | Mix::EachPly(_) => vec![
-                room(Some(true), wanted.div_ceil(2)),
-                room(Some(false), wanted / 2),
-            ],
+            Mix::HalfCritical | Mix::EachPly(_) => {
+                vec![room(Some(true), wanted.div_ceil(2)), room(Some(false), wanted / 2)]
+            }
         }
     }
 
     /// For [`Mix::EachPly`]: all positions of the first plies, which have no more than their share, and what is wanted of
     /// each of these sources from the other plies. Games of self-play have none of their random plies.
-    fn by_ply(
-        &mut self,
-        wanted: usize,
-        last: u32,
-        sources: &[Source],
-    ) -> (Vec<Question<G::Position>>, Vec<Vec<Room>>) {
+    fn by_ply(&mut self, wanted: usize, last: u32, sources: &[Source]) -> (Vec<Question<G::Position>>, Vec<Vec<Room>>) {
         let mut first = Vec::new();
         let mut positions = vec![self.game.start()];
         let mut ply = 0;
         let share = |taken: usize, ply: u32| (wanted - taken) / (last + 1 - ply) as usize;
         while ply <= last && positions.len() <= share(first.len(), ply) {
-            let mut draft = Draft::new(vec![Room {
-                plies: ALL_PLIES,
-                critical: None,
-                wanted: positions.len(),
-            }]);
+            let mut draft = Draft::new(vec![Room { plies: ALL_PLIES, critical: None, wanted: positions.len() }]);
             self.offer(&mut draft, &positions);
             first.extend(draft.questions);
             positions = self.after(&positions);
@@ -289,10 +250,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
         let critical = first.iter().filter(|one| one.is_critical()).count();
         let left = [
             (true, (wanted / 2).saturating_sub(critical)),
-            (
-                false,
-                (wanted - wanted / 2).saturating_sub(first.len() - critical),
-            ),
+            (false, (wanted - wanted / 2).saturating_sub(first.len() - critical)),
         ];
         let plies = (last + 1).saturating_sub(ply) as usize;
         let has = |source: Source, ply: u32| source != Source::SelfPlay || ply >= RANDOM_PLIES;
@@ -324,17 +282,10 @@ impl<'a, G: HasExam> Draw<'a, G> {
     ) -> Vec<Question<G::Position>> {
         self.seen = questions.iter().map(|question| question.position).collect();
         let critical = questions.iter().filter(|one| one.is_critical()).count();
-        let room = |critical, wanted| Room {
-            plies: 0..=last,
-            critical: Some(critical),
-            wanted,
-        };
+        let room = |critical, wanted| Room { plies: 0..=last, critical: Some(critical), wanted };
         let rooms = vec![
             room(true, (wanted / 2).saturating_sub(critical)),
-            room(
-                false,
-                (wanted - wanted / 2).saturating_sub(questions.len() - critical),
-            ),
+            room(false, (wanted - wanted / 2).saturating_sub(questions.len() - critical)),
         ];
         let mut stream = self.stream(3, 0);
         self.draw(rooms, || random(&mut stream))
@@ -376,11 +327,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
         })
     }
 
-    fn draw(
-        &mut self,
-        rooms: Vec<Room>,
-        mut random: impl FnMut() -> G::Position,
-    ) -> Vec<Question<G::Position>> {
+    fn draw(&mut self, rooms: Vec<Room>, mut random: impl FnMut() -> G::Position) -> Vec<Question<G::Position>> {
         let mut draft = Draft::new(rooms);
         while !draft.is_done() {
             let batch: Vec<_> = (0..BATCH).map(|_| random()).collect();
@@ -392,9 +339,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
     /// Takes those of these positions that are new, not over, solved and wanted.
     fn offer(&mut self, draft: &mut Draft<G::Position>, positions: &[G::Position]) {
         let game = self.game;
-        let plain = positions
-            .iter()
-            .map(|position| game.without_history(position));
+        let plain = positions.iter().map(|position| game.without_history(position));
         let open = plain.filter(|position| game.outcome(position).is_none());
         let new: Vec<_> = open
             .filter(|position| draft.wants(game.ply(position)))
@@ -403,11 +348,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
         draft.idle += 1;
         for (position, results) in new.iter().zip((self.solve)(&new)) {
             if let Some(results) = results {
-                let question = Question {
-                    position: *position,
-                    phase: game.phase(position),
-                    results,
-                };
+                let question = Question { position: *position, phase: game.phase(position), results };
                 draft.take(game.ply(position), question);
             }
         }
@@ -421,11 +362,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
 
 impl<P> Draft<P> {
     fn new(rooms: Vec<Room>) -> Draft<P> {
-        Draft {
-            rooms,
-            questions: Vec::new(),
-            idle: 0,
-        }
+        Draft { rooms, questions: Vec::new(), idle: 0 }
     }
 
     fn is_done(&self) -> bool {
@@ -442,9 +379,7 @@ impl<P> Draft<P> {
         let is_critical = question.is_critical();
         let mut rooms = self.rooms.iter_mut();
         let room = rooms.find(|room| {
-            room.wanted > 0
-                && room.plies.contains(&ply)
-                && room.critical.is_none_or(|critical| critical == is_critical)
+            room.wanted > 0 && room.plies.contains(&ply) && room.critical.is_none_or(|critical| critical == is_critical)
         });
         if let Some(room) = room {
             room.wanted -= 1;

@@ -5,9 +5,7 @@ use rayon::prelude::*;
 
 use jarmo_core::game::{Game, Mask, Player, Proven};
 use jarmo_core::games::connect_four::{COLUMNS, ROWS};
-use jarmo_core::games::{
-    ConnectFour, ConnectFourPosition, Jarmo, JarmoPosition, Tammi, TammiPosition,
-};
+use jarmo_core::games::{ConnectFour, ConnectFourPosition, Jarmo, JarmoPosition, Tammi, TammiPosition};
 use jarmo_core::random::{Stream, below};
 use jarmo_exact::tables::index::Placement;
 use jarmo_exact::tables::{PliesTo, Solvable, Tables, random_position};
@@ -29,10 +27,7 @@ impl HasExam for Jarmo {
     fn phase(&self, position: &JarmoPosition) -> Phase {
         const MOST_CAPTURED: u32 = 1;
         const MOST_FORCE: u32 = 7;
-        let captured: u32 = Player::BOTH
-            .map(|player| position.captured(player))
-            .iter()
-            .sum();
+        let captured: u32 = Player::BOTH.map(|player| position.captured(player)).iter().sum();
         if captured <= MOST_CAPTURED {
             Phase::Opening
         } else if position.force() <= MOST_FORCE {
@@ -96,10 +91,7 @@ pub fn solve_by_tables<G: Solvable>(
             let proven = value.expect("the tables list all legal actions").proven;
             match G::PLIES_TO {
                 PliesTo::End => proven,
-                PliesTo::Capture => Proven {
-                    plies: None,
-                    ..proven
-                },
+                PliesTo::Capture => Proven { plies: None, ..proven },
             }
         };
         Some(game.legal(position).iter().map(result).collect())

@@ -42,9 +42,7 @@ impl Solver {
     /// A solver for the current rayon pool.
     pub fn new() -> Solver {
         let table = || Mutex::new(Table(vec![(u64::MAX, 0, 0); ENTRIES]));
-        Solver {
-            tables: (0..rayon::current_num_threads()).map(|_| table()).collect(),
-        }
+        Solver { tables: (0..rayon::current_num_threads()).map(|_| table()).collect() }
     }
 }
 
@@ -55,11 +53,7 @@ impl Default for Solver {
 }
 
 impl Truth<ConnectFour> for Solver {
-    fn actions(
-        &self,
-        game: &ConnectFour,
-        position: &ConnectFourPosition,
-    ) -> Option<Vec<ActionValue>> {
+    fn actions(&self, game: &ConnectFour, position: &ConnectFourPosition) -> Option<Vec<ActionValue>> {
         let ply = game.ply(position);
         if ply < FEWEST_STONES || game.outcome(position).is_some() {
             return None;
@@ -78,10 +72,7 @@ impl Truth<ConnectFour> for Solver {
                     -table.score(own, other, (-score_at(ply), score_at(ply)))
                 }
             };
-            ActionValue {
-                action,
-                proven: proven_of(score, ply),
-            }
+            ActionValue { action, proven: proven_of(score, ply) }
         };
         let mut values: Vec<ActionValue> = game.legal(position).iter().map(&mut value).collect();
         values.sort_by_key(|value| std::cmp::Reverse(value.proven.preference()));
@@ -146,18 +137,11 @@ impl Table {
             return 0;
         }
         let mut circles = ORDER.map(|column| drop_in(column, taken));
-        if circles
-            .iter()
-            .flatten()
-            .any(|circle| has_four(own | circle))
-        {
+        if circles.iter().flatten().any(|circle| has_four(own | circle)) {
             return score_at(ply + 1);
         }
         // The other's threats must be met.
-        let mut threats = circles
-            .iter()
-            .flatten()
-            .filter(|circle| has_four(other | *circle));
+        let mut threats = circles.iter().flatten().filter(|circle| has_four(other | *circle));
         if let Some(&first) = threats.next() {
             if threats.next().is_some() {
                 return -score_at(ply + 2);

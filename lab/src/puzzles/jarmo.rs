@@ -33,11 +33,7 @@ pub struct Games {
 }
 
 /// Positions of games with a single right action, on the threads of the current rayon pool.
-pub fn from_games(
-    game: &Jarmo,
-    tables: &Tables,
-    games: &Games,
-) -> Result<Vec<JarmoPosition>, AgentError> {
+pub fn from_games(game: &Jarmo, tables: &Tables, games: &Games) -> Result<Vec<JarmoPosition>, AgentError> {
     let threads = rayon::current_num_threads();
     let players = (0..threads).map(|_| build(game.clone(), &games.player));
     let mut players = players.collect::<Result<Vec<_>, AgentError>>()?;
@@ -64,20 +60,12 @@ pub struct Solved {
 
 impl Solved {
     /// Whether no action of the solution of an earlier puzzle is known to lose a draw under the shuttle rule.
-    pub fn stands(
-        &self,
-        game: &Jarmo,
-        puzzle: &Puzzle,
-    ) -> Result<bool, Box<dyn Error + Send + Sync>> {
+    pub fn stands(&self, game: &Jarmo, puzzle: &Puzzle) -> Result<bool, Box<dyn Error + Send + Sync>> {
         puzzle.check(game)?;
         let start = game.parse_position(&puzzle.position)?;
         let mut position = start;
         let play = |text: &String| game.play_text(&mut position, text);
-        let line = puzzle
-            .line
-            .iter()
-            .map(play)
-            .collect::<Result<Vec<_>, _>>()?;
+        let line = puzzle.line.iter().map(play).collect::<Result<Vec<_>, _>>()?;
         Ok(puzzle.goal == Goal::Win || self.is_held(game, &start, &line) != Some(false))
     }
 
@@ -113,14 +101,7 @@ impl Truth<Jarmo> for Solved {
 
     /// The tables leave the shuttle rule out: the win must be one against every reply, or all actions but the saving
     /// one must lose against every reply. Both must be quick enough to be checked.
-    fn holds(
-        &self,
-        game: &Jarmo,
-        position: &JarmoPosition,
-        right: Action,
-        goal: Goal,
-        plies: Option<u32>,
-    ) -> bool {
+    fn holds(&self, game: &Jarmo, position: &JarmoPosition, right: Action, goal: Goal, plies: Option<u32>) -> bool {
         let quick = |plies: Option<u32>| plies.is_some_and(|plies| plies <= MOST_PLIES);
         let claims = match goal {
             Goal::Win if !quick(plies) => return false,

@@ -9,9 +9,7 @@ use rayon::prelude::*;
 
 use jarmo_core::game::{Action, Mask, Proven, Verdict};
 use jarmo_core::random::{Stream, stream};
-use jarmo_exact::agent::{
-    Agent, AgentError, AgentSpec, Limit, Request, build, build_without_search,
-};
+use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Limit, Request, build, build_without_search};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_exact::tables::ActionValue;
 use jarmo_judge::accuracy::Exam;
@@ -35,14 +33,7 @@ pub trait Truth<G: CatalogGame>: Sync {
     fn actions(&self, game: &G, position: &G::Position) -> Option<Vec<ActionValue>>;
 
     /// Whether the results hold under all rules, and are quick enough for a puzzle.
-    fn holds(
-        &self,
-        game: &G,
-        position: &G::Position,
-        right: Action,
-        goal: Goal,
-        plies: Option<u32>,
-    ) -> bool;
+    fn holds(&self, game: &G, position: &G::Position, right: Action, goal: Goal, plies: Option<u32>) -> bool;
 
     /// Whether the actions of the player in a solution keep the goal under all rules, as far as `actions` does not say
     /// so.
@@ -99,18 +90,10 @@ pub fn make<G: CatalogGame>(
     let Some(network) = build_without_search(game.clone(), agent)? else {
         return Err(PuzzleError::NoNetwork(Box::new(agent.clone())));
     };
-    let mut solver = Solving {
-        network,
-        search: build(game.clone(), agent)?,
-    };
-    tell(format!(
-        "{} positions with a single right action",
-        positions.len()
-    ));
-    let drafts: Vec<Draft<G::Position>> = positions
-        .par_iter()
-        .filter_map(|position| Draft::new(game, truth, position))
-        .collect();
+    let mut solver = Solving { network, search: build(game.clone(), agent)? };
+    tell(format!("{} positions with a single right action", positions.len()));
+    let drafts: Vec<Draft<G::Position>> =
+        positions.par_iter().filter_map(|position| Draft::new(game, truth, position)).collect();
     tell(format!("{} of them hold", drafts.len()));
     let rated: Vec<(u32, u16, Draft<G::Position>)> = drafts
         .into_iter()
@@ -125,22 +108,12 @@ pub fn make<G: CatalogGame>(
 
 impl<P: Copy + Eq + std::hash::Hash> Draft<P> {
     /// The puzzle of a position with a single right action, if it holds.
-    fn new<G: CatalogGame<Position = P>>(
-        game: &G,
-        truth: &impl Truth<G>,
-        position: &P,
-    ) -> Option<Draft<P>> {
+    fn new<G: CatalogGame<Position = P>>(game: &G, truth: &impl Truth<G>, position: &P) -> Option<Draft<P>> {
         let (action, goal, plies) = only(game, truth, position)?;
         if !truth.holds(game, position, action, goal, plies) {
             return None;
         }
-        let mut draft = Draft {
-            position: *position,
-            goal,
-            plies,
-            line: vec![action],
-            turns: vec![*position],
-        };
+        let mut draft = Draft { position: *position, goal, plies, line: vec![action], turns: vec![*position] };
         let mut here = *position;
         game.play(&mut here, action);
         let mut seen = HashSet::from([*position]);
@@ -156,9 +129,7 @@ impl<P: Copy + Eq + std::hash::Hash> Draft<P> {
             here = next;
             game.play(&mut here, answer);
         }
-        truth
-            .keeps(game, position, &draft.line, goal)
-            .then_some(draft)
+        truth.keeps(game, position, &draft.line, goal).then_some(draft)
     }
 
     fn to_puzzle<G: CatalogGame<Position = P>>(&self, game: &G, rating: u16) -> Puzzle {
@@ -192,9 +163,7 @@ fn only<G: CatalogGame>(
         Verdict::Draw => Goal::Draw,
         Verdict::Loss => return None,
     };
-    let single = others
-        .first()
-        .is_none_or(|second| second.proven.verdict < first.proven.verdict);
+    let single = others.first().is_none_or(|second| second.proven.verdict < first.proven.verdict);
     let plies = first.proven.plies.filter(|_| goal == Goal::Win);
     (single && values.len() >= 2).then_some((first.action, goal, plies))
 }
@@ -270,29 +239,13 @@ impl<G: CatalogGame> Solving<G> {
     }
 }
 
-fn request<G: CatalogGame>(
-    position: G::Position,
-    nodes: u64,
-    stream: &mut Stream,
-) -> Request<'_, G> {
-    Request {
-        position,
-        stream,
-        limit: Limit {
-            nodes: Some(nodes),
-            ..Limit::default()
-        },
-        memory: None,
-    }
+fn request<G: CatalogGame>(position: G::Position, nodes: u64, stream: &mut Stream) -> Request<'_, G> {
+    Request { position, stream, limit: Limit { nodes: Some(nodes), ..Limit::default() }, memory: None }
 }
 
 /// Takes as many of each difficulty as there are, in turns; of one difficulty wins and draws in turns, long solutions
 /// first. Easiest first.
-fn choose<G: CatalogGame>(
-    game: &G,
-    rated: Vec<(u32, u16, Draft<G::Position>)>,
-    count: usize,
-) -> Vec<Puzzle> {
+fn choose<G: CatalogGame>(game: &G, rated: Vec<(u32, u16, Draft<G::Position>)>, count: usize) -> Vec<Puzzle> {
     let mut piles: Vec<Vec<(u16, Draft<G::Position>)>> = Vec::new(); // by difficulty and goal
     piles.resize_with(2 * (HARDEST as usize + 1), Vec::new);
     for (steps, rating, draft) in rated {
@@ -311,7 +264,5 @@ fn choose<G: CatalogGame>(
     chosen.truncate(count);
     chosen.sort_by_key(|(rating, _)| *rating);
     let puzzles = chosen.iter();
-    puzzles
-        .map(|(rating, draft)| draft.to_puzzle(game, *rating))
-        .collect()
+    puzzles.map(|(rating, draft)| draft.to_puzzle(game, *rating)).collect()
 }

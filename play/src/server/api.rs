@@ -87,10 +87,7 @@ pub(super) async fn watch(rooms: &Rooms, request: &Request<Bytes>) -> Result<Res
 }
 
 /// Changes a session.
-pub(super) async fn command(
-    rooms: &Rooms,
-    request: &Request<Bytes>,
-) -> Result<Response, Rejection> {
+pub(super) async fn command(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
     let language = wish(rooms, request)?.language;
     let (room, role) = find(rooms, request.headers())?;
     let command = read(request)?;
@@ -152,12 +149,7 @@ pub(super) fn record(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response
 
 /// Does what a person in a game of two asks for.
 fn act(inside: &mut Inside, person: usize, command: Command, texts: &Texts) -> Result<(), String> {
-    let Inside {
-        session,
-        duel: Some(duel),
-        ..
-    } = inside
-    else {
+    let Inside { session, duel: Some(duel), .. } = inside else {
         unreachable!("only a game of two has seats");
     };
     let command = match command {
@@ -195,10 +187,7 @@ fn show_duel(view: &mut Value, duel: &Duel, role: Role, session: &Session) {
         *value = Value::Null;
     }
     if let Some(outcome) = duel.outcome() {
-        let record = GameRecord {
-            outcome: Some(outcome),
-            ..session.record()
-        };
+        let record = GameRecord { outcome: Some(outcome), ..session.record() };
         view["record"] = json!(record.to_line());
         view["scene"]["outcome"] = json!(outcome);
         view["scene"]["legal"] = json!([]);

@@ -49,9 +49,7 @@ pub(super) struct Asset {
 impl Asset {
     pub(super) fn new(kind: &'static str, content: String) -> Asset {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        let compressed = encoder
-            .write_all(content.as_bytes())
-            .and_then(|()| encoder.finish());
+        let compressed = encoder.write_all(content.as_bytes()).and_then(|()| encoder.finish());
         let tag = format!("\"{}\"", hash([content.as_str()]));
         Asset {
             kind,
@@ -74,9 +72,7 @@ impl Asset {
         } else if says(header::ACCEPT_ENCODING, b"gzip") {
             let mut response = answer(StatusCode::OK, self.kind, self.compressed.clone());
             let gzip = HeaderValue::from_static("gzip");
-            response
-                .headers_mut()
-                .insert(header::CONTENT_ENCODING, gzip);
+            response.headers_mut().insert(header::CONTENT_ENCODING, gzip);
             response
         } else {
             answer(StatusCode::OK, self.kind, self.plain.clone())
@@ -115,11 +111,7 @@ impl Assets {
             };
             (name, Asset::new(kind, content.to_owned()))
         });
-        Assets {
-            index: Asset::new("text/html; charset=utf-8", index),
-            files: files.into(),
-            folder,
-        }
+        Assets { index: Asset::new("text/html; charset=utf-8", index), files: files.into(), folder }
     }
 
     fn answer(&self, path: &str, asked: &HeaderMap) -> Option<Response> {
@@ -128,9 +120,7 @@ impl Assets {
             return Some(self.index.answer(asked, "no-store")); // a page that was left does not go on asking
         }
         let (name, cache) = match path.split_once('/') {
-            Some((folder, name)) if folder == self.folder => {
-                (name, "public, max-age=31536000, immutable")
-            }
+            Some((folder, name)) if folder == self.folder => (name, "public, max-age=31536000, immutable"),
             // A browser that still has the page of an older program.
             Some((_, name)) => (name, "no-store"),
             None => (path, "no-cache"),
@@ -143,8 +133,7 @@ impl Assets {
 /// 64 bits that depend on all contents, as text (FNV-1a).
 fn hash<'a>(contents: impl IntoIterator<Item = &'a str>) -> String {
     let bytes = contents.into_iter().flat_map(str::bytes);
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash =
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{hash:016x}")
 }

@@ -14,22 +14,13 @@ use crate::machine::fresh_seed;
 use jarmo_session::page::{Opening, Rejection, impossible};
 
 /// Opens a session.
-pub(super) async fn create(
-    rooms: &Rooms,
-    client: IpAddr,
-    request: &Request<Bytes>,
-) -> Result<Response, Rejection> {
+pub(super) async fn create(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> Result<Response, Rejection> {
     let texts = wish(rooms, request)?.language.texts();
     let opening: Opening = read(request)?;
-    let opened = rooms.open(client, || {
-        opening.begin(&rooms.options.defaults, texts, fresh_seed())
-    });
+    let opened = rooms.open(client, || opening.begin(&rooms.options.defaults, texts, fresh_seed()));
     let (mut id, room) = opened.map_err(|refusal| match refusal {
         NoRoom::Problem(problem) => impossible(problem),
-        NoRoom::Full => rejection(
-            StatusCode::SERVICE_UNAVAILABLE,
-            texts.get("server_full").to_owned(),
-        ),
+        NoRoom::Full => rejection(StatusCode::SERVICE_UNAVAILABLE, texts.get("server_full").to_owned()),
         NoRoom::TooMany => {
             let most = rooms.options.bounds.sessions_from_one.to_string();
             let message = texts.fill("too_many_games", &[("n", &most)]);

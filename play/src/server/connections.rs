@@ -42,8 +42,7 @@ pub(super) async fn serve(listener: TcpListener, rooms: &Arc<Rooms>) -> io::Resu
     let bounds = rooms.options.bounds;
     let connections = Arc::new(Connections::default());
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(bounds.patience);
+    http.timer(TokioTimer::new()).header_read_timeout(bounds.patience);
     loop {
         let Ok((stream, from)) = listener.accept().await else {
             sleep(RESPITE).await;
@@ -54,10 +53,7 @@ pub(super) async fn serve(listener: TcpListener, rooms: &Arc<Rooms>) -> io::Resu
             turn_away(stream);
             continue;
         };
-        let handler = Handler {
-            rooms: Arc::clone(rooms),
-            client,
-        };
+        let handler = Handler { rooms: Arc::clone(rooms), client };
         let connection = http.serve_connection(TokioIo::new(stream), handler);
         tokio::spawn(stay(connection, admitted, bounds.visit));
     }
@@ -91,26 +87,16 @@ async fn stay(connection: Connection, _admitted: Admitted, time: Duration) {
 }
 
 /// Waits for the whole of a message, but not for ever, and takes none that is too long; otherwise says so.
-pub(super) async fn whole(
-    request: Request<Incoming>,
-    patience: Duration,
-) -> Result<Request<Bytes>, Response> {
+pub(super) async fn whole(request: Request<Incoming>, patience: Duration) -> Result<Request<Bytes>, Response> {
     let (head, body) = request.into_parts();
     let body = timeout(patience, Limited::new(body, MOST_BYTES).collect()).await;
     let (status, message) = match body {
         Ok(Ok(body)) => return Ok(Request::from_parts(head, body.to_bytes())),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => (
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("a message has at most {MOST_BYTES} bytes"),
-        ),
-        Ok(Err(_)) => (
-            StatusCode::BAD_REQUEST,
-            "the message is not whole, or its chunks are malformed".to_owned(),
-        ),
-        Err(_) => (
-            StatusCode::REQUEST_TIMEOUT,
-            "the message took too long to arrive".to_owned(),
-        ),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            (StatusCode::PAYLOAD_TOO_LARGE, format!("a message has at most {MOST_BYTES} bytes"))
+        }
+        Ok(Err(_)) => (StatusCode::BAD_REQUEST, "the message is not whole, or its chunks are malformed".to_owned()),
+        Err(_) => (StatusCode::REQUEST_TIMEOUT, "the message took too long to arrive".to_owned()),
     };
     let mut refusal = problem(status, message);
     let close = HeaderValue::from_static("close"); // the rest of the message is not read
@@ -146,10 +132,7 @@ impl Connections {
         }
         open.all += 1;
         open.from.insert(from, here + 1);
-        Some(Admitted {
-            connections: Arc::clone(connections),
-            from,
-        })
+        Some(Admitted { connections: Arc::clone(connections), from })
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
@@ -176,15 +159,9 @@ mod tests {
 
     #[test]
     fn an_address_has_its_share() {
-        let bounds = Bounds {
-            connections: 4,
-            connections_from_one: 2,
-            ..Bounds::default()
-        };
+        let bounds = Bounds { connections: 4, connections_from_one: 2, ..Bounds::default() };
         let connections = Arc::new(Connections::default());
-        let admit = |from: &str| {
-            Connections::admit(&connections, client_of(from.parse().unwrap()), &bounds)
-        };
+        let admit = |from: &str| Connections::admit(&connections, client_of(from.parse().unwrap()), &bounds);
         let first = admit("10.0.0.1");
         let second = admit("::ffff:10.0.0.1"); // the same in other words
         assert!(first.is_some() && second.is_some() && admit("10.0.0.1").is_none());
@@ -196,10 +173,7 @@ mod tests {
         assert!(admit("2001:db8::3").is_none() && admit("10.0.0.2").is_none());
         drop((second, third, others));
         let open = connections.lock();
-        assert!(
-            open.all == 0 && open.from.is_empty(),
-            "no connection is left"
-        );
+        assert!(open.all == 0 && open.from.is_empty(), "no connection is left");
     }
 
     #[test]

@@ -64,10 +64,7 @@ struct Ended {
 impl Duel {
     /// A game of a person with this side and this secret, and of a guest who has not come yet.
     pub(super) fn new(side: Player, secret: String) -> Duel {
-        let inviter = Person {
-            secret: Some(secret),
-            ..Person::default()
-        };
+        let inviter = Person { secret: Some(secret), ..Person::default() };
         Duel {
             people: [inviter, Person::default()],
             white: side.index(), // White: person 0; Black: White is person 1
@@ -116,19 +113,13 @@ impl Duel {
     }
 
     pub(super) fn is_here(&self, person: usize) -> bool {
-        let Person {
-            listening, seen, ..
-        } = &self.people[person];
+        let Person { listening, seen, .. } = &self.people[person];
         *listening > 0 || seen.is_some_and(|seen| seen.elapsed() < ABSENCE)
     }
 
     /// The end by resignation or agreement.
     pub(super) fn outcome(&self) -> Option<Outcome> {
-        self.ended.map(|Ended { winner }| Outcome {
-            winner,
-            score: None,
-            truncated: false,
-        })
+        self.ended.map(|Ended { winner }| Outcome { winner, score: None, truncated: false })
     }
 
     fn is_over(&self, session: &Session) -> bool {
@@ -153,16 +144,12 @@ impl Duel {
                 if mover != Some(self.player(me)) {
                     return refused("not_your_turn");
                 }
-                session
-                    .play(&text)
-                    .map_err(|refusal| words::refusal(texts, &text, &refusal))?;
+                session.play(&text).map_err(|refusal| words::refusal(texts, &text, &refusal))?;
                 self.offer = None;
             }
             DuelCommand::Resign => {
                 self.offer = None;
-                self.ended = Some(Ended {
-                    winner: Some(!self.player(me)),
-                });
+                self.ended = Some(Ended { winner: Some(!self.player(me)) });
             }
             DuelCommand::Decline => self.offer = None,
             DuelCommand::Offer(what) => {
@@ -236,9 +223,7 @@ impl Duel {
     /// What the page shows about the two people.
     pub(super) fn view(&self, role: Role, session: &Session) -> Value {
         let people = [self.white, 1 - self.white]; // White, Black
-        let offer = self
-            .offer
-            .map(|(by, what)| json!({ "by": self.player(by), "what": what }));
+        let offer = self.offer.map(|(by, what)| json!({ "by": self.player(by), "what": what }));
         json!({
             "you": self.me(role),
             "joined": people.map(|person| self.people[person].secret.is_some()),

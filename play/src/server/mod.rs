@@ -59,12 +59,8 @@ impl Server {
         let address = SocketAddr::new(options.host, options.port);
         let listener = TcpListener::bind(address).await.map_err(|error| {
             let remedy = match error.kind() {
-                io::ErrorKind::AddrInUse => {
-                    "; another program has this port, choose one with --port"
-                }
-                io::ErrorKind::PermissionDenied => {
-                    "; ports below 1024 are reserved, choose one with --port"
-                }
+                io::ErrorKind::AddrInUse => "; another program has this port, choose one with --port",
+                io::ErrorKind::PermissionDenied => "; ports below 1024 are reserved, choose one with --port",
                 io::ErrorKind::AddrNotAvailable => "; this machine has no such address",
                 _ => "",
             };
@@ -129,12 +125,12 @@ async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::
         "/api/texts" if reads => api::texts(rooms, request),
         "/api/sessions" if posts => begin::create(rooms, client, request).await,
         "/api/join" if posts => begin::join(rooms, request).await,
-        "/api/setup" if posts => api::about(rooms, request, |session, texts| {
-            page::setup(session, api::body(request)?, texts)
-        }),
-        "/api/scene" if reads => api::about(rooms, request, |session, texts| {
-            page::scene(session, api::query(request), texts)
-        }),
+        "/api/setup" if posts => {
+            api::about(rooms, request, |session, texts| page::setup(session, api::body(request)?, texts))
+        }
+        "/api/scene" if reads => {
+            api::about(rooms, request, |session, texts| page::scene(session, api::query(request), texts))
+        }
         "/api/picture" if reads => api::picture(rooms, request),
         "/api/session" if reads => api::watch(rooms, request).await,
         "/api/session" if posts => api::command(rooms, request).await,
@@ -142,13 +138,9 @@ async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::
         "/api/lesson" if posts => api::task(rooms, request, page::lesson),
         "/api/puzzle" if posts => api::task(rooms, request, page::puzzle),
         "/api/puzzles" if reads => Ok(api::json_answer(StatusCode::OK, &page::puzzles())),
-        "/api/sessions" | "/api/join" | "/api/setup" | "/api/lesson" | "/api/puzzle" => {
-            Ok(not_allowed("POST"))
-        }
+        "/api/sessions" | "/api/join" | "/api/setup" | "/api/lesson" | "/api/puzzle" => Ok(not_allowed("POST")),
         "/api/session" => Ok(not_allowed("GET, HEAD, POST")),
-        "/api/texts" | "/api/record" | "/api/scene" | "/api/picture" | "/api/puzzles" => {
-            Ok(not_allowed("GET, HEAD"))
-        }
+        "/api/texts" | "/api/record" | "/api/scene" | "/api/picture" | "/api/puzzles" => Ok(not_allowed("GET, HEAD")),
         _ => Ok(match file() {
             Some(answer) if reads => answer,
             Some(_) => not_allowed("GET, HEAD"),
@@ -160,10 +152,7 @@ async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::
 
 /// The answer to a method that a path does not have.
 fn not_allowed(methods: &'static str) -> api::Response {
-    let mut response = api::problem(
-        StatusCode::METHOD_NOT_ALLOWED,
-        format!("this path has {methods}"),
-    );
+    let mut response = api::problem(StatusCode::METHOD_NOT_ALLOWED, format!("this path has {methods}"));
     let methods = HeaderValue::from_static(methods);
     response.headers_mut().insert(header::ALLOW, methods);
     response

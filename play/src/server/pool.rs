@@ -42,25 +42,14 @@ fn work(rooms: &Arc<Rooms>, runtime: &Handle) {
     }
 }
 
-fn think(
-    rooms: &Arc<Rooms>,
-    runtime: &Handle,
-    cache: &mut AgentCache,
-    room: &Arc<Room>,
-    sharers: u32,
-) {
+fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Arc<Room>, sharers: u32) {
     let bounds = &rooms.options.bounds;
     let Some((job, stop)) = take(room, bounds.absence) else {
         return;
     };
     let minder = runtime.spawn(mind(Arc::clone(room), bounds.absence));
-    let share = Share {
-        sharers,
-        most: Some(bounds.thought),
-    };
-    let answer = panic::catch_unwind(AssertUnwindSafe(|| {
-        job.run(cache, machine::clock, &stop, share)
-    }));
+    let share = Share { sharers, most: Some(bounds.thought) };
+    let answer = panic::catch_unwind(AssertUnwindSafe(|| job.run(cache, machine::clock, &stop, share)));
     minder.abort();
     let mut inside = room.lock();
     if inside.running.take().is_none_or(|running| running.given_up) {
@@ -110,11 +99,7 @@ fn take(room: &Room, absence: Duration) -> Option<(Arc<Job>, Arc<AtomicBool>)> {
     }
     let job = Arc::new(inside.session.job()?);
     let stop = Arc::new(AtomicBool::new(false));
-    inside.running = Some(Running {
-        job: Arc::clone(&job),
-        stop: Arc::clone(&stop),
-        given_up: false,
-    });
+    inside.running = Some(Running { job: Arc::clone(&job), stop: Arc::clone(&stop), given_up: false });
     Some((job, stop))
 }
 

@@ -58,10 +58,7 @@ impl Queue {
     pub(super) fn new(threads: usize) -> Queue {
         Queue {
             threads: threads.max(1),
-            waiting: Mutex::new(Waiting {
-                lines: VecDeque::new(),
-                closed: false,
-            }),
+            waiting: Mutex::new(Waiting { lines: VecDeque::new(), closed: false }),
             changed: Condvar::new(),
         }
     }
@@ -79,10 +76,8 @@ impl Queue {
     pub(super) fn next(&self, patience: Duration) -> Next {
         let idle = |waiting: &mut Waiting<_>| waiting.lines.is_empty() && !waiting.closed;
         let waiting = lock(&self.waiting);
-        let (mut waiting, _) = self
-            .changed
-            .wait_timeout_while(waiting, patience, idle)
-            .unwrap_or_else(PoisonError::into_inner);
+        let (mut waiting, _) =
+            self.changed.wait_timeout_while(waiting, patience, idle).unwrap_or_else(PoisonError::into_inner);
         if waiting.closed {
             return Next::End;
         }
@@ -105,10 +100,7 @@ mod tests {
 
     #[test]
     fn clients_take_turns_and_share_alike() {
-        let mut waiting = Waiting {
-            lines: VecDeque::new(),
-            closed: false,
-        };
+        let mut waiting = Waiting { lines: VecDeque::new(), closed: false };
         let [greedy, normal] = [[10, 0, 0, 1], [10, 0, 0, 2]].map(IpAddr::from);
         for number in 0..100 {
             waiting.push(greedy, number);

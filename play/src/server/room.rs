@@ -71,11 +71,7 @@ impl Bounds {
     /// makes short ones besides.
     #[must_use]
     pub fn per_address(self, sessions: usize) -> Bounds {
-        Bounds {
-            sessions_from_one: sessions,
-            connections_from_one: sessions.saturating_mul(2),
-            ..self
-        }
+        Bounds { sessions_from_one: sessions, connections_from_one: sessions.saturating_mul(2), ..self }
     }
 }
 
@@ -136,10 +132,7 @@ impl Rooms {
         Rooms {
             queue: Queue::new(options.bounds.thinkers),
             texts: Default::default(),
-            saved: options
-                .folder
-                .clone()
-                .map(|folder| Arc::new(SavedGames::open(folder))),
+            saved: options.folder.clone().map(|folder| Arc::new(SavedGames::open(folder))),
             options,
             open: Mutex::default(),
         }
@@ -222,17 +215,10 @@ impl Rooms {
 
     /// Closes sessions that were idle for long. At a limit, one of those that were idle for some time makes room:
     /// a session of this client, or of the client that has most.
-    fn make_room(
-        &self,
-        open: &mut HashMap<String, Arc<Room>>,
-        client: IpAddr,
-    ) -> Result<(), NoRoom> {
+    fn make_room(&self, open: &mut HashMap<String, Arc<Room>>, client: IpAddr) -> Result<(), NoRoom> {
         let bounds = &self.options.bounds;
-        let old: Vec<String> = open
-            .iter()
-            .filter(|(_, room)| room.idle() >= bounds.idle)
-            .map(|(id, _)| id.clone())
-            .collect();
+        let old: Vec<String> =
+            open.iter().filter(|(_, room)| room.idle() >= bounds.idle).map(|(id, _)| id.clone()).collect();
         for id in old {
             close(open, &id);
         }
@@ -240,14 +226,13 @@ impl Rooms {
         for room in open.values() {
             *held.entry(room.client).or_default() += 1;
         }
-        let (among, refusal) =
-            if held.get(&client).copied().unwrap_or(0) >= bounds.sessions_from_one {
-                (Some(client), NoRoom::TooMany)
-            } else if open.len() >= bounds.sessions {
-                (None, NoRoom::Full)
-            } else {
-                return Ok(());
-            };
+        let (among, refusal) = if held.get(&client).copied().unwrap_or(0) >= bounds.sessions_from_one {
+            (Some(client), NoRoom::TooMany)
+        } else if open.len() >= bounds.sessions {
+            (None, NoRoom::Full)
+        } else {
+            return Ok(());
+        };
         let idle = open
             .iter()
             .filter(|(_, room)| among.is_none_or(|client| room.client == client))
@@ -341,10 +326,7 @@ impl Room {
             duel.enter(person);
         }
         drop(inside);
-        Listener {
-            room: Arc::clone(self),
-            role,
-        }
+        Listener { room: Arc::clone(self), role }
     }
 
     /// How long the session has had no request.

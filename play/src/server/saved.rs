@@ -66,8 +66,7 @@ impl SavedGames {
         let file = self.file(id);
         let full = || fs::read_dir(&self.folder).is_ok_and(|files| files.count() >= MOST);
         if file.exists() || !full() {
-            let _ = fs::create_dir_all(&self.folder)
-                .and_then(|()| write_whole(&file, content.as_bytes()));
+            let _ = fs::create_dir_all(&self.folder).and_then(|()| write_whole(&file, content.as_bytes()));
         }
     }
 
@@ -78,14 +77,10 @@ impl SavedGames {
         let text = read_text(&file, SETTINGS_BYTES).ok()?;
         let saved: Saved = serde_json::from_str(&text).ok()?;
         let record = GameRecord::parse(&saved.record).ok()?;
-        let settings = options
-            .defaults
-            .settings
-            .for_another(&options.defaults.game, &record.game);
+        let settings = options.defaults.settings.for_another(&options.defaults.game, &record.game);
         let store = options.defaults.store.clone();
         let people = ["human", "human"];
-        let session =
-            Session::with_store(store, &record.game, settings, None, people, fresh_seed());
+        let session = Session::with_store(store, &record.game, settings, None, people, fresh_seed());
         let mut session = session.ok()?;
         if !record.moves.is_empty() || record.position.is_some() {
             session.load(&record).ok()?;

@@ -1,8 +1,6 @@
 //! The state of the screen and the effect of keys and clicks, independent of a real terminal.
 
-use ratatui::crossterm::event::{
-    KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
 use super::board::Grid;
@@ -32,7 +30,7 @@ pub struct App {
     pub(super) show_ideas: bool,
     pub(super) board_area: Rect,
     pub(super) seed: u64,
-    pub(super) trouble: bool, // an agent failed and is not asked again
+    pub(super) trouble: bool,              // an agent failed and is not asked again
     pub(super) training: Option<Training>, // while it is there, the session is that of its task
     over: bool,
 }
@@ -94,11 +92,7 @@ impl App {
 
     /// The next job of the session, unless an agent failed.
     pub fn job(&self) -> Option<Job> {
-        if self.trouble {
-            None
-        } else {
-            self.session.job()
-        }
+        if self.trouble { None } else { self.session.job() }
     }
 
     /// Takes the answer to a job.
@@ -192,12 +186,7 @@ impl App {
         let board = self.session.board();
         self.scene = board.scene();
         let picked = self.picked;
-        let movable = |from| {
-            self.scene
-                .legal
-                .iter()
-                .any(|legal| legal.gesture.from == Some(from))
-        };
+        let movable = |from| self.scene.legal.iter().any(|legal| legal.gesture.from == Some(from));
         self.picked = picked.filter(|&from| self.may_play() && movable(from));
     }
 
@@ -219,9 +208,7 @@ impl App {
             KeyCode::Backspace => {
                 self.typed.pop();
             }
-            KeyCode::Esc
-                if self.training.is_some() && self.typed.is_empty() && self.picked.is_none() =>
-            {
+            KeyCode::Esc if self.training.is_some() && self.typed.is_empty() && self.picked.is_none() => {
                 self.training_key(code);
             }
             KeyCode::Esc => {
@@ -244,12 +231,11 @@ impl App {
 
     fn begins_move(&self, letter: char) -> bool {
         let column = letter.to_ascii_lowercase();
-        let is_column = self.layout.cells.iter().any(|cell| {
-            cell.name
-                .chars()
-                .next()
-                .is_some_and(|name| name.to_ascii_lowercase() == column)
-        });
+        let is_column = self
+            .layout
+            .cells
+            .iter()
+            .any(|cell| cell.name.chars().next().is_some_and(|name| name.to_ascii_lowercase() == column));
         // `h` is a column of tammi, where upper case `H` asks for a hint.
         letter == '@' || (is_column && !(letter == 'H' && self.layout.columns == 8))
     }
@@ -295,10 +281,7 @@ impl App {
     }
 
     fn match_goes_on(&self) -> bool {
-        let first = self
-            .session
-            .current_match()
-            .is_some_and(|current_match| current_match.game == 1);
+        let first = self.session.current_match().is_some_and(|current_match| current_match.game == 1);
         first && self.scene.outcome.is_some()
     }
 
@@ -314,10 +297,7 @@ impl App {
     }
 
     pub(super) fn open_help(&mut self) {
-        self.page = Page::Text {
-            lines: self.help(),
-            scroll: 0,
-        };
+        self.page = Page::Text { lines: self.help(), scroll: 0 };
     }
 
     fn help(&self) -> String {
@@ -334,15 +314,11 @@ impl App {
         let here = &self.layout.cells[self.cursor];
         let at = (here.column as i32, here.row as i32);
         // A chequered board has no cell straight ahead; the cells beside it are tried.
-        let steps = if right != 0 {
-            [(right, 0), (2 * right, 0), (2 * right, 0)]
-        } else {
-            [(0, up), (1, up), (-1, up)]
-        };
+        let steps =
+            if right != 0 { [(right, 0), (2 * right, 0), (2 * right, 0)] } else { [(0, up), (1, up), (-1, up)] };
         let found = steps.into_iter().find_map(|(dx, dy)| {
             let (column, row) = (at.0 + dx, at.1 + dy);
-            self.layout
-                .cell_at(column.try_into().ok()?, row.try_into().ok()?)
+            self.layout.cell_at(column.try_into().ok()?, row.try_into().ok()?)
         });
         self.cursor = found.unwrap_or(self.cursor);
     }
@@ -351,12 +327,7 @@ impl App {
     fn next_place(&mut self) {
         let mut places = self.targets();
         if self.picked.is_none() && self.may_play() {
-            places.extend(
-                self.scene
-                    .legal
-                    .iter()
-                    .filter_map(|legal| legal.gesture.from),
-            );
+            places.extend(self.scene.legal.iter().filter_map(|legal| legal.gesture.from));
         }
         places.sort_unstable();
         let next = places.iter().find(|&&place| place > self.cursor);
@@ -368,9 +339,7 @@ impl App {
     /// Enter or a click on a cell: play there, pick the piece there, or unpick it.
     fn choose(&mut self, cell: usize) {
         let legal = &self.scene.legal;
-        let chosen = legal
-            .iter()
-            .find(|legal| legal.gesture.to == Some(cell) && legal.gesture.from == self.picked);
+        let chosen = legal.iter().find(|legal| legal.gesture.to == Some(cell) && legal.gesture.from == self.picked);
         if let (Some(chosen), true) = (chosen, self.may_play()) {
             let text = chosen.text.clone();
             self.play(&text);
@@ -415,10 +384,7 @@ impl App {
             KeyCode::PageDown | KeyCode::Char(' ') => scroll + PAGE,
             _ => scroll,
         };
-        self.page = Page::Text {
-            lines,
-            scroll: scroll.min(last),
-        };
+        self.page = Page::Text { lines, scroll: scroll.min(last) };
     }
 
     fn menu_key(&mut self, mut menu: Menu, code: KeyCode) {
@@ -460,11 +426,7 @@ impl App {
                     FileAction::Save => self.save(&name),
                     FileAction::Load => self.load(&name),
                 };
-                let key = if action == FileAction::Save {
-                    "saved"
-                } else {
-                    "loaded"
-                };
+                let key = if action == FileAction::Save { "saved" } else { "loaded" };
                 self.message = match done {
                     Ok(()) => self.texts.fill(key, &[("file", &name)]),
                     Err(problem) => format!("{}: {problem}", shorten(&name)),
@@ -488,9 +450,7 @@ impl App {
     fn load(&mut self, name: &str) -> Result<(), String> {
         let line = crate::files::last_line(name.as_ref())?;
         let record = GameRecord::parse(&line).map_err(|error| error.to_string())?;
-        self.session
-            .load(&record)
-            .map_err(|problem| words::record_problem(self.texts, &problem))?;
+        self.session.load(&record).map_err(|problem| words::record_problem(self.texts, &problem))?;
         self.layout = self.session.board().layout();
         self.cursor = 0;
         Ok(())

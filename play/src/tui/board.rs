@@ -32,11 +32,7 @@ const TALL: u16 = 6;
 fn board_step(room: u16, rows: u16) -> u16 {
     let tall = room.saturating_sub(3) / (rows - 1);
     let low = room.saturating_sub(1) / (rows - 1);
-    if tall >= TALL {
-        tall
-    } else {
-        low.min(TALL - 1)
-    }
+    if tall >= TALL { tall } else { low.min(TALL - 1) }
 }
 
 /// The positions of the cells on the screen.
@@ -63,22 +59,15 @@ impl Grid {
         // Room for row names on the left and column names below.
         let room = (area.width.saturating_sub(4), area.height.saturating_sub(1));
         let step = match layout.style {
-            BoardStyle::Board => (
-                (room.0.saturating_sub(5) / (columns - 1)).clamp(5, 24),
-                board_step(room.1, rows).clamp(2, 10),
-            ),
+            BoardStyle::Board => {
+                ((room.0.saturating_sub(5) / (columns - 1)).clamp(5, 24), board_step(room.1, rows).clamp(2, 10))
+            }
             _ => ((room.0 / columns).clamp(3, 10), (room.1 / rows).clamp(1, 4)),
         };
         // Characters are about twice as high as wide.
-        let step = (
-            step.0.min(step.1 * 3).max(5),
-            step.1.min(step.0.div_ceil(2)),
-        );
+        let step = (step.0.min(step.1 * 3).max(5), step.1.min(step.0.div_ceil(2)));
         let above = u16::from(layout.style == BoardStyle::Board && step.1 >= TALL);
-        let used = (
-            step.0 * (columns - 1) + 5,
-            step.1 * (rows - 1) + 1 + 2 * above,
-        );
+        let used = (step.0 * (columns - 1) + 5, step.1 * (rows - 1) + 1 + 2 * above);
         Grid {
             area,
             step,
@@ -93,20 +82,9 @@ impl Grid {
     }
 
     fn centre_of(&self, column: usize, row: usize) -> (u16, u16) {
-        let column = if self.flipped {
-            self.columns - 1 - column
-        } else {
-            column
-        };
-        let row = if self.flipped {
-            row
-        } else {
-            self.rows - 1 - row
-        };
-        (
-            self.origin.0 + self.step.0 * column as u16,
-            self.origin.1 + self.step.1 * row as u16,
-        )
+        let column = if self.flipped { self.columns - 1 - column } else { column };
+        let row = if self.flipped { row } else { self.rows - 1 - row };
+        (self.origin.0 + self.step.0 * column as u16, self.origin.1 + self.step.1 * row as u16)
     }
 
     fn centre(&self, layout: &Layout, cell: usize) -> (u16, u16) {
@@ -167,26 +145,13 @@ fn draw_lines(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
             Some(cell) if b == cell => a,
             _ => return (0, LINE),
         };
-        if picture.picked.is_some() && picture.targets.contains(&other) {
-            (2, LIT)
-        } else {
-            (1, NEAR)
-        }
+        if picture.picked.is_some() && picture.targets.contains(&other) { (2, LIT) } else { (1, NEAR) }
     };
-    let mut lines: Vec<_> = picture
-        .layout
-        .lines
-        .iter()
-        .map(|line| (colour(line), line))
-        .collect();
+    let mut lines: Vec<_> = picture.layout.lines.iter().map(|line| (colour(line), line)).collect();
     lines.sort_by_key(|((rank, _), _)| *rank);
     let mut dots = Dots::new(grid.area);
     for ((_, colour), &(a, b)) in lines {
-        dots.line(
-            grid.centre(picture.layout, a),
-            grid.centre(picture.layout, b),
-            colour,
-        );
+        dots.line(grid.centre(picture.layout, a), grid.centre(picture.layout, b), colour);
     }
     dots.put(buffer);
 }
@@ -204,13 +169,7 @@ fn draw_squares(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
     }
 }
 
-fn draw_cell(
-    picture: &Picture,
-    grid: &Grid,
-    cell: usize,
-    piece: Option<&Piece>,
-    buffer: &mut Buffer,
-) {
+fn draw_cell(picture: &Picture, grid: &Grid, cell: usize, piece: Option<&Piece>, buffer: &mut Buffer) {
     let (x, y) = grid.centre(picture.layout, cell);
     let back = match picture.layout.style {
         BoardStyle::Squares => Color::DarkGray,
@@ -228,10 +187,7 @@ fn draw_cell(
     };
     let mut sides = ["(", ")"];
     let (text, inner) = match piece {
-        None if target => (
-            " • ",
-            Style::new().fg(LIT).bg(back).add_modifier(Modifier::BOLD),
-        ),
+        None if target => (" • ", Style::new().fg(LIT).bg(back).add_modifier(Modifier::BOLD)),
         None => ("   ", Style::new().fg(Color::Gray).bg(back)),
         Some(piece) => (letters(piece), disc(piece)),
     };
@@ -293,10 +249,7 @@ struct Dots {
 
 impl Dots {
     fn new(area: Rect) -> Dots {
-        Dots {
-            area,
-            bits: vec![(0, LINE); usize::from(area.width) * usize::from(area.height)],
-        }
+        Dots { area, bits: vec![(0, LINE); usize::from(area.width) * usize::from(area.height)] }
     }
 
     /// Draws a line between the centres of two characters.
@@ -307,11 +260,7 @@ impl Dots {
             (2.0 * column - 0.5, 4.0 * row - 0.5)
         };
         let (from, to) = (dot(from), dot(to));
-        let steps = (to.0 - from.0)
-            .abs()
-            .max((to.1 - from.1).abs())
-            .ceil()
-            .max(1.0) as u32;
+        let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs()).ceil().max(1.0) as u32;
         for step in 0..=steps {
             let share = step as f32 / steps as f32;
             let x = (from.0 + share * (to.0 - from.0)).round() as usize;

@@ -27,13 +27,9 @@ impl App {
             self.draw_too_small(frame, area);
             return;
         }
-        let [top, middle, message, bottom] = Layout::vertical([
-            Constraint::Length(1),
-            Constraint::Min(0),
-            Constraint::Length(2),
-            Constraint::Length(1),
-        ])
-        .areas(area);
+        let [top, middle, message, bottom] =
+            Layout::vertical([Constraint::Length(1), Constraint::Min(0), Constraint::Length(2), Constraint::Length(1)])
+                .areas(area);
         self.draw_title(frame, top);
         let keys = match &self.page {
             Page::Menu(_) => "keys_menu",
@@ -49,12 +45,9 @@ impl App {
             Page::Text { lines, scroll } => draw_text(frame, middle, lines, *scroll),
             Page::Menu(_) => self.draw_menu(frame, middle),
             _ => {
-                let [left, _, right] = Layout::horizontal([
-                    Constraint::Min(0),
-                    Constraint::Length(1),
-                    Constraint::Length(SIDE_WIDTH),
-                ])
-                .areas(middle);
+                let [left, _, right] =
+                    Layout::horizontal([Constraint::Min(0), Constraint::Length(1), Constraint::Length(SIDE_WIDTH)])
+                        .areas(middle);
                 self.draw_board(frame, left);
                 match &self.training {
                     Some(training) => self.draw_task(frame, right, training),
@@ -68,9 +61,7 @@ impl App {
     fn draw_too_small(&self, frame: &mut Frame, area: Rect) {
         let (w, h) = (area.width.to_string(), area.height.to_string());
         let need = format!("{}x{}", LEAST.0, LEAST.1);
-        let text = self
-            .texts
-            .fill("too_small", &[("w", &w), ("h", &h), ("need", &need)]);
+        let text = self.texts.fill("too_small", &[("w", &w), ("h", &h), ("need", &need)]);
         frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
     }
 
@@ -108,11 +99,7 @@ impl App {
             lines.push(Line::from(format!("{name:<22}{white:>3} :{black:>3}")));
         }
         for note in words::notes(self.texts, &self.session) {
-            lines.extend(
-                wrap(&note, area.width)
-                    .into_iter()
-                    .map(|line| Line::from(line).yellow()),
-            );
+            lines.extend(wrap(&note, area.width).into_iter().map(|line| Line::from(line).yellow()));
         }
         if self.session.evaluating() {
             lines.push(self.evaluation_line());
@@ -127,31 +114,14 @@ impl App {
     }
 
     fn seat_line(&self, player: Player) -> Line<'static> {
-        let piece = Piece {
-            cell: 0,
-            player,
-            strong: false,
-            leaving: false,
-        };
+        let piece = Piece { cell: 0, player, strong: false, leaving: false };
         let letter = format!(" {} ", player.letter());
         let seat = self.session.seats()[player.index()].to_string();
-        let name = format!(
-            " {} · {}",
-            self.texts.player(player),
-            words::seat(self.texts, &seat)
-        );
+        let name = format!(" {} · {}", self.texts.player(player), words::seat(self.texts, &seat));
         let turn = self.scene.outcome.is_none() && self.scene.to_move == player;
-        let name = if turn {
-            Span::from(name).bold()
-        } else {
-            Span::from(name)
-        };
+        let name = if turn { Span::from(name).bold() } else { Span::from(name) };
         let sign = if turn { " ◂" } else { "" };
-        Line::from(vec![
-            Span::styled(letter, board::disc(&piece)),
-            name,
-            Span::from(sign),
-        ])
+        Line::from(vec![Span::styled(letter, board::disc(&piece)), name, Span::from(sign)])
     }
 
     /// The evaluation bar with White's share, and its number.
@@ -219,16 +189,10 @@ impl App {
             Span::styled(format!("{text:<14}"), style)
         });
         let spans: Vec<Span> = spans.collect();
-        let lines: Vec<Line> = spans
-            .chunks(2)
-            .map(|pair| Line::from(pair.to_vec()))
-            .collect();
+        let lines: Vec<Line> = spans.chunks(2).map(|pair| Line::from(pair.to_vec())).collect();
         // The move before the cursor stays visible.
         let now = here.saturating_sub(1) / 2;
-        let first = lines
-            .len()
-            .saturating_sub(room)
-            .min(now.saturating_sub(room / 2));
+        let first = lines.len().saturating_sub(room).min(now.saturating_sub(room / 2));
         lines.into_iter().skip(first).take(room).collect()
     }
 
@@ -238,16 +202,9 @@ impl App {
         };
         let row = |index: usize, name: &str, value: String| {
             let line = Line::from(format!("   {name:<12} ‹ {value} ›"));
-            if index == menu.row {
-                line.bold().reversed()
-            } else {
-                line
-            }
+            if index == menu.row { line.bold().reversed() } else { line }
         };
-        let game = self
-            .texts
-            .get(&format!("game_{}", GAMES[menu.game]))
-            .to_owned();
+        let game = self.texts.get(&format!("game_{}", GAMES[menu.game])).to_owned();
         let mut lines = vec![
             Line::default(),
             Line::from(format!("   {}", self.texts.get("new_game"))).bold(),
@@ -263,10 +220,7 @@ impl App {
             lines.push(row(player.index() + 1, self.texts.player(player), value));
         }
         lines.push(Line::default());
-        lines.push(Line::from(format!(
-            "   [Enter] {}",
-            self.texts.get("start")
-        )));
+        lines.push(Line::from(format!("   [Enter] {}", self.texts.get("start"))));
         frame.render_widget(Paragraph::new(lines), area);
     }
 
@@ -280,10 +234,7 @@ impl App {
             _ => self.message.clone(),
         };
         let lines = wrap(&line, area.width);
-        let lines: Vec<Line> = lines
-            .into_iter()
-            .map(|line| Line::from(line).yellow())
-            .collect();
+        let lines: Vec<Line> = lines.into_iter().map(|line| Line::from(line).yellow()).collect();
         frame.render_widget(Paragraph::new(lines), area);
     }
 }
@@ -296,9 +247,7 @@ fn draw_text(frame: &mut Frame, area: Rect, text: &str, scroll: u16) {
             None => Line::from(line.to_owned()),
         })
         .collect();
-    let page = Paragraph::new(lines)
-        .wrap(Wrap { trim: true })
-        .scroll((scroll, 0));
+    let page = Paragraph::new(lines).wrap(Wrap { trim: true }).scroll((scroll, 0));
     frame.render_widget(page, area);
 }
 

@@ -32,23 +32,14 @@ impl Menu {
         let choice = |text: String| {
             let names = seat_names();
             match names.iter().position(|name| *name == text) {
-                Some(place) => SeatChoice {
-                    place,
-                    spec: String::new(),
-                },
-                None => SeatChoice {
-                    place: names.len(),
-                    spec: text,
-                },
+                Some(place) => SeatChoice { place, spec: String::new() },
+                None => SeatChoice { place: names.len(), spec: text },
             }
         };
         Menu {
             row: 0,
             game: GAMES.iter().position(|name| *name == game).unwrap_or(0),
-            seats: session
-                .seats()
-                .each_ref()
-                .map(|seat| choice(seat.to_string())),
+            seats: session.seats().each_ref().map(|seat| choice(seat.to_string())),
         }
     }
 
@@ -83,12 +74,7 @@ impl Menu {
     /// A session of the selected game and players.
     pub(super) fn start(&self, old: &Session, seed: u64) -> Result<Session, String> {
         let names = seat_names();
-        let seats = self.seats.each_ref().map(|choice| {
-            names
-                .get(choice.place)
-                .copied()
-                .unwrap_or(choice.spec.trim())
-        });
+        let seats = self.seats.each_ref().map(|choice| names.get(choice.place).copied().unwrap_or(choice.spec.trim()));
         old.beside(GAMES[self.game], seats, seed)
     }
 }

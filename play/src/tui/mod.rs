@@ -15,9 +15,7 @@ use std::time::{Duration, Instant};
 
 pub use app::App;
 pub(crate) use board::{Grid, Picture, draw};
-use ratatui::crossterm::event::{
-    self, DisableMouseCapture, EnableMouseCapture, Event, KeyEventKind,
-};
+use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, Event, KeyEventKind};
 use ratatui::crossterm::execute;
 
 use crate::agents::{AgentCache, Seat};
@@ -80,20 +78,12 @@ impl Thinker {
         thread::spawn(move || {
             let mut cache = AgentCache::new();
             for (job, stop) in asked {
-                if answer
-                    .send(job.run(&mut cache, machine::clock, &stop, Share::ALONE))
-                    .is_err()
-                {
+                if answer.send(job.run(&mut cache, machine::clock, &stop, Share::ALONE)).is_err() {
                     return; // the game is over
                 }
             }
         });
-        Thinker {
-            jobs,
-            thoughts,
-            running: None,
-            not_before: Instant::now(),
-        }
+        Thinker { jobs, thoughts, running: None, not_before: Instant::now() }
     }
 
     /// Takes a finished answer and starts the next job. Returns whether the board changed.

@@ -30,11 +30,7 @@ impl App {
 
     pub(crate) fn train(&mut self, exercise: Exercise) {
         let game = std::mem::replace(&mut self.session, exercise.session());
-        self.training = Some(Training {
-            exercise,
-            game,
-            said: Vec::new(),
-        });
+        self.training = Some(Training { exercise, game, said: Vec::new() });
         self.message.clear();
         self.new_board();
     }

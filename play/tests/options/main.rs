@@ -31,10 +31,7 @@ fn every_number_has_bounds_that_its_error_names() {
 #[test]
 fn completions_and_the_manual_page_know_every_option() {
     let command = Options::command();
-    let options: Vec<&str> = command
-        .get_arguments()
-        .filter_map(|one| one.get_long())
-        .collect();
+    let options: Vec<&str> = command.get_arguments().filter_map(|one| one.get_long()).collect();
     assert!(options.len() > 15);
     let printed = |args: &[&str]| {
         let assert = Command::cargo_bin("play").unwrap().args(args).assert();
@@ -80,25 +77,12 @@ fn a_game_begins_with_a_position() {
         .success()
         .stdout(contains("E1-C2").and(contains("A1-C2").not()));
     // White is an agent and moves first.
-    play(&[
-        "--position",
-        position,
-        "--side",
-        "black",
-        "--opponent",
-        "greedy",
-    ])
-    .success()
-    .stdout(contains("Black to move"));
-    play(&["--position", "5/5"])
-        .code(2)
-        .stderr(contains("--position: illegal position: position `5/5`"));
-    play(&["--position", position, "--game", "tammi"])
-        .code(2)
-        .stderr(contains("--position"));
-    play(&["--position", position, "--load", "games.jsonl"])
-        .code(2)
-        .stderr(contains("--load"));
+    play(&["--position", position, "--side", "black", "--opponent", "greedy"])
+        .success()
+        .stdout(contains("Black to move"));
+    play(&["--position", "5/5"]).code(2).stderr(contains("--position: illegal position: position `5/5`"));
+    play(&["--position", position, "--game", "tammi"]).code(2).stderr(contains("--position"));
+    play(&["--position", position, "--load", "games.jsonl"]).code(2).stderr(contains("--load"));
     play(&["--position", position, "--analyse", "games.jsonl"])
         .code(2)
         .stderr(contains("--position: a record has a position of its own"));

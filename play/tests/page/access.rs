@@ -29,18 +29,13 @@ fn check(browser: &Browser, what: &str) {
     let axe = fs::read_to_string(path).unwrap();
     for theme in ["light", "dark"] {
         browser.system_theme(theme);
-        browser.wait(&format!(
-            "return document.documentElement.dataset.theme === '{theme}'"
-        ));
+        browser.wait(&format!("return document.documentElement.dataset.theme === '{theme}'"));
         assert_eq!(problems(browser, &axe), json!([]), "{what}, {theme}");
     }
 }
 
 #[test]
-#[cfg_attr(
-    not(all(browser, axe)),
-    ignore = "needs chromedriver, and axe-core in JARMO_AXE"
-)]
+#[cfg_attr(not(all(browser, axe)), ignore = "needs chromedriver, and axe-core in JARMO_AXE")]
 fn axe_finds_nothing_in_light_and_dark() {
     let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     let clean = |what: &str| check(&browser, what);
@@ -73,9 +68,7 @@ fn axe_finds_nothing_in_light_and_dark() {
         ("#invite", "invite"),
     ] {
         browser.click(button);
-        browser.wait(&format!(
-            "return document.getElementById('{dialog}-box').open"
-        ));
+        browser.wait(&format!("return document.getElementById('{dialog}-box').open"));
         clean(dialog);
         browser.run(&format!("document.getElementById('{dialog}-box').close()"));
     }
@@ -88,10 +81,7 @@ fn axe_finds_nothing_in_light_and_dark() {
 }
 
 #[test]
-#[cfg_attr(
-    not(all(browser, axe)),
-    ignore = "needs chromedriver, and axe-core in JARMO_AXE"
-)]
+#[cfg_attr(not(all(browser, axe)), ignore = "needs chromedriver, and axe-core in JARMO_AXE")]
 fn axe_finds_nothing_at_the_first_visit_in_the_lesson_and_in_puzzles() {
     let browser = Browser::start();
     browser.visit(serve(["human", "random"], Bounds::default()));
@@ -123,14 +113,10 @@ fn the_mark_of_a_bad_move_can_be_read_on_the_selected_move() {
     browser.load(r#"{"game":"connect_four","moves":["D","C","D","C","D","B","A"]}"#);
     browser.click("#analyse");
     browser.wait("return document.querySelector('#moves [aria-current] .bad') !== null");
-    let colours =
-        "const colour = (selector) => getComputedStyle(document.querySelector(selector)).color;
+    let colours = "const colour = (selector) => getComputedStyle(document.querySelector(selector)).color;
         return [colour('#moves [aria-current] .bad'), colour('#moves [aria-current]')]";
     let colours = browser.run(colours);
-    assert_eq!(
-        colours[0], colours[1],
-        "axe-core passes over such short texts"
-    );
+    assert_eq!(colours[0], colours[1], "axe-core passes over such short texts");
 }
 
 #[test]
@@ -157,9 +143,7 @@ fn colours(theme: &str) -> BTreeMap<String, String> {
     let (_, rest) = theme.split_once('{').unwrap();
     let (body, _) = rest.split_once('}').unwrap();
     let pairs = body.split(';').filter_map(|part| part.split_once(": "));
-    pairs
-        .map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
-        .collect()
+    pairs.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect()
 }
 
 /// The relative luminance of a colour `#rrggbb`, as WCAG defines it.
@@ -167,11 +151,7 @@ fn luminance(colour: &str) -> f64 {
     let part = |place: usize| {
         let value = u8::from_str_radix(&colour[place..place + 2], 16).unwrap();
         let value = f64::from(value) / 255.0;
-        if value <= 0.03928 {
-            value / 12.92
-        } else {
-            ((value + 0.055) / 1.055).powf(2.4)
-        }
+        if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
     };
     0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
 }
@@ -232,10 +212,7 @@ fn moves_captures_and_the_picked_piece_are_announced() {
     browser.wait("return document.querySelectorAll('.cell.source').length > 0");
     browser.cell(12);
     browser.cell(3);
-    browser.wait_for_text(
-        "said",
-        "Black: marked archer from C3 to D1, captures on D1.",
-    );
+    browser.wait_for_text("said", "Black: marked archer from C3 to D1, captures on D1.");
     browser.click("#undo");
     browser.wait_for_text("said", "Position after move 0");
 }
@@ -265,9 +242,7 @@ fn the_lines_of_the_analysis_are_on_the_screen() {
     browser.wait("return document.querySelectorAll('#ideas tr').length >= 3");
     for (width, height) in [(1366, 768), (1280, 800), (1280, 720), (390, 844)] {
         browser.resize(width, height);
-        browser.wait(&format!(
-            "return innerWidth === {width} && innerHeight === {height}"
-        ));
+        browser.wait(&format!("return innerWidth === {width} && innerHeight === {height}"));
         let found = browser.run(
             "const box = (id) => document.querySelector(id).getBoundingClientRect();
              return [box('#ideas').bottom, box('#play').bottom, box('#ideas').top - box('#strip-bottom').bottom, box('#moves').top]",
@@ -276,15 +251,9 @@ fn the_lines_of_the_analysis_are_on_the_screen() {
         let high = f64::from(height);
         assert!(number(0) < high, "{width}x{height}: {found}");
         if width > 760 {
-            assert!(
-                number(1) <= high && number(3) < high,
-                "nothing is below: {found}"
-            );
+            assert!(number(1) <= high && number(3) < high, "nothing is below: {found}");
         } else {
-            assert!(
-                (0.0..60.0).contains(&number(2)),
-                "directly under the board: {found}"
-            );
+            assert!((0.0..60.0).contains(&number(2)), "directly under the board: {found}");
         }
     }
 }
@@ -297,9 +266,7 @@ fn the_head_of_the_page_fits_a_phone_in_every_language() {
     browser.choose("game", "connect_four");
     for language in ["en", "de", "it", "fi", "eo"] {
         browser.choose("language", language);
-        browser.wait(&format!(
-            "return document.documentElement.lang === '{language}'"
-        ));
+        browser.wait(&format!("return document.documentElement.lang === '{language}'"));
         let fits = "const box = (id) => document.getElementById(id).getBoundingClientRect();
             const select = document.getElementById('game');
             const measure = document.createElement('canvas').getContext('2d');
@@ -324,13 +291,7 @@ fn shortcuts_work_on_the_board_and_are_listed() {
     browser.press("[data-cell=\"7\"]", "?");
     browser.wait("return document.getElementById('help-box').open");
     let help = browser.text("help-text");
-    for key in [
-        "u undo",
-        "n new game",
-        "z back",
-        "g my games",
-        "? this list",
-    ] {
+    for key in ["u undo", "n new game", "z back", "g my games", "? this list"] {
         assert!(help.contains(key), "{key}: {help}");
     }
 }
@@ -349,14 +310,8 @@ fn phones_and_large_letters_have_a_usable_board() {
         let found = browser.run(script);
         let number = |place: usize| found[place].as_f64().unwrap();
         assert!(number(0) >= least, "{width}x{height}: {found}");
-        assert!(
-            number(1) <= 0.0,
-            "{width}x{height}: below the screen: {found}"
-        );
-        assert!(
-            number(2) <= 0.0,
-            "{width}x{height}: wider than the screen: {found}"
-        );
+        assert!(number(1) <= 0.0, "{width}x{height}: below the screen: {found}");
+        assert!(number(2) <= 0.0, "{width}x{height}: wider than the screen: {found}");
         let heading = "return document.querySelector('h1').checkVisibility()";
         assert_eq!(browser.run(heading), json!(true), "{width}x{height}");
     }

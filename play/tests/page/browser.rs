@@ -39,14 +39,9 @@ fn a_whole_game_is_played_by_clicks() {
         };
         browser.cell(*source);
         assert_eq!(browser.cells("picked"), [*source]);
-        let target = *browser
-            .cells("target")
-            .last()
-            .expect("a piece that can move has a target");
+        let target = *browser.cells("target").last().expect("a piece that can move has a target");
         browser.cell(target);
-        browser.wait(&format!(
-            "return document.querySelectorAll('#moves button').length > {before}"
-        ));
+        browser.wait(&format!("return document.querySelectorAll('#moves button').length > {before}"));
     }
     assert_eq!(browser.turn(), "over");
     let status = browser.text("status");
@@ -77,10 +72,7 @@ fn redeploys_captures_undo_and_reload_work_by_clicks() {
     browser.cell(12);
     browser.cell(24);
     browser.wait("return document.getElementById('message').textContent !== ''");
-    assert_eq!(
-        browser.text("message"),
-        "C3-E5: no line leads from C3 to E5"
-    );
+    assert_eq!(browser.text("message"), "C3-E5: no line leads from C3 to E5");
     // Black captures the new archer; a reload keeps the game.
     browser.cell(12);
     browser.cell(3);
@@ -128,10 +120,7 @@ fn pieces_can_be_dragged_by_mouse_and_by_touch() {
     // After an illegal move the piece returns, and the page says why.
     browser.drag("mouse", 1, &["[data-cell=\"24\"]"]);
     browser.wait("return document.getElementById('message').textContent !== ''");
-    assert_eq!(
-        browser.text("message"),
-        "B1-E5: no line leads from B1 to E5"
-    );
+    assert_eq!(browser.text("message"), "B1-E5: no line leads from B1 to E5");
     browser.wait("return document.querySelector('.piece.dragged') === null");
     browser.wait_for_piece(1);
     // Dropped beside the board it returns as well.
@@ -173,8 +162,7 @@ fn numbers_of_a_hint_do_not_wrap() {
     browser.open(address);
     browser.click("#hint");
     browser.wait("return document.querySelectorAll('#ideas tr').length >= 3");
-    let script =
-        "return [...document.querySelectorAll('#ideas td:not(:last-child)')].every((cell) => {
+    let script = "return [...document.querySelectorAll('#ideas td:not(:last-child)')].every((cell) => {
         const range = document.createRange();
         range.selectNodeContents(cell.querySelector('button') ?? cell);
         return range.getClientRects().length <= 1; })";
@@ -215,9 +203,7 @@ fn moves_work_by_keyboard_and_the_language_can_change() {
     assert_eq!(browser.label(7), "C2, White, archer, last move");
     for (code, word) in [("de", "Schwarz am Zug"), ("fi", "Musta on vuorossa")] {
         browser.choose("language", code);
-        browser.wait(&format!(
-            "return document.getElementById('status').textContent === '{word}'"
-        ));
+        browser.wait(&format!("return document.getElementById('status').textContent === '{word}'"));
     }
 }
 
@@ -249,9 +235,7 @@ fn stones_fall_down_for_black_too_and_a_click_anywhere_in_a_column_drops_there()
     browser.choose("game", "connect_four");
     browser.wait_for_moves(1);
     let height = |cell: u64| {
-        let script = format!(
-            "return document.querySelector('[data-cell=\"{cell}\"]').getBoundingClientRect().top"
-        );
+        let script = format!("return document.querySelector('[data-cell=\"{cell}\"]').getBoundingClientRect().top");
         browser.run(&script).as_f64().unwrap()
     };
     assert!(height(0) > height(35), "row 1 is at the bottom");

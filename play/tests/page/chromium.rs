@@ -17,11 +17,7 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Why an element cannot be clicked yet.
-const PASSING: [&str; 3] = [
-    "element not interactable",
-    "element click intercepted",
-    "stale element reference",
-];
+const PASSING: [&str; 3] = ["element not interactable", "element click intercepted", "stale element reference"];
 
 /// A browser with an empty profile.
 pub(crate) struct Browser {
@@ -63,16 +59,8 @@ impl Browser {
         }}});
         let answer = request(address, "POST", "/session", &[], &options.to_string());
         assert_eq!(answer.status, 200, "{} {}", answer.head, answer.body);
-        let session = answer.json()["value"]["sessionId"]
-            .as_str()
-            .unwrap()
-            .to_owned();
-        Browser {
-            driver,
-            address,
-            session,
-            _profile: profile,
-        }
+        let session = answer.json()["value"]["sessionId"].as_str().unwrap().to_owned();
+        Browser { driver, address, session, _profile: profile }
     }
 
     pub(crate) fn call(&self, method: &str, path: &str, body: Value) -> Value {
@@ -84,11 +72,7 @@ impl Browser {
     /// What the driver answers, problems included.
     fn ask(&self, method: &str, path: &str, body: Value) -> Answer {
         let path = format!("/session/{}{path}", self.session);
-        let body = if method == "GET" {
-            String::new()
-        } else {
-            body.to_string()
-        };
+        let body = if method == "GET" { String::new() } else { body.to_string() };
         request(self.address, method, &path, &[], &body)
     }
 
@@ -120,11 +104,7 @@ impl Browser {
     }
 
     pub(crate) fn run(&self, script: &str) -> Value {
-        self.call(
-            "POST",
-            "/execute/sync",
-            json!({"script": script, "args": []}),
-        )
+        self.call("POST", "/execute/sync", json!({"script": script, "args": []}))
     }
 
     pub(crate) fn wait(&self, condition: &str) {
@@ -165,10 +145,7 @@ impl Browser {
             let value = answer.json()["value"].take();
             let may_pass = PASSING.iter().any(|problem| value["error"] == *problem);
             let problem = &answer.body;
-            assert!(
-                may_pass && began.elapsed() < PATIENCE,
-                "{selector}: {problem}"
-            );
+            assert!(may_pass && began.elapsed() < PATIENCE, "{selector}: {problem}");
             sleep(Duration::from_millis(10));
         }
     }
@@ -192,10 +169,7 @@ impl Browser {
             let origin = self.element(selector);
             json!({"type": "pointerMove", "duration": 40, "origin": origin, "x": 0, "y": 0})
         };
-        let mut actions = vec![
-            to(&format!("[data-cell=\"{from}\"]")),
-            json!({"type": "pointerDown", "button": 0}),
-        ];
+        let mut actions = vec![to(&format!("[data-cell=\"{from}\"]")), json!({"type": "pointerDown", "button": 0})];
         actions.extend(way.iter().copied().map(to));
         actions.push(json!({"type": "pointerUp", "button": 0}));
         let hand = json!({"type": "pointer", "id": pointer, "actions": actions,
@@ -221,16 +195,10 @@ impl Browser {
 
     /// The cells of a kind: `source`, `target`, `picked`, `last`.
     pub(crate) fn cells(&self, kind: &str) -> Vec<u64> {
-        let script = format!(
-            "return [...document.querySelectorAll('.cell.{kind}')].map((cell) => Number(cell.dataset.cell))"
-        );
+        let script =
+            format!("return [...document.querySelectorAll('.cell.{kind}')].map((cell) => Number(cell.dataset.cell))");
         let cells = self.run(&script);
-        cells
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|cell| cell.as_u64().unwrap())
-            .collect()
+        cells.as_array().unwrap().iter().map(|cell| cell.as_u64().unwrap()).collect()
     }
 
     pub(crate) fn label(&self, cell: u64) -> String {
@@ -247,30 +215,23 @@ impl Browser {
     /// Waits until the text of an element contains a part.
     pub(crate) fn wait_for_text(&self, id: &str, part: &str) {
         let part = serde_json::to_string(part).unwrap();
-        self.wait(&format!(
-            "return document.getElementById('{id}').textContent.includes({part})"
-        ));
+        self.wait(&format!("return document.getElementById('{id}').textContent.includes({part})"));
     }
 
     /// Waits until there are this many moves.
     pub(crate) fn wait_for_moves(&self, count: u64) {
-        self.wait(&format!(
-            "return document.querySelectorAll('#moves button').length === {count}"
-        ));
+        self.wait(&format!("return document.querySelectorAll('#moves button').length === {count}"));
     }
 
     /// Waits until the board shows a game.
     pub(crate) fn wait_for_game(&self, game: &str) {
-        self.wait(&format!(
-            "return document.documentElement.dataset.game === '{game}'"
-        ));
+        self.wait(&format!("return document.documentElement.dataset.game === '{game}'"));
     }
 
     /// Whether an element is shown.
     pub(crate) fn shows(&self, selector: &str) -> bool {
-        let script = format!(
-            "return document.querySelector('{selector}').checkVisibility({{ visibilityProperty: true }})"
-        );
+        let script =
+            format!("return document.querySelector('{selector}').checkVisibility({{ visibilityProperty: true }})");
         self.run(&script) == json!(true)
     }
 
@@ -290,8 +251,7 @@ impl Browser {
 
     /// Makes the page this large, in its own pixels.
     pub(crate) fn resize(&self, width: u32, height: u32) {
-        let size =
-            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.chromium("Emulation.setDeviceMetricsOverride", size);
     }
 
@@ -307,16 +267,11 @@ impl Browser {
     }
 
     pub(crate) fn moves(&self) -> u64 {
-        self.run("return document.querySelectorAll('#moves button').length")
-            .as_u64()
-            .unwrap()
+        self.run("return document.querySelectorAll('#moves button').length").as_u64().unwrap()
     }
 
     pub(crate) fn turn(&self) -> String {
-        self.run("return document.documentElement.dataset.turn")
-            .as_str()
-            .unwrap()
-            .to_owned()
+        self.run("return document.documentElement.dataset.turn").as_str().unwrap().to_owned()
     }
 
     pub(crate) fn my_turn(&self) {
@@ -328,9 +283,7 @@ impl Browser {
         self.click("#record-open");
         self.wait("return document.getElementById('record-box').open");
         let text = serde_json::to_string(record).unwrap();
-        self.run(&format!(
-            "document.getElementById('record-text').value = {text}"
-        ));
+        self.run(&format!("document.getElementById('record-text').value = {text}"));
         self.click("#record-load");
         self.wait("return !document.getElementById('record-box').open");
     }

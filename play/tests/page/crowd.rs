@@ -14,10 +14,7 @@ const JSON: (&str, &str) = ("Content-Type", "application/json");
 
 /// Connects from an address of this machine.
 pub(crate) fn connect_from(client: [u8; 4], server: SocketAddr) -> TcpStream {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let stream = runtime.block_on(async {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         socket.bind((IpAddr::from(client), 0).into()).unwrap();
@@ -61,11 +58,7 @@ fn moves(server: SocketAddr, id: &str) -> usize {
 
 #[test]
 fn an_address_has_its_share_of_sessions_and_another_address_its_own() {
-    let bounds = Bounds {
-        sessions: 3,
-        idle_if_full: Duration::from_secs(3),
-        ..Bounds::default().per_address(2)
-    };
+    let bounds = Bounds { sessions: 3, idle_if_full: Duration::from_secs(3), ..Bounds::default().per_address(2) };
     let server = serve(["human", "human"], bounds);
     let open = |client: u8| open_from([127, 0, 0, client], server, &json!({})).status;
     assert_eq!([open(1), open(1), open(1)], [201, 201, 429]);
@@ -86,10 +79,7 @@ fn a_trained_agent_is_read_once() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("jarmo.safetensors");
     std::fs::copy("../checkpoints/jarmo.safetensors", &file).unwrap();
-    let store = Store {
-        agents: vec![folder.path().to_owned()],
-        ..Store::default()
-    };
+    let store = Store { agents: vec![folder.path().to_owned()], ..Store::default() };
     let seat = format!("{}?sims=8", file.display());
     let server = serve_with(store, ["human", &seat], Bounds::default());
     let client = [127, 0, 0, 1];
@@ -105,10 +95,7 @@ fn a_trained_agent_is_read_once() {
 fn every_thought_has_a_clock_whatever_the_agent() {
     let endless = ["rollout:1000000000?mb=16", "alphabeta:1000000000000"];
     for agent in endless {
-        let bounds = Bounds {
-            thought: Duration::from_millis(300),
-            ..Bounds::default()
-        };
+        let bounds = Bounds { thought: Duration::from_millis(300), ..Bounds::default() };
         let server = serve(["human", agent], bounds);
         let client = [127, 0, 0, 1];
         let view = open_from(client, server, &json!({})).json();
@@ -119,10 +106,7 @@ fn every_thought_has_a_clock_whatever_the_agent() {
 
 #[test]
 fn a_session_is_thought_about_only_while_it_is_listened_to() {
-    let bounds = Bounds {
-        absence: Duration::from_millis(300),
-        ..Bounds::default()
-    };
+    let bounds = Bounds { absence: Duration::from_millis(300), ..Bounds::default() };
     let server = serve(["greedy", "greedy"], bounds);
     let view = open_from([127, 0, 0, 1], server, &json!({})).json();
     let id = view["id"].as_str().unwrap();
@@ -146,21 +130,14 @@ fn malformed_chunks_get_400_and_endless_ones_an_end() {
         "POST /api/sessions HTTP/1.1\r\nHost: {server}\r\nContent-Type: application/json\r\n\
          Transfer-Encoding: chunked\r\n\r\n"
     );
-    for chunks in [
-        "zz\r\n{}\r\n0\r\n\r\n",
-        "-2\r\n{}\r\n0\r\n\r\n",
-        "2\r\n{}}}}}}\r\n0\r\n\r\n",
-    ] {
+    for chunks in ["zz\r\n{}\r\n0\r\n\r\n", "-2\r\n{}\r\n0\r\n\r\n", "2\r\n{}}}}}}\r\n0\r\n\r\n"] {
         let answer = send(server, format!("{head}{chunks}").as_bytes());
         assert_eq!(answer.status, 400, "{chunks:?}: {}", answer.body);
         assert!(answer.head.contains("connection: close"), "{}", answer.head);
     }
     let whole = send(server, format!("{head}2\r\n{{}}\r\n0\r\n\r\n").as_bytes());
     assert_eq!(whole.status, 201, "{}", whole.body);
-    let endless = format!(
-        "{head}{}",
-        "400\r\n".to_owned() + &" ".repeat(1024) + "\r\n"
-    );
+    let endless = format!("{head}{}", "400\r\n".to_owned() + &" ".repeat(1024) + "\r\n");
     let more = ("400\r\n".to_owned() + &" ".repeat(1024) + "\r\n").repeat(200);
     let answer = send(server, (endless + &more).as_bytes());
     // The reset that ends the connection may overtake the answer.

@@ -10,11 +10,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn a_position_is_looked_at_further_within_bounds_while_others_have_their_turns() {
-    let bounds = Bounds {
-        thinkers: 1,
-        thought: Duration::from_millis(400),
-        ..Bounds::default()
-    };
+    let bounds = Bounds { thinkers: 1, thought: Duration::from_millis(400), ..Bounds::default() };
     let address = serve(["human", "human"], bounds);
     let (id, _) = open(address, json!({"game": "connect_four", "analyse": true}));
     let news = |id: &str, view: &Value| {
@@ -28,10 +24,7 @@ fn a_position_is_looked_at_further_within_bounds_while_others_have_their_turns()
     // Meanwhile an agent of another session answers.
     let (other, _) = open(address, json!({"white": "human", "black": "greedy"}));
     let mut game = command(address, &other, json!({"do": "play", "text": "A1-C2"})).json();
-    while view["unstudied"] != 0
-        || view["deeper"] == true
-        || game["moves"].as_array().unwrap().len() < 2
-    {
+    while view["unstudied"] != 0 || view["deeper"] == true || game["moves"].as_array().unwrap().len() < 2 {
         assert!(begun.elapsed() < Duration::from_secs(60), "{view}");
         if game["moves"].as_array().unwrap().len() < 2 {
             game = news(&other, &game);
@@ -48,13 +41,7 @@ fn a_position_is_looked_at_further_within_bounds_while_others_have_their_turns()
     assert_eq!(view["deepening"], true, "it goes on at another position");
     let over = command(address, &id, json!({"do": "deepen", "on": false})).json();
     assert_eq!(over["deepening"], false);
-    let wrong = request(
-        address,
-        "POST",
-        "/api/session",
-        &[JSON, ("X-Session", &id)],
-        r#"{"do":"deepen"}"#,
-    );
+    let wrong = request(address, "POST", "/api/session", &[JSON, ("X-Session", &id)], r#"{"do":"deepen"}"#);
     assert_eq!(wrong.status, 400);
 }
 
@@ -69,18 +56,13 @@ fn the_page_counts_what_is_searched_and_searches_on() {
     browser.wait("return !document.getElementById('notes').textContent.includes('Analysing')");
     let before = browser.text("searched");
     browser.click("#deepen");
-    browser.wait(&format!(
-        "return document.getElementById('searched').textContent !== '{before}'"
-    ));
+    browser.wait(&format!("return document.getElementById('searched').textContent !== '{before}'"));
     browser.wait_within(
         Duration::from_secs(60),
         "return !document.getElementById('searched').textContent.includes('going on')",
     );
     assert_ne!(browser.text("searched"), before);
-    assert_eq!(
-        browser.run("return document.getElementById('deepen').ariaPressed"),
-        json!("true")
-    );
+    assert_eq!(browser.run("return document.getElementById('deepen').ariaPressed"), json!("true"));
     browser.click("#moves-tab");
     browser.wait("return !document.getElementById('searched').checkVisibility()");
 }

@@ -38,10 +38,7 @@ fn game_of_two(address: SocketAddr) -> [String; 3] {
     let (black, view) = join(address, &name);
     assert_eq!(view["duel"]["you"], "black");
     let (watcher, view) = join(address, &name);
-    assert_eq!(
-        (watcher.as_str(), &view["duel"]["you"]),
-        (name.as_str(), &Value::Null)
-    );
+    assert_eq!((watcher.as_str(), &view["duel"]["you"]), (name.as_str(), &Value::Null));
     assert_eq!(join(address, &black).0, black, "the own seat stays the own");
     [white, black, watcher]
 }
@@ -55,35 +52,20 @@ fn each_person_moves_for_the_own_seat_and_others_only_watch() {
     assert!(refused(address, &watcher, json!({"do": "resign"})).contains("watching"));
     assert!(refused(address, &black, play("D")).contains("not your turn"));
     let view = command(address, &white, play("D")).json();
-    assert_eq!(
-        (&view["human"], &view["seats"]),
-        (&json!(false), &json!(["human", "friend"]))
-    );
+    assert_eq!((&view["human"], &view["seats"]), (&json!(false), &json!(["human", "friend"])));
     assert!(refused(address, &white, play("D")).contains("not your turn"));
     let view = look(address, &black);
-    assert_eq!(
-        (&view["human"], &view["seats"]),
-        (&json!(true), &json!(["friend", "human"]))
-    );
+    assert_eq!((&view["human"], &view["seats"]), (&json!(true), &json!(["friend", "human"])));
     assert_eq!(look(address, &watcher)["human"], false);
     assert_eq!(command(address, &black, play("C")).status, 200);
-    assert_eq!(
-        look(address, &watcher)["moves"].as_array().unwrap().len(),
-        2
-    );
+    assert_eq!(look(address, &watcher)["moves"].as_array().unwrap().len(), 2);
     // A wrong secret is no key, and no session of one browser has seats.
     let name = &watcher;
     let wrong = format!("{name}.{name}");
     let answer = request(address, "GET", "/api/session", &[("X-Session", &wrong)], "");
     assert_eq!(answer.status, 404);
     let (own, _) = open(address, json!({}));
-    let answer = request(
-        address,
-        "POST",
-        "/api/join",
-        &[JSON, ("X-Session", &own)],
-        "{}",
-    );
+    let answer = request(address, "POST", "/api/join", &[JSON, ("X-Session", &own)], "{}");
     assert_eq!(answer.json()["duel"], Value::Null);
     assert!(refused(address, &own, json!({"do": "resign"})).contains("No friend"));
 }
@@ -102,10 +84,7 @@ fn nobody_has_help_during_the_game() {
         json!({"do": "seat", "player": "black", "who": "best"}),
     ] {
         for key in [&white, &black] {
-            assert!(
-                refused(address, key, message.clone()).contains("no hints"),
-                "{message}"
-            );
+            assert!(refused(address, key, message.clone()).contains("no hints"), "{message}");
         }
     }
     let view = look(address, &watcher);
@@ -132,25 +111,15 @@ fn what_takes_both_is_offered_and_accepted() {
     }
     // Black's last move is the second; the third goes with it.
     let view = tell(&black, offer("undo"));
-    assert_eq!(
-        view["duel"]["offer"],
-        json!({"by": "black", "what": "undo"})
-    );
-    assert_eq!(
-        view["moves"].as_array().unwrap().len(),
-        3,
-        "one alone changes nothing"
-    );
+    assert_eq!(view["duel"]["offer"], json!({"by": "black", "what": "undo"}));
+    assert_eq!(view["moves"].as_array().unwrap().len(), 3, "one alone changes nothing");
     tell(&black, offer("undo"));
     let view = tell(&white, offer("undo"));
     assert_eq!(view["moves"].as_array().unwrap().len(), 1);
     assert_eq!(view["duel"]["offer"], Value::Null);
     // An offer is declined, or lapses with the next move.
     tell(&white, offer("draw"));
-    assert_eq!(
-        tell(&black, json!({"do": "decline"}))["duel"]["offer"],
-        Value::Null
-    );
+    assert_eq!(tell(&black, json!({"do": "decline"}))["duel"]["offer"], Value::Null);
     tell(&white, offer("draw"));
     let view = tell(&black, json!({"do": "play", "text": "C"}));
     assert_eq!(view["duel"]["offer"], Value::Null);
@@ -162,10 +131,7 @@ fn what_takes_both_is_offered_and_accepted() {
     // Another game with the sides swapped, which one of them resigns.
     tell(&black, offer("rematch"));
     let view = tell(&white, offer("rematch"));
-    assert_eq!(
-        (&view["duel"]["you"], &view["moves"]),
-        (&json!("black"), &json!([]))
-    );
+    assert_eq!((&view["duel"]["you"], &view["moves"]), (&json!("black"), &json!([])));
     let view = tell(&white, json!({"do": "resign"}));
     assert_eq!(view["scene"]["outcome"]["winner"], "white");
     let record: Value = serde_json::from_str(view["record"].as_str().unwrap()).unwrap();
@@ -190,9 +156,7 @@ fn a_game_of_two_has_no_analysis_from_its_beginning_and_an_end() {
     let (_, view) = open(address, json!({"duel": "white", "analyse": true}));
     assert_eq!(view["analysing"], false);
     // Back and forth without end, but for the limit of all games here.
-    let moves = [
-        "A1-C2", "A5-C4", "B1-D2", "B5-D4", "C2-A1", "C4-A5", "D2-B1", "D4-B5",
-    ];
+    let moves = ["A1-C2", "A5-C4", "B1-D2", "B5-D4", "C2-A1", "C4-A5", "D2-B1", "D4-B5"];
     let line: Vec<&str> = moves.into_iter().cycle().take(2000).collect();
     let record = json!({"game": "jarmo", "max_plies": 0, "moves": line}).to_string();
     let (key, view) = open(address, json!({"duel": "white", "record": record}));
@@ -218,24 +182,15 @@ fn a_game_of_two_outlives_the_server_with_its_seats() {
     assert_eq!(again["number"], view["number"], "it is the same game");
     assert!(again["version"].as_u64() > view["version"].as_u64());
     assert_eq!(again["duel"]["you"], "black");
-    assert_eq!(
-        look(second, &watcher)["duel"]["joined"],
-        json!([true, true])
-    );
-    assert_eq!(
-        command(second, &black, json!({"do": "play", "text": "C"})).status,
-        200
-    );
+    assert_eq!(look(second, &watcher)["duel"]["joined"], json!([true, true]));
+    assert_eq!(command(second, &black, json!({"do": "play", "text": "C"})).status, 200);
     assert_eq!(command(second, &white, json!({"do": "resign"})).status, 200);
     let third = server();
     assert_eq!(look(third, &white)["scene"]["outcome"]["winner"], "black");
     assert_eq!(join(third, &watcher).0, watcher, "both seats are taken");
     let strange = format!("../{}", &watcher[3..]);
     let headers = [("X-Session", strange.as_str())];
-    assert_eq!(
-        request(third, "GET", "/api/session", &headers, "").status,
-        404
-    );
+    assert_eq!(request(third, "GET", "/api/session", &headers, "").status, 404);
 }
 
 #[test]
@@ -267,10 +222,7 @@ fn two_people_play_in_two_browsers_and_a_third_watches() {
     third.wait_for_text("duel", "You are watching");
     guest.wait_for_text("duel", "You play Black");
     assert!(guest.text("strip-top").contains("White · friend"), "turned");
-    assert_eq!(
-        [&inviter, &guest, &third].map(|one| one.cells("source").len()),
-        [5, 0, 0]
-    );
+    assert_eq!([&inviter, &guest, &third].map(|one| one.cells("source").len()), [5, 0, 0]);
     inviter.cell(0);
     inviter.cell(7);
     guest.wait_for_moves(1);

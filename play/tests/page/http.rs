@@ -30,9 +30,7 @@ pub(crate) fn send(address: SocketAddr, request: &[u8]) -> Answer {
 
 /// The same by an open connection.
 pub(crate) fn send_by(mut stream: TcpStream, request: &[u8]) -> Answer {
-    stream
-        .set_read_timeout(Some(Duration::from_secs(60)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     // A server may answer and close before it has read all of a request that it refuses.
     let _ = stream.write_all(request);
     let mut text = Vec::new();
@@ -46,16 +44,8 @@ pub(crate) fn send_by(mut stream: TcpStream, request: &[u8]) -> Answer {
     }
     let text = String::from_utf8_lossy(&text);
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-    let status = head
-        .split(' ')
-        .nth(1)
-        .and_then(|code| code.parse().ok())
-        .unwrap_or(0);
-    Answer {
-        status,
-        head: head.to_ascii_lowercase(),
-        body: body.to_owned(),
-    }
+    let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
+    Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
 }
 
 /// Whether an answer has as many bytes as its head says.
@@ -70,30 +60,12 @@ fn is_whole(answer: &[u8]) -> bool {
 }
 
 /// Sends a request with a body and more header lines.
-pub(crate) fn request(
-    address: SocketAddr,
-    method: &str,
-    path: &str,
-    headers: &[(&str, &str)],
-    body: &str,
-) -> Answer {
-    request_by(
-        TcpStream::connect(address).unwrap(),
-        method,
-        path,
-        headers,
-        body,
-    )
+pub(crate) fn request(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    request_by(TcpStream::connect(address).unwrap(), method, path, headers, body)
 }
 
 /// The same by an open connection.
-pub(crate) fn request_by(
-    stream: TcpStream,
-    method: &str,
-    path: &str,
-    headers: &[(&str, &str)],
-    body: &str,
-) -> Answer {
+pub(crate) fn request_by(stream: TcpStream, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     let address = stream.peer_addr().unwrap();
     let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
     if !headers.iter().any(|(name, _)| *name == "Host") {
@@ -120,10 +92,7 @@ pub(crate) fn serve_with(store: Store, seats: [&str; 2], bounds: Bounds) -> Sock
 }
 
 /// The same with other options.
-pub(crate) fn serve_options(
-    seats: [&str; 2],
-    change: impl FnOnce(&mut ServerOptions),
-) -> SocketAddr {
+pub(crate) fn serve_options(seats: [&str; 2], change: impl FnOnce(&mut ServerOptions)) -> SocketAddr {
     let mut options = ServerOptions {
         host: [127, 0, 0, 1].into(),
         port: 0,
@@ -142,10 +111,7 @@ pub(crate) fn serve_options(
     change(&mut options);
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let server = Server::bind(options).await.unwrap();
             tell.send(server.address().unwrap()).unwrap();

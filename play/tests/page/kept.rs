@@ -116,20 +116,14 @@ fn what_the_page_cannot_read_is_set_aside() {
         ("games", "5"),
         ("games", "[null]"),
         ("games", "{"),
-        (
-            "games",
-            r#"[{"key":"a","record":"null","seats":["human","human"],"place":0,"at":1}]"#,
-        ),
+        ("games", r#"[{"key":"a","record":"null","seats":["human","human"],"place":0,"at":1}]"#),
         ("duels", "[7]"),
         ("duels", "null"),
         ("puzzles", r#"{"rating":1,"count":1,"latest":[null]}"#),
         ("session", "\u{fc}\u{1f98a}"),
         ("lines", "many"),
     ] {
-        browser.run(&format!(
-            "localStorage.setItem('{name}', {})",
-            json!(content)
-        ));
+        browser.run(&format!("localStorage.setItem('{name}', {})", json!(content)));
         browser.reload();
         browser.wait_for_text("status", "to move");
         browser.run("location.hash = '#join=00000000000000000000000000000000'");
@@ -140,10 +134,7 @@ fn what_the_page_cannot_read_is_set_aside() {
         browser.click("#games");
         browser.run("document.getElementById('games-box').close()");
         let kept = browser.run(&format!("return localStorage.getItem('{name}-unreadable')"));
-        assert!(
-            ["session", "lines"].contains(&name) || kept == json!(content),
-            "{name}: {kept}"
-        );
+        assert!(["session", "lines"].contains(&name) || kept == json!(content), "{name}: {kept}");
     }
     // Good games beside a bad one stay.
     browser.run("const games = JSON.parse(localStorage.getItem('games')); localStorage.setItem('games', JSON.stringify([null, ...games]))");

@@ -15,9 +15,7 @@ fn click(browser: &Browser, session: &mut Session, text: &str) {
     let legal = session.board().scene().legal;
     let gesture = &legal.iter().find(|one| one.text == text).unwrap().gesture;
     for cell in [gesture.from, gesture.to].into_iter().flatten() {
-        browser.wait(&format!(
-            "return document.querySelector('[data-cell=\"{cell}\"]').matches('.source, .target')"
-        ));
+        browser.wait(&format!("return document.querySelector('[data-cell=\"{cell}\"]').matches('.source, .target')"));
         browser.cell(cell as u64);
     }
     session.play(text).unwrap();
@@ -29,9 +27,7 @@ fn solve(browser: &Browser, session: &mut Session, line: &[String]) {
         if ply % 2 == 0 {
             click(browser, session, text);
             let reply = line.get(ply + 1);
-            let said = reply.map_or("is solved.".to_owned(), |reply| {
-                format!("The reply is {reply}.")
-            });
+            let said = reply.map_or("is solved.".to_owned(), |reply| format!("The reply is {reply}."));
             browser.wait_for_text("exercise-said", &said);
         } else {
             session.play(text).unwrap();
@@ -65,10 +61,7 @@ fn the_lesson_of_every_game_is_done_by_clicks() {
             }
         }
         assert!(said(&browser).contains("That was the lesson."));
-        assert_eq!(
-            browser.run("return document.getElementById('exercise-next').disabled"),
-            json!(true)
-        );
+        assert_eq!(browser.run("return document.getElementById('exercise-next').disabled"), json!(true));
         browser.click("#exercise-leave");
         browser.wait_for_game(game);
         assert!(browser.shows("#new") && !browser.shows("#exercise"));
@@ -200,14 +193,8 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
     let kept = || browser.run("return JSON.parse(localStorage.getItem('puzzles'))");
     let puzzle = puzzles::Progress::default().choose(puzzles::of("jarmo"));
     browser.wait_for_text("exercise-heading", &puzzle.rating.to_string());
-    let mut session = Session::new(
-        "jarmo",
-        GameSettings::default(),
-        Some(&puzzle.position),
-        ["human", "human"],
-        0,
-    )
-    .unwrap();
+    let mut session =
+        Session::new("jarmo", GameSettings::default(), Some(&puzzle.position), ["human", "human"], 0).unwrap();
     solve(&browser, &mut session, &puzzle.line);
     browser.wait_for_text("exercise-said", "The puzzle is solved.");
     let first = kept()["rating"].as_i64().unwrap();
@@ -230,9 +217,8 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
     let cells = [wrong.gesture.from, wrong.gesture.to];
     for _ in 0..2 {
         for cell in cells.into_iter().flatten() {
-            browser.wait(&format!(
-                "return document.querySelector('[data-cell=\"{cell}\"]').matches('.source, .target')"
-            ));
+            browser
+                .wait(&format!("return document.querySelector('[data-cell=\"{cell}\"]').matches('.source, .target')"));
             browser.cell(cell as u64);
         }
         browser.wait_for_text("exercise-said", "Try again");
@@ -258,11 +244,7 @@ fn puzzles_are_shown_from_the_side_of_the_player() {
     for _ in 0..8 {
         browser.wait("return document.getElementById('exercise-text').textContent !== ''");
         let task = browser.text("exercise-text");
-        let player = if task.starts_with("Black") {
-            "Black"
-        } else {
-            "White"
-        };
+        let player = if task.starts_with("Black") { "Black" } else { "White" };
         browser.wait_for_text("strip-bottom", player);
         let asked = "performance.getEntriesByType('resource').length";
         let before = browser.run(&format!("return {asked}"));
@@ -280,20 +262,11 @@ fn puzzles_of_connect_four_are_solved_in_its_column() {
     assert_eq!(browser.text("puzzles"), "Puzzles");
     browser.click("#puzzles");
     let puzzle = puzzles::Progress::default().choose(puzzles::of("connect_four"));
-    browser.wait_for_text(
-        "exercise-heading",
-        &format!("Connect four: Puzzle, rating {}", puzzle.rating),
-    );
+    browser.wait_for_text("exercise-heading", &format!("Connect four: Puzzle, rating {}", puzzle.rating));
     let mut session = puzzles::Attempt::new(puzzle).session();
     solve(&browser, &mut session, &puzzle.line);
     let kept = browser.run("return JSON.parse(localStorage.getItem('puzzles-connect_four')).count");
     assert_eq!(kept, json!(1));
-    assert_eq!(
-        browser.run("return localStorage.getItem('puzzles')"),
-        json!(null)
-    );
-    assert_eq!(
-        browser.run("return location.hash"),
-        json!("#puzzles=connect_four")
-    );
+    assert_eq!(browser.run("return localStorage.getItem('puzzles')"), json!(null));
+    assert_eq!(browser.run("return location.hash"), json!("#puzzles=connect_four"));
 }

@@ -24,16 +24,7 @@ mod web;
 #[test]
 fn nothing_is_ignored_where_a_browser_is_asked_for() {
     let wanted = std::env::var_os("JARMO_BROWSER").is_some();
-    assert!(
-        !wanted || cfg!(browser),
-        "install chromium and chromium-driver"
-    );
-    assert!(
-        !wanted || cfg!(axe),
-        "set JARMO_AXE to axe.min.js of axe-core"
-    );
-    assert!(
-        !wanted || cfg!(page),
-        "set JARMO_PAGE to the folder that tools/build_page makes"
-    );
+    assert!(!wanted || cfg!(browser), "install chromium and chromium-driver");
+    assert!(!wanted || cfg!(axe), "set JARMO_AXE to axe.min.js of axe-core");
+    assert!(!wanted || cfg!(page), "set JARMO_PAGE to the folder that tools/build_page makes");
 }

@@ -31,36 +31,18 @@ fn a_kept_game_comes_back_with_people_for_agents_that_are_not_offered() {
 
 #[test]
 fn refusals_come_in_the_language_asked_for() {
-    let bounds = Bounds {
-        sessions: 1,
-        ..Bounds::default()
-    };
+    let bounds = Bounds { sessions: 1, ..Bounds::default() };
     let address = serve(["human", "human"], bounds);
     let (id, _) = open(address, json!({}));
     let headers = [JSON, ("X-Session", id.as_str())];
     let illegal = r#"{"game":"jarmo","moves":["A1-C2","A1-C2"]}"#;
     let seats = ["human", "human"];
     for (message, part) in [
-        (
-            json!({"do": "load", "record": "x"}),
-            "keine Spielaufzeichnung",
-        ),
-        (
-            json!({"do": "load", "record": r#"{"game":"chess","moves":[]}"#}),
-            "unbekanntes Spiel",
-        ),
-        (
-            json!({"do": "load", "record": illegal}),
-            "Zug 2, A1-C2: Schwarz hat",
-        ),
-        (
-            json!({"do": "restore", "record": illegal, "seats": seats, "place": 0, "match": null}),
-            "Zug 2",
-        ),
-        (
-            json!({"do": "seat", "player": "white", "who": "nobody"}),
-            "bietet dieser Server nicht an",
-        ),
+        (json!({"do": "load", "record": "x"}), "keine Spielaufzeichnung"),
+        (json!({"do": "load", "record": r#"{"game":"chess","moves":[]}"#}), "unbekanntes Spiel"),
+        (json!({"do": "load", "record": illegal}), "Zug 2, A1-C2: Schwarz hat"),
+        (json!({"do": "restore", "record": illegal, "seats": seats, "place": 0, "match": null}), "Zug 2"),
+        (json!({"do": "seat", "player": "white", "who": "nobody"}), "bietet dieser Server nicht an"),
         (json!({"do": "next_game"}), "Noch ist kein Spiel"),
     ] {
         let body = message.to_string();
@@ -76,10 +58,7 @@ fn refusals_come_in_the_language_asked_for() {
 #[test]
 fn a_problem_with_files_of_the_server_names_them_without_their_folders() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store {
-        tables: Some(home.path().join("no_tables")),
-        ..Store::default()
-    };
+    let store = Store { tables: Some(home.path().join("no_tables")), ..Store::default() };
     let address = serve_with(store, ["human", "human"], Bounds::default());
     let answer = request(address, "POST", "/api/sessions", &[JSON], "{}");
     assert_eq!(answer.status, 422, "{}", answer.body);

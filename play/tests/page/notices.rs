@@ -48,11 +48,7 @@ fn a_forbidden_shuttle_is_crossed_out() {
     browser.wait_for_text("notes", "White may not play A1-C2 now");
     assert_eq!(browser.run(banned), json!(1));
     browser.cell(0);
-    assert!(
-        browser.label(7).contains("forbidden"),
-        "{}",
-        browser.label(7)
-    );
+    assert!(browser.label(7).contains("forbidden"), "{}", browser.label(7));
     browser.cell(7);
     browser.wait_for_text("message", "no endless shuttling");
     browser.click("#first");
@@ -68,10 +64,7 @@ fn a_redeploy_says_what_it_is() {
     browser.load(r#"{"game":"jarmo","position":"2W2/5/2b2/5/w3w w - - 0","moves":[]}"#);
     browser.wait_for_text("notes", "White may bring back a captured archer");
     assert_eq!(browser.cells("redeploy"), [1, 2, 3]);
-    assert_eq!(
-        browser.label(3),
-        "D1, empty, an archer can be brought back here"
-    );
+    assert_eq!(browser.label(3), "D1, empty, an archer can be brought back here");
     browser.cell(3);
     browser.wait_for_text("notes", "White brought back an archer on D1.");
     browser.wait_for_text("notes", "The archer on C5 has lost its mark.");
@@ -117,9 +110,7 @@ fn the_theme_follows_the_system_until_another_is_chosen() {
     let browser = Browser::start();
     let theme = || browser.run("return document.documentElement.dataset.theme");
     let is = |name: &str| {
-        browser.wait(&format!(
-            "return document.documentElement.dataset.theme === '{name}'"
-        ));
+        browser.wait(&format!("return document.documentElement.dataset.theme === '{name}'"));
     };
     browser.system_theme("light");
     browser.open(serve(["human", "human"], Bounds::default()));

@@ -9,8 +9,8 @@ use crate::web::{JSON, command, open};
 use jarmo::catalog::{Catalog, Empty};
 use jarmo::encode::{Encode, set_bits};
 use jarmo::game::{
-    Action, ActionError, ActionMask, BoardText, Game, Outcome, Player, PositionError, Reason,
-    Wording, parse_board, write_board,
+    Action, ActionError, ActionMask, BoardText, Game, Outcome, Player, PositionError, Reason, Wording, parse_board,
+    write_board,
 };
 use jarmo::games::Scripted;
 use jarmo::games::scripted::Node;
@@ -32,15 +32,8 @@ struct Stones {
     to_move: Player,
 }
 
-const BOARD: BoardText = BoardText {
-    columns: 3,
-    rows: 3,
-    letters: "xo",
-};
-const NO: Wording = Wording {
-    key: "three",
-    english: "expected a free square",
-};
+const BOARD: BoardText = BoardText { columns: 3, rows: 3, letters: "xo" };
+const NO: Wording = Wording { key: "three", english: "expected a free square" };
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
 
 impl Stones {
@@ -69,10 +62,7 @@ impl Game for Three {
     }
 
     fn start(&self) -> Stones {
-        Stones {
-            of: [0; 2],
-            to_move: Player::White,
-        }
+        Stones { of: [0; 2], to_move: Player::White }
     }
 
     fn to_move(&self, position: &Stones) -> Player {
@@ -109,11 +99,7 @@ impl Game for Three {
     }
 
     fn outcome(&self, position: &Stones) -> Option<Outcome> {
-        let won = |player: &Player| {
-            LINES
-                .iter()
-                .any(|line| position.of[player.index()] & line == *line)
-        };
+        let won = |player: &Player| LINES.iter().any(|line| position.of[player.index()] & line == *line);
         let winner = Player::BOTH.into_iter().find(won);
         (winner.is_some() || position.taken() == 0o777).then(|| Outcome::plain(winner))
     }
@@ -128,19 +114,12 @@ impl Game for Three {
             let owner = Player::BOTH.into_iter().find(has);
             owner.map(|player| ['x', 'o'][player.index()])
         };
-        format!(
-            "{} {}",
-            write_board(BOARD, letter),
-            position.to_move.letter()
-        )
+        format!("{} {}", write_board(BOARD, letter), position.to_move.letter())
     }
 
     fn parse_position(&self, text: &str) -> Result<Stones, PositionError> {
         let [board, to_move] = fields(text, &["board", "to move"])?;
-        let mut position = Stones {
-            of: [0; 2],
-            to_move: parse_player(to_move)?,
-        };
+        let mut position = Stones { of: [0; 2], to_move: parse_player(to_move)? };
         for (square, letter) in parse_board(BOARD, board)? {
             position.of[usize::from(letter == 'o')] |= 1 << square;
         }
@@ -191,10 +170,7 @@ impl Encode for Three {
     }
 
     fn seen_by(&self, position: &Stones, viewer: Player) -> Stones {
-        Stones {
-            to_move: viewer,
-            ..*position
-        }
+        Stones { to_move: viewer, ..*position }
     }
 
     fn threat_planes(&self) -> usize {
@@ -210,17 +186,11 @@ fn serve_own(first: &str) -> SocketAddr {
         Node::black([Node::end(0, 1), Node::end(0, 2)]),
         Node::black([Node::end(2, 0), Node::end(1, 0)]),
     ]));
-    let games = Empty
-        .register(Three { drops: false })
-        .register(Three { drops: true })
-        .register(scripted);
+    let games = Empty.register(Three { drops: false }).register(Three { drops: true }).register(scripted);
     serve_options(["human", "human"], |options| {
         options.bounds = Bounds::default();
         options.defaults.game = first.to_owned();
-        options.defaults.store = Store {
-            games: Games::new(games),
-            ..Store::default()
-        };
+        options.defaults.store = Store { games: Games::new(games), ..Store::default() };
     })
 }
 
@@ -240,17 +210,8 @@ fn the_server_shows_games_without_cells_and_draws_no_pictures_of_them() {
     }
     let scene = request(address, "GET", "/api/scene?moves=1", &headers, "").json();
     assert_eq!(scene["drawing"], "node 4, ply 1\n");
-    assert_eq!(
-        command(address, &id, json!({"do": "play", "text": "1"})).status,
-        200
-    );
-    let lesson = request(
-        address,
-        "POST",
-        "/api/lesson",
-        &headers,
-        r#"{"game":"three","step":0}"#,
-    );
+    assert_eq!(command(address, &id, json!({"do": "play", "text": "1"})).status, 200);
+    let lesson = request(address, "POST", "/api/lesson", &headers, r#"{"game":"three","step":0}"#);
     assert_eq!(lesson.status, 422);
 }
 
@@ -264,24 +225,14 @@ fn a_game_of_squares_is_played_by_clicks() {
         browser.wait_for_moves(number as u64 + 1);
     }
     assert_eq!(browser.text("status"), "Black to move");
-    assert!(
-        browser.label(4).starts_with("b2, White, x"),
-        "{}",
-        browser.label(4)
-    );
-    assert_eq!(
-        browser.run("return document.querySelectorAll('#board .letter').length"),
-        json!(5)
-    );
+    assert!(browser.label(4).starts_with("b2, White, x"), "{}", browser.label(4));
+    assert_eq!(browser.run("return document.querySelectorAll('#board .letter').length"), json!(5));
     for hidden in ["#puzzles", "#learn", "#editor-open", "#drawing"] {
         assert!(!browser.shows(hidden), "{hidden}");
     }
     browser.click("#hint");
     browser.wait("return document.querySelectorAll('#ideas tr').length > 0");
-    assert_eq!(
-        browser.run("return document.querySelectorAll('.arrow .place').length > 0"),
-        json!(true)
-    );
+    assert_eq!(browser.run("return document.querySelectorAll('.arrow .place').length > 0"), json!(true));
     browser.run("document.querySelector('#ideas .move').click()");
     browser.wait_for_text("status", "Line: ");
     browser.click("#line-leave");
@@ -300,11 +251,7 @@ fn a_game_of_drops_and_one_without_squares_are_played() {
     let browser = Browser::at(serve_own("three_drops"));
     browser.cell(7); // the top of the middle column: the stone falls
     browser.wait_for_moves(1);
-    assert!(
-        browser.label(1).starts_with("b1, White, x, last move"),
-        "{}",
-        browser.label(1)
-    );
+    assert!(browser.label(1).starts_with("b1, White, x, last move"), "{}", browser.label(1));
     browser.choose("game", "scripted");
     browser.wait_for_text("drawing", "node 0, ply 0");
     assert!(!browser.shows("#board"));

@@ -41,11 +41,7 @@ fn start(by: &[&str]) -> Option<Program> {
     let mut line = String::new();
     output.read_line(&mut line).unwrap();
     let address = line.trim().strip_prefix("http://")?.strip_suffix('/')?;
-    Some(Program {
-        address: address.parse().unwrap(),
-        child,
-        _output: output,
-    })
+    Some(Program { address: address.parse().unwrap(), child, _output: output })
 }
 
 /// The processor time that a process has used.
@@ -53,10 +49,7 @@ fn start(by: &[&str]) -> Option<Program> {
 fn processor_time(child: &Child) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
     let (_, fields) = stat.rsplit_once(") ").unwrap();
-    let fields: Vec<i64> = fields
-        .split(' ')
-        .filter_map(|one| one.parse().ok())
-        .collect();
+    let fields: Vec<i64> = fields.split(' ').filter_map(|one| one.parse().ok()).collect();
     // The state is no number; without it, user and system time are numbers 10 and 11, in hundredths of a second.
     Duration::from_millis(10 * (fields[10] + fields[11]) as u64)
 }
@@ -66,19 +59,12 @@ fn processor_time(child: &Child) -> Duration {
 fn a_greedy_client_that_leaves_neither_delays_others_nor_keeps_the_server_busy() {
     let program = start(&[]).unwrap();
     let heavy = json!({ "white": "alphabeta:2000000", "black": "alphabeta:2000000" });
-    let greedy: Vec<u16> = (0..60)
-        .map(|_| open_from([127, 0, 0, 1], program.address, &heavy).status)
-        .collect();
+    let greedy: Vec<u16> = (0..60).map(|_| open_from([127, 0, 0, 1], program.address, &heavy).status).collect();
     assert_eq!(greedy.iter().filter(|status| **status == 201).count(), 50);
     assert_eq!(greedy.iter().filter(|status| **status == 429).count(), 10);
     let normal = [127, 0, 0, 2];
     let view = open_from(normal, program.address, &json!({ "black": "best" })).json();
-    let took = play_from(
-        normal,
-        program.address,
-        view["id"].as_str().unwrap(),
-        "A1-C2",
-    );
+    let took = play_from(normal, program.address, view["id"].as_str().unwrap(), "A1-C2");
     assert!(took < Duration::from_secs(10), "{took:?}");
     let began = Instant::now();
     loop {
@@ -88,19 +74,14 @@ fn a_greedy_client_that_leaves_neither_delays_others_nor_keeps_the_server_busy()
             break;
         }
         let busy = began.elapsed();
-        assert!(
-            busy < Duration::from_secs(20),
-            "the server thinks for no one"
-        );
+        assert!(busy < Duration::from_secs(20), "the server thinks for no one");
     }
 }
 
 /// Sends a signal to the process that plays.
 #[cfg(target_os = "linux")]
 fn signal(name: &str, process: u32) {
-    let sent = Command::new("kill")
-        .args([name, &process.to_string()])
-        .status();
+    let sent = Command::new("kill").args([name, &process.to_string()]).status();
     assert!(sent.unwrap().success());
 }
 

@@ -29,17 +29,10 @@ fn a_link_opens_the_game_in_another_browser() {
     first.wait_for_text("status", "Black to move");
     let game = link(&first, "link-game-text");
     let hash = game.split_once('#').unwrap().1;
-    assert_eq!(
-        hash,
-        "game=jarmo&from=2W2/5/2b2/5/w3w_w_-_-_0&moves=@D1,C3-B3&at=1"
-    );
+    assert_eq!(hash, "game=jarmo&from=2W2/5/2b2/5/w3w_w_-_-_0&moves=@D1,C3-B3&at=1");
     second.open_link(&game);
     second.wait_for_moves(2);
-    assert_eq!(
-        second.label(3),
-        "D1, White, archer, last move",
-        "one move is played"
-    );
+    assert_eq!(second.label(3), "D1, White, archer, last move", "one move is played");
     assert!(second.text("strip-top").contains("Black · human"));
     // A reload goes on with the game as it is, and a new game is the usual one.
     second.click("#forward");
@@ -137,9 +130,7 @@ fn two_tabs_with_one_game_say_so() {
     browser.wait_for_text("notes", also);
     browser.choose("game", "guard");
     browser.wait_for_game("guard");
-    browser.wait(&format!(
-        "return !document.getElementById('notes').textContent.includes('{also}')"
-    ));
+    browser.wait(&format!("return !document.getElementById('notes').textContent.includes('{also}')"));
 }
 
 #[test]
@@ -154,10 +145,7 @@ fn a_bad_link_says_what_is_wrong_in_the_language_chosen() {
         ("game=chess", "unbekanntes Spiel"),
         ("game=jarmo&moves=A1-C2,A1-A2", "Zug 2, A1-A2"),
         ("game=jarmo&from=5/5", "5/5 ist nicht lesbar"),
-        (
-            "game=jarmo&from=wwwww/w4/5/5/bbb2_w_-_-_0",
-            "Weiß hat 6 Schützen",
-        ),
+        ("game=jarmo&from=wwwww/w4/5/5/bbb2_w_-_-_0", "Weiß hat 6 Schützen"),
         ("game=jarmo&at=x", "`at=x`"),
         ("nonsense", "`#nonsense`"),
         ("join=0", "`#join=0`"),
@@ -217,10 +205,7 @@ fn a_position_is_set_up_by_mouse_and_keyboard_and_played_or_analysed() {
     browser.wait("return document.getElementById('editor-field-2').value === '7'");
     browser.click("#editor-analyse");
     browser.wait("return document.getElementById('analyse').ariaSelected === 'true'");
-    assert_eq!(
-        browser.run("return document.querySelectorAll('#board .piece:not(.gone)').length"),
-        json!(4)
-    );
+    assert_eq!(browser.run("return document.querySelectorAll('#board .piece:not(.gone)').length"), json!(4));
 }
 
 #[test]
@@ -235,9 +220,7 @@ fn every_game_has_its_editor() {
     };
     let close = || drop(browser.run("document.getElementById('editor-box').close()"));
     let text = |wanted: &str| {
-        browser.wait(&format!(
-            "return document.getElementById('editor-text').value === '{wanted}'"
-        ));
+        browser.wait(&format!("return document.getElementById('editor-text').value === '{wanted}'"));
     };
     // Stones fall, and the mover follows from their number.
     open("connect_four");
@@ -269,8 +252,7 @@ fn records_are_saved_and_loaded_as_files_and_the_board_as_a_picture() {
     let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("games.jsonl");
-    let games =
-        "{\"game\":\"tammi\",\"moves\":[]}\n{\"game\":\"connect_four\",\"moves\":[\"D\",\"C\"]}\n";
+    let games = "{\"game\":\"tammi\",\"moves\":[]}\n{\"game\":\"connect_four\",\"moves\":[\"D\",\"C\"]}\n";
     fs::write(&file, games).unwrap();
     browser.click("#record-open");
     browser.wait("return document.getElementById('record-box').open");
@@ -320,10 +302,7 @@ fn a_session_begins_with_a_record_its_players_and_a_place() {
     let address = serve(["human", "greedy"], Bounds::default());
     let record = r#"{"game":"tammi","moves":["c3-d4","f6-e5"]}"#;
     let (_, view) = open(address, json!({"record": record, "place": 1}));
-    assert_eq!(
-        (&view["game"], &view["cursor"]),
-        (&json!("tammi"), &json!(1))
-    );
+    assert_eq!((&view["game"], &view["cursor"]), (&json!("tammi"), &json!(1)));
     assert_eq!(view["seats"], json!(["human", "human"]));
     let opening = json!({"record": record, "black": "newcomer", "analyse": true});
     let (id, view) = open(address, opening);
@@ -332,19 +311,9 @@ fn a_session_begins_with_a_record_its_players_and_a_place() {
     let view = command(address, &id, json!({"do": "new_game"})).json();
     assert_eq!(view["moves"], json!([]));
     let bad = json!({"record": r#"{"game":"jarmo","position":"5/5","moves":[]}"#});
-    let answer = request(
-        address,
-        "POST",
-        "/api/sessions?lang=it",
-        &[JSON],
-        &bad.to_string(),
-    );
+    let answer = request(address, "POST", "/api/sessions?lang=it", &[JSON], &bad.to_string());
     assert_eq!(answer.status, 422);
-    assert!(
-        answer.body.contains("Posizione impossibile"),
-        "{}",
-        answer.body
-    );
+    assert!(answer.body.contains("Posizione impossibile"), "{}", answer.body);
 }
 
 #[test]
@@ -358,12 +327,7 @@ fn a_server_that_was_given_a_position_begins_there() {
     assert_eq!(view["seats"], json!(["human", "newcomer"]));
     let view = command(address, &id, json!({"do": "new_game"})).json();
     assert_eq!(view["position"], "bbbbb/5/5/5/wwwww w - - 0");
-    let setup = request(
-        address,
-        "POST",
-        "/api/setup",
-        &[JSON, ("X-Session", &id)],
-        r#"{"text": "5/5/5/5/wwwww w - - 0"}"#,
-    );
+    let setup =
+        request(address, "POST", "/api/setup", &[JSON, ("X-Session", &id)], r#"{"text": "5/5/5/5/wwwww w - - 0"}"#);
     assert_eq!(setup.json()["problem"], Value::Null, "{}", setup.body);
 }

@@ -11,8 +11,7 @@ fn a_line_is_walked_through_and_branched_from_and_the_game_stays() {
     let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.load(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#);
     browser.click("#analyse");
-    let third =
-        "const third = [...document.querySelectorAll('#ideas .move')].find(({ at }) => at === 3);";
+    let third = "const third = [...document.querySelectorAll('#ideas .move')].find(({ at }) => at === 3);";
     browser.wait(&format!("{third} return third !== undefined"));
     browser.run(&format!("{third} window.line = third.line; third.click()"));
     browser.wait("return document.getElementById('status').textContent === `Line: ${line.slice(0, 3).join(' ')}`");
@@ -85,13 +84,7 @@ fn the_graph_says_who_is_better_when_and_how_much() {
     browser.click("#first");
     browser.wait_for_text("graph-now", "After move 0: White ");
     let label = browser.run("return document.getElementById('graph').ariaLabel");
-    assert!(
-        label
-            .as_str()
-            .unwrap()
-            .starts_with("Evaluation move by move. After move 0"),
-        "{label}"
-    );
+    assert!(label.as_str().unwrap().starts_with("Evaluation move by move. After move 0"), "{label}");
 }
 
 #[test]
@@ -105,7 +98,9 @@ fn the_summary_leads_to_each_mistake_and_the_number_of_lines_is_chosen() {
     assert!(mistakes.contains("7 G ??"), "{mistakes}");
     browser.click("#first");
     browser.wait("return document.getElementById('first').disabled");
-    browser.run("[...document.querySelectorAll('#mistakes button')].find((one) => one.textContent.includes('7 G')).click()");
+    browser.run(
+        "[...document.querySelectorAll('#mistakes button')].find((one) => one.textContent.includes('7 G')).click()",
+    );
     browser.wait("return document.getElementById('last').disabled");
     browser.click("#retry");
     browser.wait_for_text("status", "Find a better move for White than G.");
@@ -129,9 +124,6 @@ fn moves_stand_in_pairs_and_a_lost_game_is_not_green() {
     browser.choose("seat-black", "best");
     browser.wait_for_text("status", "You lose");
     let lost = browser.run(colour);
-    assert_eq!(
-        lost,
-        browser.run("return getComputedStyle(document.getElementById('message')).color")
-    );
+    assert_eq!(lost, browser.run("return getComputedStyle(document.getElementById('message')).color"));
     assert_ne!(lost, before);
 }

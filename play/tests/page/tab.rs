@@ -99,15 +99,9 @@ fn every_level_answers_in_every_game_and_the_page_says_so_in_every_language() {
         }
     }
     assert_eq!(browser.text("message"), "");
-    for (language, title) in [
-        ("de", "Vier gewinnt"),
-        ("fi", "Neljän suora"),
-        ("en", "Connect four"),
-    ] {
+    for (language, title) in [("de", "Vier gewinnt"), ("fi", "Neljän suora"), ("en", "Connect four")] {
         browser.choose("language", language);
-        browser.wait(&format!(
-            "return document.documentElement.lang === '{language}'"
-        ));
+        browser.wait(&format!("return document.documentElement.lang === '{language}'"));
         let shown = browser.text("title");
         assert_eq!(shown.to_lowercase(), title.to_lowercase());
     }
@@ -118,10 +112,7 @@ fn every_level_answers_in_every_game_and_the_page_says_so_in_every_language() {
 fn a_game_is_analysed_and_its_link_opens_it() {
     let files = Files::serve();
     let browser = Browser::at(files.address);
-    let link = format!(
-        "http://{}/#game=jarmo&moves=A1-C2,C5-E4,B1-D2",
-        files.address
-    );
+    let link = format!("http://{}/#game=jarmo&moves=A1-C2,C5-E4,B1-D2", files.address);
     browser.open_link(&link);
     browser.wait_for_moves(3);
     browser.click("#analyse");
@@ -143,9 +134,7 @@ fn without_the_network_the_page_opens_with_its_game() {
     let browser = Browser::at(files.address);
     move_once(&browser);
     browser.wait_for_moves(2);
-    browser.run(
-        "navigator.serviceWorker.ready.then(() => { document.body.dataset.offline = 'ready' })",
-    );
+    browser.run("navigator.serviceWorker.ready.then(() => { document.body.dataset.offline = 'ready' })");
     browser.wait("return document.body.dataset.offline === 'ready' && navigator.serviceWorker.controller !== null");
     files.stopped.store(true, Ordering::Relaxed);
     browser.reload();
@@ -212,19 +201,13 @@ const RUN: &str = "
 fn is_same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len()
-                && left
-                    .iter()
-                    .zip(right)
-                    .all(|(left, right)| is_same(left, right))
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| is_same(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
             let same = |(key, value)| right.get(key).is_some_and(|other| is_same(value, other));
             left.len() == right.len() && left.iter().all(same)
         }
-        (Value::Number(left), Value::Number(right)) => {
-            (left.as_f64().unwrap() - right.as_f64().unwrap()).abs() < 1e-6
-        }
+        (Value::Number(left), Value::Number(right)) => (left.as_f64().unwrap() - right.as_f64().unwrap()).abs() < 1e-6,
         _ => left == right,
     }
 }
@@ -268,14 +251,8 @@ fn the_program_of_the_page_computes_the_same_numbers_as_this_one() {
             tab.think();
             expected = serde_json::from_str(&tab.answer(&asked).text).unwrap();
             let answer: Value = serde_json::from_str(answer.as_str().unwrap()).unwrap();
-            assert!(
-                is_same(&answer, &expected),
-                "{game}, answer {place}: {answer} instead of {expected}"
-            );
+            assert!(is_same(&answer, &expected), "{game}, answer {place}: {answer} instead of {expected}");
         }
-        assert!(
-            !analyse || expected["thought"]["nodes"] == 50_000,
-            "{expected}"
-        );
+        assert!(!analyse || expected["thought"]["nodes"] == 50_000, "{expected}");
     }
 }

@@ -17,13 +17,7 @@ use serde_json::{Value, json};
 pub(crate) const JSON: (&str, &str) = ("Content-Type", "application/json");
 
 pub(crate) fn open(address: SocketAddr, opening: Value) -> (String, Value) {
-    let answer = request(
-        address,
-        "POST",
-        "/api/sessions",
-        &[JSON],
-        &opening.to_string(),
-    );
+    let answer = request(address, "POST", "/api/sessions", &[JSON], &opening.to_string());
     assert_eq!(answer.status, 201, "{}", answer.body);
     let view = answer.json();
     (view["id"].as_str().unwrap().to_owned(), view)
@@ -31,23 +25,11 @@ pub(crate) fn open(address: SocketAddr, opening: Value) -> (String, Value) {
 
 pub(crate) fn command(address: SocketAddr, id: &str, message: Value) -> Answer {
     let headers = [JSON, ("X-Session", id)];
-    request(
-        address,
-        "POST",
-        "/api/session",
-        &headers,
-        &message.to_string(),
-    )
+    request(address, "POST", "/api/session", &headers, &message.to_string())
 }
 
 fn look(address: SocketAddr, id: &str, query: &str) -> Answer {
-    request(
-        address,
-        "GET",
-        &format!("/api/session{query}"),
-        &[("X-Session", id)],
-        "",
-    )
+    request(address, "GET", &format!("/api/session{query}"), &[("X-Session", id)], "")
 }
 
 /// Waits until no search runs.
@@ -55,10 +37,7 @@ fn settled(address: SocketAddr, id: &str) -> Value {
     let began = Instant::now();
     let mut view = look(address, id, "").json();
     while view["thinking"] == true {
-        assert!(
-            began.elapsed() < Duration::from_secs(30),
-            "the agent answers"
-        );
+        assert!(began.elapsed() < Duration::from_secs(30), "the agent answers");
         let query = format!("?since={}", view["version"]);
         view = look(address, id, &query).json();
     }
@@ -101,31 +80,11 @@ fn bad_messages_get_4xx_and_the_server_goes_on() {
         (r#"{"do":"go","place":-1}"#, 400, "invalid value"),
         (r#"{"do":"undo","more":1}"#, 400, "unknown field"),
         (r#"{"do":"play","text":"\u0000🦊"}"#, 422, "expected a move"),
-        (
-            r#"{"do":"seat","player":"red","who":"human"}"#,
-            400,
-            "unknown variant",
-        ),
-        (
-            r#"{"do":"seat","player":"white","who":"/etc/x.safetensors"}"#,
-            422,
-            "no agent that this server",
-        ),
-        (
-            r#"{"do":"seat","player":"white","who":"alphabeta:9?mb=90000"}"#,
-            422,
-            "no agent that this server",
-        ),
-        (
-            r#"{"do":"load","record":"x"}"#,
-            422,
-            "expected a game record",
-        ),
-        (
-            r#"{"do":"load","record":"{\"game\":\"jarmo\",\"moves\":[\"A1-A2\"]}"}"#,
-            422,
-            "Move 1",
-        ),
+        (r#"{"do":"seat","player":"red","who":"human"}"#, 400, "unknown variant"),
+        (r#"{"do":"seat","player":"white","who":"/etc/x.safetensors"}"#, 422, "no agent that this server"),
+        (r#"{"do":"seat","player":"white","who":"alphabeta:9?mb=90000"}"#, 422, "no agent that this server"),
+        (r#"{"do":"load","record":"x"}"#, 422, "expected a game record"),
+        (r#"{"do":"load","record":"{\"game\":\"jarmo\",\"moves\":[\"A1-A2\"]}"}"#, 422, "Move 1"),
         (
             r#"{"do":"load","record":"{\"game\":\"jarmo\",\"position\":\"9\",\"moves\":[]}"}"#,
             422,
@@ -138,37 +97,18 @@ fn bad_messages_get_4xx_and_the_server_goes_on() {
         assert_eq!(answer.status, status, "{body}: {}", answer.body);
         assert!(answer.body.contains(part), "{body}: {}", answer.body);
     }
-    let plain = request(
-        address,
-        "POST",
-        "/api/session",
-        &[session],
-        r#"{"do":"undo"}"#,
-    );
+    let plain = request(address, "POST", "/api/session", &[session], r#"{"do":"undo"}"#);
     assert_eq!(plain.status, 415);
     let large = format!("{{\"do\":\"play\",\"text\":\"{}\"}}", "x".repeat(100_000));
     let answer = request(address, "POST", "/api/session", &[JSON, session], &large);
     assert_eq!(answer.status, 413);
-    let opening = request(
-        address,
-        "POST",
-        "/api/sessions",
-        &[JSON],
-        r#"{"game":"chess"}"#,
-    );
+    let opening = request(address, "POST", "/api/sessions", &[JSON], r#"{"game":"chess"}"#);
     assert_eq!(opening.status, 422);
-    assert!(
-        opening.body.contains("choose one of jarmo"),
-        "{}",
-        opening.body
-    );
+    assert!(opening.body.contains("choose one of jarmo"), "{}", opening.body);
     assert_eq!(request(address, "GET", "/api/session", &[], "").status, 400);
     assert_eq!(look(address, &"0".repeat(32), "").status, 404);
     assert_eq!(look(address, &id, "?since=x").status, 400);
-    assert_eq!(
-        request(address, "GET", "/../etc/passwd", &[], "").status,
-        404
-    );
+    assert_eq!(request(address, "GET", "/../etc/passwd", &[], "").status, 404);
     assert_eq!(request(address, "PUT", "/", &[], "").status, 405);
     assert!((400..500).contains(&send(address, b"nonsense\r\n\r\n").status));
     assert_eq!(look(address, &id, "").status, 200);
@@ -181,10 +121,7 @@ fn pages_of_other_sites_and_other_names_are_turned_away() {
     let port = address.port();
     let cases = [
         (vec![("Host", "evil.example".to_owned())], 403),
-        (
-            vec![("Host", format!("localhost.evil.example:{port}"))],
-            403,
-        ),
+        (vec![("Host", format!("localhost.evil.example:{port}"))], 403),
         (vec![("Host", format!("localhost:{port}"))], 201),
         (vec![("Host", format!("[::1]:{port}"))], 201),
         (vec![("Origin", "http://evil.example".to_owned())], 403),
@@ -198,49 +135,27 @@ fn pages_of_other_sites_and_other_names_are_turned_away() {
         all.extend(headers.iter().map(|(name, value)| (*name, value.as_str())));
         let answer = request(address, "POST", "/api/sessions", &all, "{}");
         assert_eq!(answer.status, status, "{headers:?}");
-        assert!(
-            answer
-                .head
-                .contains("content-security-policy: default-src 'none'")
-        );
+        assert!(answer.head.contains("content-security-policy: default-src 'none'"));
     }
 }
 
 #[test]
 fn exact_tables_tell_the_page_what_is_certain() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = BuildSettings {
-        force: 4,
-        memory: None,
-        save_every: Duration::from_secs(1000),
-    };
+    let settings = BuildSettings { force: 4, memory: None, save_every: Duration::from_secs(1000) };
     jarmo::tables::build(&Jarmo::standard(), folder.path(), settings, &mut |_| {}).unwrap();
-    let store = Store {
-        tables: Some(folder.path().to_owned()),
-        ..Store::default()
-    };
+    let store = Store { tables: Some(folder.path().to_owned()), ..Store::default() };
     let address = serve_with(store, ["human", "human"], Bounds::default());
     let view = request(address, "POST", "/api/sessions", &[JSON], "{}").json();
-    assert_eq!(
-        view["known"],
-        Value::Null,
-        "the start lies beyond the tables"
-    );
+    assert_eq!(view["known"], Value::Null, "the start lies beyond the tables");
     let session = ("X-Session", view["id"].as_str().unwrap());
-    let record =
-        json!({ "game": "jarmo", "position": "5/b4/4b/5/2w1w w - - 0", "moves": [] }).to_string();
+    let record = json!({ "game": "jarmo", "position": "5/b4/4b/5/2w1w w - - 0", "moves": [] }).to_string();
     let load = json!({ "do": "load", "record": record }).to_string();
     let view = request(address, "POST", "/api/session", &[JSON, session], &load).json();
     assert_eq!(view["known"], json!({ "winner": "white", "plies": 23 }));
     assert_eq!(view["values"], json!([1.0]));
     // A game without tables is played as ever.
-    let tammi = request(
-        address,
-        "POST",
-        "/api/sessions",
-        &[JSON],
-        r#"{"game":"tammi"}"#,
-    );
+    let tammi = request(address, "POST", "/api/sessions", &[JSON], r#"{"game":"tammi"}"#);
     assert_eq!((tammi.status, &tammi.json()["known"]), (201, &Value::Null));
 }
 
@@ -248,10 +163,7 @@ fn exact_tables_tell_the_page_what_is_certain() {
 fn an_agent_file_that_does_not_fit_is_named_without_its_folder() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("jarmo.safetensors"), "no agent").unwrap();
-    let store = Store {
-        agents: vec![folder.path().to_owned()],
-        ..Store::default()
-    };
+    let store = Store { agents: vec![folder.path().to_owned()], ..Store::default() };
     let address = serve_with(store, ["human", "human"], Bounds::default());
     let (_, view) = open(address, json!({}));
     let told = view["refused"].as_str().unwrap();
@@ -266,10 +178,7 @@ fn one_session_neither_reads_nor_moves_another() {
     let (second, _) = open(address, json!({"game": "tammi"}));
     assert_ne!(first, second);
     assert_eq!(first.len(), 32);
-    assert_eq!(
-        command(address, &first, json!({"do": "play", "text": "A1-C2"})).status,
-        200
-    );
+    assert_eq!(command(address, &first, json!({"do": "play", "text": "A1-C2"})).status, 200);
     let view = look(address, &second, "").json();
     assert_eq!(view["game"], "tammi");
     assert_eq!(view["moves"], json!([]));
@@ -277,11 +186,7 @@ fn one_session_neither_reads_nor_moves_another() {
 
 #[test]
 fn there_are_only_so_many_sessions_and_idle_ones_make_room() {
-    let bounds = Bounds {
-        sessions: 2,
-        idle_if_full: Duration::from_millis(300),
-        ..Bounds::default()
-    };
+    let bounds = Bounds { sessions: 2, idle_if_full: Duration::from_millis(300), ..Bounds::default() };
     let address = serve(["human", "human"], bounds);
     let (first, _) = open(address, json!({}));
     open(address, json!({}));
@@ -326,10 +231,7 @@ fn dawdle(mut stream: TcpStream, beginning: &str, drip: &[u8]) -> String {
 
 #[test]
 fn who_dawdles_is_sent_away() {
-    let bounds = Bounds {
-        patience: Duration::from_millis(300),
-        ..Bounds::default()
-    };
+    let bounds = Bounds { patience: Duration::from_millis(300), ..Bounds::default() };
     let address = serve(["human", "human"], bounds);
     let began = Instant::now();
     let head = format!("GET / HTTP/1.1\r\nHost: {address}\r\n");
@@ -342,28 +244,19 @@ fn who_dawdles_is_sent_away() {
     assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
     assert!(answer.contains("took too long to arrive"), "{answer}");
     assert_eq!(dawdle(connect(address), "", b""), "", "nothing is asked");
-    assert!(
-        began.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        began.elapsed()
-    );
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     assert_eq!(request(address, "GET", "/", &[], "").status, 200);
 }
 
 #[test]
 fn a_connection_has_its_time_and_then_finishes_what_it_is_at() {
-    let bounds = Bounds {
-        visit: Duration::from_millis(500),
-        ..Bounds::default()
-    };
+    let bounds = Bounds { visit: Duration::from_millis(500), ..Bounds::default() };
     let address = serve(["human", "human"], bounds);
     let (id, view) = open(address, json!({}));
     let began = Instant::now();
     let mut stream = connect(address);
-    let get = format!(
-        "GET /api/session?since={} HTTP/1.1\r\nHost: {address}\r\nX-Session: {id}\r\n\r\n",
-        view["version"]
-    );
+    let get =
+        format!("GET /api/session?since={} HTTP/1.1\r\nHost: {address}\r\nX-Session: {id}\r\n\r\n", view["version"]);
     stream.write_all(get.as_bytes()).unwrap();
     let later = thread::spawn(move || {
         thread::sleep(Duration::from_millis(1000));
@@ -378,10 +271,7 @@ fn a_connection_has_its_time_and_then_finishes_what_it_is_at() {
 
 #[test]
 fn there_are_only_so_many_connections() {
-    let bounds = Bounds {
-        connections: 3,
-        ..Bounds::default()
-    };
+    let bounds = Bounds { connections: 3, ..Bounds::default() };
     let address = serve(["human", "human"], bounds);
     let held: Vec<TcpStream> = (0..3).map(|_| connect(address)).collect();
     thread::sleep(Duration::from_millis(200)); // they are taken one after another
@@ -390,10 +280,7 @@ fn there_are_only_so_many_connections() {
     drop(held);
     let began = Instant::now();
     while request(address, "GET", "/", &[], "").status != 200 {
-        assert!(
-            began.elapsed() < Duration::from_secs(10),
-            "there is room again"
-        );
+        assert!(began.elapsed() < Duration::from_secs(10), "there is room again");
         thread::sleep(Duration::from_millis(20));
     }
 }
@@ -421,10 +308,7 @@ fn the_page_is_whole_and_small() {
     ] {
         let answer = request(address, "GET", path, &[], "");
         assert_eq!(answer.status, 200, "{path}");
-        assert!(
-            !answer.body.contains("https://"),
-            "{path} loads nothing from elsewhere"
-        );
+        assert!(!answer.body.contains("https://"), "{path} loads nothing from elsewhere");
         bytes += answer.body.len();
     }
     assert!(bytes < 300 * 1024, "{bytes} bytes");
@@ -435,43 +319,19 @@ fn the_page_is_whole_and_small() {
 fn the_page_is_compressed_and_cached_by_its_hash() {
     let address = serve(["human", "greedy"], Bounds::default());
     let index = request(address, "GET", "/", &[], "");
-    assert!(
-        index.head.contains("cache-control: no-store"),
-        "{}",
-        index.head
-    );
+    assert!(index.head.contains("cache-control: no-store"), "{}", index.head);
     let script = index.body.split("src=\"").nth(1).unwrap();
     let (script, _) = script.split_once('"').unwrap();
     let (folder, _) = script.split_once("/play.js").unwrap();
     let lasting = request(address, "GET", &format!("/{script}"), &[], "");
-    assert!(
-        lasting.head.contains("max-age=31536000, immutable"),
-        "{}",
-        lasting.head
-    );
-    let old = request(
-        address,
-        "GET",
-        &format!("/{}/play.js", "0".repeat(folder.len())),
-        &[],
-        "",
-    );
+    assert!(lasting.head.contains("max-age=31536000, immutable"), "{}", lasting.head);
+    let old = request(address, "GET", &format!("/{}/play.js", "0".repeat(folder.len())), &[], "");
     assert!(old.head.contains("cache-control: no-store"), "{}", old.head);
     let mut bytes = 0;
-    for path in [
-        "/",
-        "/play.css",
-        "/play.js",
-        "/board.js",
-        "/api/texts?lang=fi",
-    ] {
+    for path in ["/", "/play.css", "/play.js", "/board.js", "/api/texts?lang=fi"] {
         let plain = request(address, "GET", path, &[], "");
         let small = request(address, "GET", path, &[("Accept-Encoding", "br, gzip")], "");
-        assert!(
-            small.head.contains("content-encoding: gzip"),
-            "{path}: {}",
-            small.head
-        );
+        assert!(small.head.contains("content-encoding: gzip"), "{path}: {}", small.head);
         let length = |answer: &Answer| {
             let (_, rest) = answer.head.split_once("content-length: ").unwrap();
             rest.lines().next().unwrap().parse::<usize>().unwrap()
@@ -512,34 +372,21 @@ fn a_record_comes_back_with_its_opponent_and_names_no_folder() {
     }
     // Games without a person, and agents that are not offered, do not begin to play.
     for (white, black) in [("greedy", "random"), ("human", "/etc/x.safetensors")] {
-        let line =
-            json!({"game": "jarmo", "white": white, "black": black, "moves": []}).to_string();
+        let line = json!({"game": "jarmo", "white": white, "black": black, "moves": []}).to_string();
         let view = command(address, &id, json!({"do": "load", "record": line})).json();
         assert_eq!(view["seats"], json!(["human", "human"]));
     }
     let analysed = command(address, &id, json!({"do": "analyse", "on": true}));
-    assert!(
-        !analysed.body.contains(folder) && !record().contains(folder),
-        "{}",
-        record()
-    );
+    assert!(!analysed.body.contains(folder) && !record().contains(folder), "{}", record());
 }
 
 #[test]
 fn moves_alone_are_a_record() {
     let address = serve(["human", "human"], Bounds::default());
     let (id, _) = open(address, json!({}));
-    for text in [
-        "A1-C2 A5-B3 B1-D2",
-        "1. A1-C2 A5-B3\n2. B1-D2",
-        "1.A1-C2, A5-B3, 3.B1-D2",
-    ] {
+    for text in ["A1-C2 A5-B3 B1-D2", "1. A1-C2 A5-B3\n2. B1-D2", "1.A1-C2, A5-B3, 3.B1-D2"] {
         let view = command(address, &id, json!({"do": "load", "record": text})).json();
-        assert_eq!(
-            view["moves"].as_array().map(Vec::len),
-            Some(3),
-            "{text}: {view}"
-        );
+        assert_eq!(view["moves"].as_array().map(Vec::len), Some(3), "{text}: {view}");
     }
     for text in ["", "1. 2.", "what is this <", "A1-A9 A5-B3"] {
         let answer = command(address, &id, json!({"do": "load", "record": text}));
@@ -549,23 +396,13 @@ fn moves_alone_are_a_record() {
 
 #[test]
 fn a_player_does_not_wait_for_the_thoughts_of_another() {
-    let bounds = Bounds {
-        thinkers: 1,
-        ..Bounds::default()
-    };
+    let bounds = Bounds { thinkers: 1, ..Bounds::default() };
     let address = serve(["rollout:100000000", "human"], bounds);
     let (busy, _) = open(address, json!({}));
     let (free, _) = open(address, json!({"white": "human"}));
     let began = Instant::now();
-    assert_eq!(
-        command(address, &free, json!({"do": "play", "text": "A1-C2"})).status,
-        200
-    );
-    assert!(
-        began.elapsed() < Duration::from_millis(500),
-        "{:?}",
-        began.elapsed()
-    );
+    assert_eq!(command(address, &free, json!({"do": "play", "text": "A1-C2"})).status, 200);
+    assert!(began.elapsed() < Duration::from_millis(500), "{:?}", began.elapsed());
     // And a swap of seats stops the long thought.
     assert_eq!(command(address, &busy, json!({"do": "swap"})).status, 200);
 }
@@ -599,11 +436,7 @@ fn two_hundred_games_at_once() {
     for player in players {
         player.join().unwrap();
     }
-    assert!(
-        began.elapsed() < Duration::from_secs(30),
-        "{:?}",
-        began.elapsed()
-    );
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }
 
 #[test]
@@ -626,23 +459,12 @@ fn two_hundred_games_against_the_best_level() {
         assert_eq!(view["trouble"], Value::Null);
     }
     // All want 0.85 s at once; so each gets less, and all have their answers soon.
-    assert!(
-        began.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        began.elapsed()
-    );
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     // A new connection is answered at once.
     let (id, _) = open(address, json!({"black": "human"}));
     let began = Instant::now();
-    assert_eq!(
-        command(address, &id, json!({"do": "play", "text": "B1-D2"})).status,
-        200
-    );
-    assert!(
-        began.elapsed() < Duration::from_millis(500),
-        "{:?}",
-        began.elapsed()
-    );
+    assert_eq!(command(address, &id, json!({"do": "play", "text": "B1-D2"})).status, 200);
+    assert!(began.elapsed() < Duration::from_millis(500), "{:?}", began.elapsed());
 }
 
 #[test]
@@ -650,9 +472,5 @@ fn a_port_in_use_is_named_with_the_remedy() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let mut command = Command::cargo_bin("play").unwrap();
-    command
-        .args(["--web", "--port", &port])
-        .assert()
-        .code(1)
-        .stderr(contains("choose one with --port"));
+    command.args(["--web", "--port", &port]).assert().code(1).stderr(contains("choose one with --port"));
 }

@@ -13,23 +13,11 @@ use play::specs::Store;
 
 /// The output of a game against the default opponent, who answers.
 fn opponent(mut command: Command, folder: &Path) -> String {
-    command
-        .current_dir(folder)
-        .env("LANG", "C.UTF-8")
-        .env_remove("LC_ALL")
-        .env_remove("LC_MESSAGES");
-    let assert = command
-        .arg("--plain")
-        .write_stdin("A1-C2\nlist\n")
-        .assert()
-        .success();
+    command.current_dir(folder).env("LANG", "C.UTF-8").env_remove("LC_ALL").env_remove("LC_MESSAGES");
+    let assert = command.arg("--plain").write_stdin("A1-C2\nlist\n").assert().success();
     let said = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
     let list = said.lines().find(|line| line.starts_with("A1-C2 "));
-    assert_eq!(
-        list.unwrap().split(' ').count(),
-        2,
-        "the opponent has answered"
-    );
+    assert_eq!(list.unwrap().split(' ').count(), 2, "the opponent has answered");
     said
 }
 
@@ -56,10 +44,7 @@ fn a_trained_agent_in_checkpoints_becomes_the_default_opponent() {
     assert!(!said.contains("trained agent"), "{said}");
     fs::write(file, "no agent").unwrap();
     let said = opponent(play(), folder.path());
-    assert!(
-        said.contains("cannot play: checkpoints/jarmo.safetensors"),
-        "{said}"
-    );
+    assert!(said.contains("cannot play: checkpoints/jarmo.safetensors"), "{said}");
 }
 
 #[test]
@@ -72,11 +57,9 @@ fn the_folder_in_the_environment_replaces_the_default_folders() {
         let file = folder.path().join(name).join("jarmo.safetensors");
         fs::write(file, "no agent").unwrap(); // the refusal names the file
     }
-    for (name, expected) in [
-        ("others", "cannot play: others/jarmo"),
-        ("empty", "No trained agent found"),
-        ("", "No trained agent found"),
-    ] {
+    for (name, expected) in
+        [("others", "cannot play: others/jarmo"), ("empty", "No trained agent found"), ("", "No trained agent found")]
+    {
         let mut command = play();
         command.env("JARMO_CHECKPOINTS", name);
         let said = opponent(command, folder.path());
@@ -109,14 +92,8 @@ fn an_unusable_trained_agent_is_reported_and_the_built_in_agent_plays() {
             with_header(&file, r#""encoder_version":2"#, r#""encoder_version":7"#),
             "encoder version 7, this program needs 2",
         ),
-        (
-            tiny(&Guard::standard(), 1).to_bytes(),
-            "it plays guard, and jarmo is wanted",
-        ),
-        (
-            file.to_bytes()[..99].to_vec(),
-            "not a whole safetensors file",
-        ),
+        (tiny(&Guard::standard(), 1).to_bytes(), "it plays guard, and jarmo is wanted"),
+        (file.to_bytes()[..99].to_vec(), "not a whole safetensors file"),
     ];
     for (bytes, problem) in cases {
         let folder = tempfile::tempdir().unwrap();
@@ -133,10 +110,7 @@ fn a_trained_agent_plays_every_level_that_searches_and_evaluates() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("jarmo.safetensors");
     jarmo::agent_file::save(&tiny(&Jarmo::standard(), 1), &path).unwrap();
-    let store = Store {
-        agents: vec![folder.path().to_owned()],
-        ..Store::default()
-    };
+    let store = Store { agents: vec![folder.path().to_owned()], ..Store::default() };
     let seats = ["human", "human"];
     let session = Session::with_store(store, "jarmo", Default::default(), None, seats, 0).unwrap();
     let agents = session.board().agents();
@@ -156,10 +130,7 @@ fn a_trained_agent_plays_every_level_that_searches_and_evaluates() {
 #[test]
 fn the_program_has_a_trained_agent_for_every_game() {
     for game in GAMES {
-        let store = Store {
-            built_in: true,
-            ..Store::default()
-        };
+        let store = Store { built_in: true, ..Store::default() };
         let seats = ["human", "trained:8"];
         let session = Session::with_store(store, game, Default::default(), None, seats, 0).unwrap();
         let agents = session.board().agents();
@@ -176,17 +147,11 @@ fn levels_rise_in_steps_that_a_person_can_climb() {
         Session::with_store(store, game, Default::default(), None, seats, 0).unwrap()
     };
     for game in GAMES {
-        let built_in = Store {
-            built_in: true,
-            ..Store::default()
-        };
+        let built_in = Store { built_in: true, ..Store::default() };
         let session = session(game, built_in);
         let agents = session.board().agents();
-        let ratings =
-            Level::ALL.map(|level| agents.rating(level).expect("all levels are measured"));
-        let steps = ratings
-            .windows(2)
-            .map(|pair| i32::from(pair[1]) - i32::from(pair[0]));
+        let ratings = Level::ALL.map(|level| agents.rating(level).expect("all levels are measured"));
+        let steps = ratings.windows(2).map(|pair| i32::from(pair[1]) - i32::from(pair[0]));
         for step in steps {
             assert!((150..=250).contains(&step), "{game}: {ratings:?}");
         }
@@ -195,12 +160,6 @@ fn levels_rise_in_steps_that_a_person_can_climb() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("jarmo.safetensors");
     jarmo::agent_file::save(&tiny(&Jarmo::standard(), 1), &path).unwrap();
-    let other = Store {
-        agents: vec![folder.path().to_owned()],
-        ..Store::default()
-    };
-    assert_eq!(
-        session("jarmo", other).board().agents().rating(Level::Easy),
-        None
-    );
+    let other = Store { agents: vec![folder.path().to_owned()], ..Store::default() };
+    assert_eq!(session("jarmo", other).board().agents().rating(Level::Easy), None);
 }

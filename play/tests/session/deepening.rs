@@ -11,12 +11,7 @@ use play::session::{Session, Share};
 fn answer(session: &mut Session, most: Option<Duration>) -> u64 {
     let share = Share { sharers: 1, most };
     let job = session.job().expect("there is something to think about");
-    let thought = job.run(
-        &mut AgentCache::new(),
-        play::machine::clock,
-        &AtomicBool::new(false),
-        share,
-    );
+    let thought = job.run(&mut AgentCache::new(), play::machine::clock, &AtomicBool::new(false), share);
     session.finish(&job, thought.unwrap());
     session.thought(0).unwrap().nodes
 }

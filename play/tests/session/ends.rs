@@ -8,8 +8,7 @@ use play::matches::Match;
 use play::session::{LeftGame, Session};
 use play::specs::Store;
 
-const RECORD: &str =
-    r#"{"game":"jarmo","position":"2W2/3w1/2b2/5/4b w - - 0","max_plies":9,"moves":["D4-D3"]}"#;
+const RECORD: &str = r#"{"game":"jarmo","position":"2W2/3w1/2b2/5/4b w - - 0","max_plies":9,"moves":["D4-D3"]}"#;
 
 fn session(seats: [&str; 2]) -> Session {
     Session::new("jarmo", GameSettings::default(), None, seats, 5).unwrap()
@@ -25,16 +24,11 @@ fn the_end_of_every_game_has_a_reason_and_no_other_position_has() {
         let mut choose = chooser(3);
         let mut seen = Vec::new();
         for _ in 0..60 {
-            let mut board =
-                board::open(game, &GameSettings::default(), &Store::default(), None).unwrap();
+            let mut board = board::open(game, &GameSettings::default(), &Store::default(), None).unwrap();
             let scene = loop {
                 let scene = board.scene();
-                let reasons: Vec<&str> = scene
-                    .notes
-                    .iter()
-                    .map(|note| note.key)
-                    .filter(|key| key.starts_with("end_"))
-                    .collect();
+                let reasons: Vec<&str> =
+                    scene.notes.iter().map(|note| note.key).filter(|key| key.starts_with("end_")).collect();
                 let ended = scene.outcome.is_some_and(|outcome| !outcome.truncated);
                 assert_eq!(!reasons.is_empty(), ended, "{game}: {reasons:?}");
                 seen.extend(reasons);
@@ -59,37 +53,12 @@ fn the_end_of_every_game_has_a_reason_and_no_other_position_has() {
 #[test]
 fn reasons_name_what_ended_the_game() {
     let cases = [
-        (
-            "jarmo",
-            "2W2/3w1/2b2/5/4b w - - 0",
-            "D4-B5",
-            "end_home_jarmo",
-        ),
-        (
-            "guard",
-            "4w/1b3/2WW1/5/b1B2 w start 1,0 0,0 0 60",
-            "D3xB4",
-            "end_home_guard",
-        ),
+        ("jarmo", "2W2/3w1/2b2/5/4b w - - 0", "D4-B5", "end_home_jarmo"),
+        ("guard", "4w/1b3/2WW1/5/b1B2 w start 1,0 0,0 0 60", "D3xB4", "end_home_guard"),
         ("connect_four", "7/7/7/w6/wb5/wb4b w 6", "A", "end_four"),
-        (
-            "tammi",
-            "8/8/8/8/8/2b5/1w6/8 w - 0 0",
-            "b2xd4",
-            "end_no_piece",
-        ),
-        (
-            "tammi",
-            "8/8/8/8/7w/b7/1w6/2w5 w - 0 0",
-            "h4-g5",
-            "end_blocked",
-        ),
-        (
-            "tammi",
-            "1B6/8/8/8/8/8/8/W7 w - 29 40",
-            "a1-b2",
-            "end_quiet",
-        ),
+        ("tammi", "8/8/8/8/8/2b5/1w6/8 w - 0 0", "b2xd4", "end_no_piece"),
+        ("tammi", "8/8/8/8/7w/b7/1w6/2w5 w - 0 0", "h4-g5", "end_blocked"),
+        ("tammi", "1B6/8/8/8/8/8/8/W7 w - 29 40", "a1-b2", "end_quiet"),
     ];
     for (game, position, text, key) in cases {
         let settings = GameSettings::default();
@@ -113,9 +82,7 @@ fn a_new_game_after_a_record_has_the_start_the_length_and_the_players_of_before(
     assert_eq!(session.record(), fresh);
     // A player chosen while the record is on the board stays.
     session.load(&GameRecord::parse(RECORD).unwrap()).unwrap();
-    session
-        .set_seat(jarmo::game::Player::White, "random")
-        .unwrap();
+    session.set_seat(jarmo::game::Player::White, "random").unwrap();
     session.new_game();
     assert_eq!(seats(&session), ["random", "greedy"]);
 }
@@ -138,11 +105,7 @@ fn a_game_that_was_left_goes_on_with_players_place_and_match() {
         record: GameRecord::parse(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#).unwrap(),
         seats: ["greedy", "human"].map(str::to_owned),
         place: 1,
-        current_match: Some(Match {
-            game: 2,
-            points: [3, 4],
-            over: false,
-        }),
+        current_match: Some(Match { game: 2, points: [3, 4], over: false }),
     };
     session.resume_left(&left).unwrap();
     assert_eq!(seats(&session), ["greedy", "human"]);

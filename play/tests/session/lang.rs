@@ -13,9 +13,7 @@ use play::lang::Language;
 /// The placeholders `{name}` of a text.
 fn holes(text: &str) -> BTreeSet<String> {
     let parts = text.split('{').skip(1);
-    parts
-        .filter_map(|part| Some(part.split_once('}')?.0.to_owned()))
-        .collect()
+    parts.filter_map(|part| Some(part.split_once('}')?.0.to_owned())).collect()
 }
 
 #[test]
@@ -61,14 +59,7 @@ fn the_keys_fit_a_terminal_of_80_columns() {
 #[test]
 fn the_rules_say_which_mark_is_lost_and_when_a_long_game_is_drawn() {
     // The board may be turned, so no side of it is left.
-    let left = [
-        "left-",
-        "leftmost",
-        "links",
-        "sinistra",
-        "vasem",
-        "maldekstr",
-    ];
+    let left = ["left-", "leftmost", "links", "sinistra", "vasem", "maldekstr"];
     for language in Language::ALL {
         let rules = language.texts().rules("jarmo");
         assert!(left.iter().all(|word| !rules.contains(word)), "{rules}");
@@ -92,17 +83,13 @@ fn the_question_before_leaving_names_the_key_that_answers_yes() {
 /// The keys that follow a marker in a source file.
 fn named(text: &str, marker: &str) -> Vec<String> {
     let ends = text.split(marker).skip(1);
-    ends.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()))
-        .collect()
+    ends.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())).collect()
 }
 
 #[test]
 fn every_key_that_the_program_uses_exists() {
     let keys: BTreeSet<String> = Language::En.texts().keys().into_iter().collect();
-    let mut folders = vec![
-        PathBuf::from("src"),
-        PathBuf::from("../crates/core/src/view"),
-    ];
+    let mut folders = vec![PathBuf::from("src"), PathBuf::from("../crates/core/src/view")];
     let mut checked = 0;
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
@@ -129,10 +116,7 @@ fn every_key_that_the_program_uses_exists() {
 
 #[test]
 fn every_reason_has_a_text_in_every_language_with_the_same_placeholders() {
-    let english: BTreeMap<String, &str> = reasons::ALL
-        .iter()
-        .map(|one| (one.key.to_owned(), one.english))
-        .collect();
+    let english: BTreeMap<String, &str> = reasons::ALL.iter().map(|one| (one.key.to_owned(), one.english)).collect();
     assert_eq!(english.len(), reasons::ALL.len(), "no key twice");
     for language in &Language::ALL[1..] {
         let board = language.texts().reasons();
@@ -172,9 +156,7 @@ impl GameTask for Reasons {
             }
         }
         let start = game.start();
-        let nonsense = [
-            "", "x", "A1-A1", "a1-b2", "c3-c4", "c3xe5", "A1xC2", "@E5", "@Z9", "pass",
-        ];
+        let nonsense = ["", "x", "A1-A1", "a1-b2", "c3-c4", "c3xe5", "A1xC2", "@E5", "@Z9", "pass"];
         for text in nonsense {
             if let Err(error) = game.parse_action(&start, text) {
                 add(error.reason());

@@ -45,9 +45,7 @@ fn every_lesson_is_played_through_in_every_language() {
 
 #[test]
 fn the_forbidden_move_of_the_shuttle_is_refused_by_the_rule() {
-    let step = lessons::of("jarmo")
-        .iter()
-        .find(|step| step.key == "shuttle");
+    let step = lessons::of("jarmo").iter().find(|step| step.key == "shuttle");
     let step = step.unwrap();
     let mut board = step.session("jarmo");
     let answer = step.answer(&mut board, "A1-C2");

@@ -20,10 +20,7 @@ fn games() -> Games {
 }
 
 fn session(games: Games, seats: [&str; 2]) -> Result<Session, String> {
-    let store = Store {
-        games,
-        ..Store::default()
-    };
+    let store = Store { games, ..Store::default() };
     Session::with_store(store, "scripted", GameSettings::default(), None, seats, 1)
 }
 
@@ -48,12 +45,7 @@ fn a_registered_game_is_shown_by_its_drawing() {
 fn a_level_without_an_evaluation_searches_with_playouts() {
     let mut session = session(games(), ["best", "human"]).unwrap();
     let job = session.job().unwrap();
-    let thought = job.run(
-        &mut AgentCache::new(),
-        play::machine::clock,
-        &AtomicBool::new(false),
-        Share::ALONE,
-    );
+    let thought = job.run(&mut AgentCache::new(), play::machine::clock, &AtomicBool::new(false), Share::ALONE);
     let thought = thought.unwrap();
     assert_eq!(thought.text, "1");
     assert!(session.finish(&job, thought));
@@ -68,14 +60,8 @@ fn a_level_without_an_evaluation_searches_with_playouts() {
 #[test]
 fn the_screen_opens_only_games_with_a_board() {
     let error = session(games().with_layout(), ["human", "human"]).err();
-    assert_eq!(
-        error.unwrap(),
-        "scripted has no board to show here; play it by lines of text, with --plain"
-    );
-    let store = Store {
-        games: games().with_layout(),
-        ..Store::default()
-    };
+    assert_eq!(error.unwrap(), "scripted has no board to show here; play it by lines of text, with --plain");
+    let store = Store { games: games().with_layout(), ..Store::default() };
     let seats = ["human", "human"];
     assert!(Session::with_store(store, "tammi", GameSettings::default(), None, seats, 1).is_ok());
 }

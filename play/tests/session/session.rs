@@ -21,28 +21,13 @@ fn session(game: &str, seats: [&str; 2]) -> Session {
 fn think(session: &mut Session) {
     let mut cache = AgentCache::new();
     while let Some(job) = session.job() {
-        let thought = job
-            .run(
-                &mut cache,
-                play::machine::clock,
-                &AtomicBool::new(false),
-                Share::ALONE,
-            )
-            .unwrap();
-        assert!(
-            session.finish(&job, thought),
-            "the answer to the current job is taken"
-        );
+        let thought = job.run(&mut cache, play::machine::clock, &AtomicBool::new(false), Share::ALONE).unwrap();
+        assert!(session.finish(&job, thought), "the answer to the current job is taken");
     }
 }
 
 fn texts(session: &Session) -> Vec<String> {
-    session
-        .board()
-        .moves()
-        .into_iter()
-        .map(|played| played.text)
-        .collect()
+    session.board().moves().into_iter().map(|played| played.text).collect()
 }
 
 /// Plays legal moves for people, and lets agents answer, until the game is over.
@@ -50,10 +35,7 @@ fn play_out(session: &mut Session) {
     loop {
         think(session);
         let scene = session.board().scene();
-        let Some(legal) = scene
-            .legal
-            .get(scene.ply as usize % scene.legal.len().max(1))
-        else {
+        let Some(legal) = scene.legal.get(scene.ply as usize % scene.legal.len().max(1)) else {
             break;
         };
         session.play(&legal.text).unwrap();
@@ -84,19 +66,12 @@ fn undo_goes_back_to_the_previous_turn_of_a_person() {
     assert!(game.human_to_move());
     game.undo();
     assert_eq!(game.board().cursor(), 0);
-    assert!(
-        game.job().is_none(),
-        "the agent waits while an earlier position is shown"
-    );
+    assert!(game.job().is_none(), "the agent waits while an earlier position is shown");
     game.redo();
     assert_eq!(game.board().cursor(), 2);
     game.undo();
     game.play("B1-D2").unwrap();
-    assert_eq!(
-        texts(&game),
-        ["B1-D2"],
-        "the new move replaces those taken back"
-    );
+    assert_eq!(texts(&game), ["B1-D2"], "the new move replaces those taken back");
     think(&mut game);
     assert_eq!(game.board().moves().len(), 2);
 }
@@ -128,14 +103,7 @@ fn an_outdated_answer_is_dropped() {
     let mut game = session("jarmo", ["human", "greedy"]);
     game.play("A1-C2").unwrap();
     let job = game.job().unwrap();
-    let thought = job
-        .run(
-            &mut AgentCache::new(),
-            play::machine::clock,
-            &AtomicBool::new(false),
-            Share::ALONE,
-        )
-        .unwrap();
+    let thought = job.run(&mut AgentCache::new(), play::machine::clock, &AtomicBool::new(false), Share::ALONE).unwrap();
     game.undo();
     assert!(!game.wants(&job));
     assert!(!game.finish(&job, thought.clone()));
@@ -153,16 +121,7 @@ fn records_of_finished_games_can_be_traced_and_loaded() {
         assert!(session.board().outcome(end).is_some(), "{game}");
         let line = session.record().to_line();
         let mut traced = Vec::new();
-        assert!(
-            probe::trace(
-                &Shipped,
-                &GameSettings::default(),
-                line.as_bytes(),
-                &mut traced
-            )
-            .unwrap(),
-            "{game}"
-        );
+        assert!(probe::trace(&Shipped, &GameSettings::default(), line.as_bytes(), &mut traced).unwrap(), "{game}");
         let traced = String::from_utf8(traced).unwrap();
         assert_eq!(traced.lines().count(), end + 1, "{game}");
         let mut other = self::session("jarmo", ["human", "human"]);
@@ -213,18 +172,12 @@ fn a_match_swaps_sides_and_adds_points() {
     let mut session = session("jarmo", ["greedy", "random"]);
     session.new_match();
     think(&mut session);
-    let first = session
-        .board()
-        .outcome(session.board().moves().len())
-        .unwrap();
+    let first = session.board().outcome(session.board().moves().len()).unwrap();
     session.next_game().unwrap();
     assert_eq!(session.seats()[0].to_string(), "random");
     assert_eq!(session.board().moves().len(), 0);
     think(&mut session);
-    let second = session
-        .board()
-        .outcome(session.board().moves().len())
-        .unwrap();
+    let second = session.board().outcome(session.board().moves().len()).unwrap();
     let current = session.current_match().unwrap();
     let [a, b] = first.score.unwrap();
     let [c, d] = second.score.unwrap();
@@ -268,20 +221,14 @@ fn a_hint_belongs_to_the_position_it_was_requested_for() {
 
 #[test]
 fn invalid_settings_are_refused_with_the_choices() {
-    let make = |game, position, seats| {
-        Session::new(game, GameSettings::default(), position, seats, 0)
-            .err()
-            .unwrap()
-    };
+    let make = |game, position, seats| Session::new(game, GameSettings::default(), position, seats, 0).err().unwrap();
     let people = ["human", "human"];
     assert!(make("chess", None, people).contains("choose one of jarmo"));
     assert!(make("jarmo", Some("x"), people).contains("illegal position"));
     assert!(make("jarmo", None, ["unknown", "human"]).contains("a player is `human`, a level"));
     let mut session = session("jarmo", people);
     let record = r#"{"game":"jarmo","moves":["A1-C2","A1-C2"]}"#;
-    let problem = session
-        .load(&GameRecord::parse(record).unwrap())
-        .unwrap_err();
+    let problem = session.load(&GameRecord::parse(record).unwrap()).unwrap_err();
     let problem = problem.to_string();
     assert!(problem.starts_with("move 2: action `A1-C2`"), "{problem}");
     assert!(session.set_seat(Player::White, "unknown").is_err());

@@ -26,11 +26,8 @@ fn a_position_is_written_from_its_pieces_mover_and_fields() {
             session.play(&text).unwrap();
             let board = session.board();
             let (scene, text) = (board.scene(), board.position_text());
-            let placed = |piece: &jarmo::view::Piece| Placed {
-                cell: piece.cell,
-                player: piece.player,
-                strong: piece.strong,
-            };
+            let placed =
+                |piece: &jarmo::view::Piece| Placed { cell: piece.cell, player: piece.player, strong: piece.strong };
             let fields = text.split(' ').skip(2).map(str::to_owned);
             let setup = Setup {
                 pieces: scene.pieces.iter().map(placed).collect(),
@@ -74,9 +71,7 @@ fn a_branch_leaves_the_game_as_it_is() {
 fn work(session: &mut Session) {
     let (mut cache, stop) = (AgentCache::new(), AtomicBool::new(false));
     while let Some(job) = session.job() {
-        let thought = job
-            .run(&mut cache, play::machine::clock, &stop, Share::ALONE)
-            .unwrap();
+        let thought = job.run(&mut cache, play::machine::clock, &stop, Share::ALONE).unwrap();
         session.finish(&job, thought);
     }
 }
@@ -92,10 +87,7 @@ fn a_move_that_is_tried_is_compared_with_the_best() {
     session.try_move(6, "B").unwrap();
     work(&mut session);
     let tried = session.tried().unwrap();
-    assert_eq!(
-        (tried.place, tried.text.as_str(), tried.good),
-        (6, "B", Some(false))
-    );
+    assert_eq!((tried.place, tried.text.as_str(), tried.good), (6, "B", Some(false)));
     session.try_move(6, "A").unwrap();
     work(&mut session);
     assert_eq!(session.tried().unwrap().good, Some(true));

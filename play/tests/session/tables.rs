@@ -29,20 +29,13 @@ const WON: &str = "5/b4/4b/5/2w1w w - - 0";
 /// Tables up to force 4, built once for all tests of this file.
 static TABLES: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("play-tables");
-    let settings = BuildSettings {
-        force: 4,
-        memory: None,
-        save_every: Duration::from_secs(1000),
-    };
+    let settings = BuildSettings { force: 4, memory: None, save_every: Duration::from_secs(1000) };
     jarmo::tables::build(&Jarmo::standard(), &folder, settings, &mut |_| {}).unwrap();
     folder
 });
 
 fn store() -> Store {
-    Store {
-        tables: Some(TABLES.clone()),
-        ..Store::default()
-    }
+    Store { tables: Some(TABLES.clone()), ..Store::default() }
 }
 
 fn session(position: &str, seats: [&str; 2]) -> Session {
@@ -53,14 +46,7 @@ fn session(position: &str, seats: [&str; 2]) -> Session {
 fn think(session: &mut Session) {
     let mut cache = AgentCache::new();
     while let Some(job) = session.job() {
-        let thought = job
-            .run(
-                &mut cache,
-                play::machine::clock,
-                &AtomicBool::new(false),
-                Share::ALONE,
-            )
-            .unwrap();
+        let thought = job.run(&mut cache, play::machine::clock, &AtomicBool::new(false), Share::ALONE).unwrap();
         session.finish(&job, thought);
     }
 }
@@ -94,11 +80,7 @@ fn the_best_level_wins_within_the_plies_of_the_tables() {
     let outcome = session.board().outcome(end).expect("the game is over");
     assert_eq!(outcome.verdict(Player::White), Verdict::Win);
     assert!(end <= 23, "{end}");
-    assert_eq!(
-        session.known(end),
-        None,
-        "a finished game has no board result"
-    );
+    assert_eq!(session.known(end), None, "a finished game has no board result");
 }
 
 #[test]
@@ -106,10 +88,7 @@ fn the_best_level_wins_with_packed_results() {
     let folder = tempfile::tempdir().unwrap();
     let game = Jarmo::standard();
     jarmo::tables::pack(&game, &TABLES, folder.path(), 0, &mut |_| {}).unwrap();
-    let store = Store {
-        tables: Some(folder.path().to_owned()),
-        ..Store::default()
-    };
+    let store = Store { tables: Some(folder.path().to_owned()), ..Store::default() };
     let seats = ["best", "random"];
     let settings = Default::default();
     let mut session = Session::with_store(store, "jarmo", settings, Some(WON), seats, 1).unwrap();
@@ -130,9 +109,7 @@ fn analysis_marks_a_missed_table_win_as_a_blunder() {
         session.undo();
         lost
     });
-    session
-        .play(&worst.expect("not every move wins").text)
-        .unwrap();
+    session.play(&worst.expect("not every move wins").text).unwrap();
     session.set_analysing(true);
     think(&mut session);
     let one = &session.assessments()[0];
@@ -142,10 +119,7 @@ fn analysis_marks_a_missed_table_win_as_a_blunder() {
     assert_eq!(one.mistake, Some(true));
     assert_eq!(analysis::mistakes(&session.assessments()), Some([1, 0]));
     let annotated: Value = serde_json::from_str(&analysis::annotated(&session)).unwrap();
-    assert_eq!(
-        annotated["analysis"]["mistakes"],
-        json!({ "white": 1, "black": 0 })
-    );
+    assert_eq!(annotated["analysis"]["mistakes"], json!({ "white": 1, "black": 0 }));
     let proven = &annotated["analysis"]["moves"][0]["certain"];
     assert_eq!(*proven, json!({ "winner": "white", "plies": 23 }));
 }
@@ -154,31 +128,11 @@ fn analysis_marks_a_missed_table_win_as_a_blunder() {
 fn plain_play_shows_table_results_in_every_language() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
-        (
-            "en",
-            "Exact tables: White wins in 23 plies.",
-            "draw with best play",
-        ),
-        (
-            "de",
-            "Exakte Tabellen: Weiß gewinnt in 23 Halbzügen.",
-            "Unentschieden bei bestem Spiel",
-        ),
-        (
-            "it",
-            "Tabelle esatte: Il Bianco vince in 23 semimosse.",
-            "patta con il gioco migliore",
-        ),
-        (
-            "fi",
-            "Tarkat taulukot: Valkoinen voittaa 23 puolisiirrossa.",
-            "tasapeli parhaalla pelillä",
-        ),
-        (
-            "eo",
-            "Ekzaktaj tabeloj: Blanko venkas post 23 duonmovoj.",
-            "remiso ĉe plej bona ludo",
-        ),
+        ("en", "Exact tables: White wins in 23 plies.", "draw with best play"),
+        ("de", "Exakte Tabellen: Weiß gewinnt in 23 Halbzügen.", "Unentschieden bei bestem Spiel"),
+        ("it", "Tabelle esatte: Il Bianco vince in 23 semimosse.", "patta con il gioco migliore"),
+        ("fi", "Tarkat taulukot: Valkoinen voittaa 23 puolisiirrossa.", "tasapeli parhaalla pelillä"),
+        ("eo", "Ekzaktaj tabeloj: Blanko venkas post 23 duonmovoj.", "remiso ĉe plej bona ludo"),
     ];
     let drawn = drawn();
     for (language, won, draw) in cases {

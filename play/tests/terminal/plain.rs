@@ -26,12 +26,7 @@ fn play(args: &[&str], input: &str) -> assert_cmd::assert::Assert {
 
 #[test]
 fn a_game_against_an_agent_by_lines_of_text() {
-    play(
-        &["--plain", "--opponent", "random"],
-        "A1-C2\nmoves\nlist\nquit\n",
-    )
-    .success()
-    .stdout(
+    play(&["--plain", "--opponent", "random"], "A1-C2\nmoves\nlist\nquit\n").success().stdout(
         contains("( b )")
             .and(contains("⠤"))
             .and(contains("White to move"))
@@ -44,29 +39,24 @@ fn a_game_against_an_agent_by_lines_of_text() {
 #[test]
 fn agents_play_each_other_to_the_end_without_a_terminal() {
     for game in ["jarmo", "guard", "tammi", "connect_four"] {
-        play(
-            &["--game", game, "--white", "greedy", "--black", "random"],
-            "",
-        )
-        .success()
-        .stdout(contains("wins").or(contains("Draw")));
+        play(&["--game", game, "--white", "greedy", "--black", "random"], "")
+            .success()
+            .stdout(contains("wins").or(contains("Draw")));
     }
 }
 
 #[test]
 fn invalid_input_is_explained_and_the_game_continues() {
     let input = "A1-A2\nB9\nfrobnicate\n\nA1-C2\nundo\nredo\nlist\nsave /nowhere/x\nload /nowhere\nwhite unknown\n";
-    play(&["--plain", "--black", "human", "--lang", "de"], input)
-        .success()
-        .stdout(
-            contains("A1-A2: keine Linie führt von A1 nach A2")
-                .and(contains("B9: erwartet wird ein Zug"))
-                .and(contains("`frobnicate` ist hier weder Zug noch Befehl"))
-                .and(contains("\nA1-C2\n"))
-                .and(contains("/nowhere/x: "))
-                .and(contains("/nowhere: "))
-                .and(contains("agent `unknown`")),
-        );
+    play(&["--plain", "--black", "human", "--lang", "de"], input).success().stdout(
+        contains("A1-A2: keine Linie führt von A1 nach A2")
+            .and(contains("B9: erwartet wird ein Zug"))
+            .and(contains("`frobnicate` ist hier weder Zug noch Befehl"))
+            .and(contains("\nA1-C2\n"))
+            .and(contains("/nowhere/x: "))
+            .and(contains("/nowhere: "))
+            .and(contains("agent `unknown`")),
+    );
 }
 
 #[test]
@@ -74,12 +64,7 @@ fn all_commands_are_accepted() {
     let input = "rules\nhelp\nhint\neval\nswap\nnew\nmatch\nnext\nboard\nanalyse\n";
     play(&["--black", "human", "--lang", "eo"], input)
         .success()
-        .stdout(
-            contains("Celo")
-                .and(contains("Komandoj"))
-                .and(contains("Plej bona:"))
-                .and(contains("Matĉo")),
-        );
+        .stdout(contains("Celo").and(contains("Komandoj")).and(contains("Plej bona:")).and(contains("Matĉo")));
 }
 
 #[test]
@@ -90,19 +75,13 @@ fn a_record_is_saved_loaded_and_analysed() {
     let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
     let moves = "d\nc\nd\nc\nd\nb\na\n";
     let args = ["--game", "connect_four", "--black", "human"];
-    play(&args, &format!("{moves}save {file}\n"))
-        .success()
-        .stdout(contains("Saved"));
-    play(&["--analyse", file, "--export", out, "--plain"], "")
-        .success()
-        .stdout(contains("7 A").and(contains("(D)")).and(contains(
-            "Analysed. White: ?! 0, ? 0, ?? 1; Black: ?! 1, ? 0, ?? 1.",
-        )));
+    play(&args, &format!("{moves}save {file}\n")).success().stdout(contains("Saved"));
+    play(&["--analyse", file, "--export", out, "--plain"], "").success().stdout(
+        contains("7 A").and(contains("(D)")).and(contains("Analysed. White: ?! 0, ? 0, ?? 1; Black: ?! 1, ? 0, ?? 1.")),
+    );
     let annotated = std::fs::read_to_string(out).unwrap();
     assert!(annotated.contains("\"analysis\""));
-    play(&["--load", out, "--black", "human"], "list\n")
-        .success()
-        .stdout(contains("D C D C D B A"));
+    play(&["--load", out, "--black", "human"], "list\n").success().stdout(contains("D C D C D B A"));
 }
 
 #[test]
@@ -110,19 +89,10 @@ fn the_language_comes_from_the_environment_or_the_option() {
     let mut command = Command::cargo_bin("play").unwrap();
     command.env("JARMO_CHECKPOINTS", "");
     command.env("LC_ALL", "fi_FI.UTF-8").write_stdin("");
-    command
-        .assert()
-        .success()
-        .stdout(contains("Valkoinen on vuorossa"));
+    command.assert().success().stdout(contains("Valkoinen on vuorossa"));
     let mut command = Command::cargo_bin("play").unwrap();
-    command
-        .env("LC_ALL", "fi_FI.UTF-8")
-        .args(["--lang", "it"])
-        .write_stdin("");
-    command
-        .assert()
-        .success()
-        .stdout(contains("Tocca al Bianco"));
+    command.env("LC_ALL", "fi_FI.UTF-8").args(["--lang", "it"]).write_stdin("");
+    command.assert().success().stdout(contains("Tocca al Bianco"));
     let mut command = Command::cargo_bin("play").unwrap();
     command.env("LC_ALL", "fr_FR.UTF-8").write_stdin("");
     command.assert().success().stdout(contains("White to move"));
@@ -131,44 +101,25 @@ fn the_language_comes_from_the_environment_or_the_option() {
 #[test]
 fn a_locale_without_unicode_gets_ascii_output() {
     let mut command = Command::cargo_bin("play").unwrap();
-    command
-        .env("LC_ALL", "C")
-        .env("LANG", "")
-        .args(["--lang", "de"])
-        .write_stdin("rules\n");
+    command.env("LC_ALL", "C").env("LANG", "").args(["--lang", "de"]).write_stdin("rules\n");
     let ascii = predicate::function(|out: &str| out.is_ascii());
-    command
-        .assert()
-        .success()
-        .stdout(ascii.and(contains("( b )")));
+    command.assert().success().stdout(ascii.and(contains("( b )")));
 }
 
 #[test]
 fn a_cell_tells_what_stands_there_and_where_it_leads() {
     let input = "A1-C2\nb5\nC2\nC3\nE5-D3\nC2\n";
     let text = "\nC2, White, archer\nLines to: A1, empty; E1, White, archer; B2, empty; D2, empty; E3, empty\nMoves: ";
-    play(&["--plain", "--black", "human"], input)
-        .success()
-        .stdout(
-            contains("\nB5, Black, archer\nLines to: A3, empty; D4, empty\nMoves: B5-A3 B5-D4\n")
-                .and(contains(text))
-                .and(contains("\nC3, empty\nLines to: ")),
-        );
+    play(&["--plain", "--black", "human"], input).success().stdout(
+        contains("\nB5, Black, archer\nLines to: A3, empty; D4, empty\nMoves: B5-A3 B5-D4\n")
+            .and(contains(text))
+            .and(contains("\nC3, empty\nLines to: ")),
+    );
     // Tammi has no lines, and a column of connect four is a move.
-    play(
-        &["--plain", "--game", "tammi", "--black", "human"],
-        "c3\nc1\n",
-    )
-    .success()
-    .stdout(contains(
-        "\nc3, White, man\nMoves: c3-d4 c3-b4\nc1, White, man\n",
-    ));
-    play(
-        &["--plain", "--game", "connect_four", "--black", "human"],
-        "d\nlist\n",
-    )
-    .success()
-    .stdout(contains("\nD\n"));
+    play(&["--plain", "--game", "tammi", "--black", "human"], "c3\nc1\n")
+        .success()
+        .stdout(contains("\nc3, White, man\nMoves: c3-d4 c3-b4\nc1, White, man\n"));
+    play(&["--plain", "--game", "connect_four", "--black", "human"], "d\nlist\n").success().stdout(contains("\nD\n"));
 }
 
 #[test]
@@ -178,31 +129,17 @@ fn invalid_options_are_named_with_the_remedy() {
     std::fs::write(&bad, "{\"game\":\"jarmo\",\"moves\":[\"A1-A2\"]}\n").unwrap();
     let bad = bad.to_str().unwrap();
     let cases: [(&[&str], u8, &str); 8] = [
-        (
-            &["--game", "chess"],
-            2,
-            "choose one of jarmo, guard, tammi, connect_four",
-        ),
-        (
-            &["--opponent", "unknown"],
-            2,
-            "a player is `human`, a level",
-        ),
+        (&["--game", "chess"], 2, "choose one of jarmo, guard, tammi, connect_four"),
+        (&["--opponent", "unknown"], 2, "a player is `human`, a level"),
         (&["--lang", "fr"], 2, "use one of en, de, it, fi, eo"),
         (&["--port", "1"], 2, "--web"),
         (&["--analyse", "no/such/file"], 1, "no/such/file: "),
-        (
-            &["--analyse", bad],
-            1,
-            "move 1: action `A1-A2`: no line leads from A1 to A2",
-        ),
+        (&["--analyse", bad], 1, "move 1: action `A1-A2`: no line leads from A1 to A2"),
         (&["--load", "Cargo.toml"], 1, "Cargo.toml: "),
         (&["--board", "no/file"], 2, "no/file: "),
     ];
     for (args, status, part) in cases {
-        play(args, "")
-            .code(i32::from(status))
-            .stderr(contains(part).and(contains("panicked").not()));
+        play(args, "").code(i32::from(status)).stderr(contains(part).and(contains("panicked").not()));
     }
 }
 
@@ -257,14 +194,8 @@ fn a_search_ends_with_stop_quit_and_the_end_of_the_input() {
         drop(open);
         let text = String::from_utf8(output.stdout).unwrap();
         let told = text.find("> ").expect("the agent has moved");
-        assert!(
-            text[told..].contains("The search was stopped early."),
-            "{text}"
-        );
-        assert!(
-            text[told..].contains("\nA1-C2 "),
-            "`list` had its turn: {text}"
-        );
+        assert!(text[told..].contains("The search was stopped early."), "{text}");
+        assert!(text[told..].contains("\nA1-C2 "), "`list` had its turn: {text}");
     }
 }
 
@@ -278,11 +209,8 @@ fn agents_alone_play_on_after_the_end_of_the_input_but_not_after_quit() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_line_of_any_length_is_skipped_and_messages_repeat_little() {
-    let mut child = program(&["--plain", "--black", "human"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        program(&["--plain", "--black", "human"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let part = "x".repeat(1 << 20);
     for _ in 0..400 {
@@ -293,10 +221,7 @@ fn a_line_of_any_length_is_skipped_and_messages_repeat_little() {
     input.write_all(more.as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(300));
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmHWM"))
-        .unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
     let peak: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     assert!(peak < 200 << 10, "{peak} KiB");
     drop(input);

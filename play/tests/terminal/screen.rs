@@ -11,9 +11,7 @@ use play::specs::Store;
 use play::tui::App;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::crossterm::event::{
-    KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::style::Color;
 
 /// A terminal with a person at the keys.
@@ -48,12 +46,7 @@ impl Person {
     fn press(&mut self, code: KeyCode) {
         self.app.key(KeyEvent::new(code, KeyModifiers::NONE));
         while let Some(job) = self.app.job() {
-            let thought = job.run(
-                &mut self.cache,
-                play::machine::clock,
-                &AtomicBool::new(false),
-                Share::ALONE,
-            );
+            let thought = job.run(&mut self.cache, play::machine::clock, &AtomicBool::new(false), Share::ALONE);
             self.app.finish(&job, thought);
         }
     }
@@ -88,11 +81,7 @@ impl Person {
     fn colours(&mut self) -> Vec<Color> {
         self.screen();
         let buffer = self.terminal.backend().buffer();
-        buffer
-            .content
-            .iter()
-            .flat_map(|cell| [cell.fg, cell.bg])
-            .collect()
+        buffer.content.iter().flat_map(|cell| [cell.fg, cell.bg]).collect()
     }
 
     fn moves(&self) -> Vec<String> {
@@ -124,10 +113,7 @@ fn the_screen_reports_a_missing_or_refused_trained_agent() {
         ("tammi", Some("No trained agent found: ")),
     ];
     for (game, words) in cases {
-        let store = Store {
-            agents: vec![folder.path().to_owned()],
-            ..Store::default()
-        };
+        let store = Store { agents: vec![folder.path().to_owned()], ..Store::default() };
         let (settings, people) = (GameSettings::default(), ["human", "best"]);
         let session = Session::with_store(store, game, settings, None, people, 3).unwrap();
         let mut app = App::new(session, Language::En, 3);
@@ -186,13 +172,7 @@ fn only_the_sixteen_standard_colours_are_used() {
 fn a_whole_game_by_keys_against_an_agent() {
     let mut person = Person::new("jarmo", ["human", "greedy"], Language::En);
     for turn in 0..200 {
-        if person
-            .app
-            .session()
-            .board()
-            .mover(person.moves().len())
-            .is_none()
-        {
+        if person.app.session().board().mover(person.moves().len()).is_none() {
             break;
         }
         let before = person.moves().len();
@@ -206,25 +186,13 @@ fn a_whole_game_by_keys_against_an_agent() {
         if person.moves().len() == before {
             person.enter("pass");
         }
-        assert!(
-            person.moves().len() > before,
-            "turn {turn}:\n{}",
-            person.screen()
-        );
+        assert!(person.moves().len() > before, "turn {turn}:\n{}", person.screen());
     }
     let end = person.moves().len();
-    let outcome = person
-        .app
-        .session()
-        .board()
-        .outcome(end)
-        .expect("the game ends");
+    let outcome = person.app.session().board().outcome(end).expect("the game ends");
     let screen = person.screen();
     let words = ["White wins", "Black wins", "Draw"];
-    assert!(
-        words.iter().any(|word| screen.contains(word)),
-        "{outcome:?}\n{screen}"
-    );
+    assert!(words.iter().any(|word| screen.contains(word)), "{outcome:?}\n{screen}");
 }
 
 #[test]
@@ -233,11 +201,7 @@ fn typed_moves_undo_redo_and_reasons() {
     person.enter("a1-c2");
     assert_eq!(person.moves(), ["A1-C2"]);
     person.enter("a5-a4");
-    assert!(
-        person
-            .screen()
-            .contains("mikään viiva ei vie paikasta A5 paikkaan A4")
-    );
+    assert!(person.screen().contains("mikään viiva ei vie paikasta A5 paikkaan A4"));
     person.enter("a5-b3");
     person.keys("uu");
     assert_eq!(person.app.session().board().cursor(), 0);
@@ -251,10 +215,7 @@ fn typed_moves_undo_redo_and_reasons() {
 fn the_mouse_picks_and_places() {
     let mut person = Person::new("jarmo", ["human", "human"], Language::En);
     let screen = person.screen();
-    let row = screen
-        .lines()
-        .position(|line| line.contains("1   [ w ]"))
-        .unwrap() as u16;
+    let row = screen.lines().position(|line| line.contains("1   [ w ]")).unwrap() as u16;
     person.click(7, row); // A1
     assert!(person.screen().contains("( • )"));
     person.click(16, row); // B1: another piece is picked instead

@@ -78,9 +78,7 @@ fn puzzles_by_lines_keep_the_rating_in_a_file() {
             .and(contains(line)),
     );
     let file = folder.path().join("jarmo/puzzles.json");
-    let read = |file: &Path| -> Progress {
-        serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
-    };
+    let read = |file: &Path| -> Progress { serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap() };
     assert_eq!(read(&file), progress);
     // Another puzzle: its solution is shown, and it counts as failed.
     let second = progress.choose(of("jarmo"));
@@ -103,9 +101,7 @@ fn a_rating_that_cannot_be_kept_is_a_message() {
     let args = ["--plain", "--puzzles"];
     let input = solve(&Progress::default()) + "\nnext\nquit\n";
     play(&args, folder.path(), &input).stdout(
-        contains("The puzzle is solved.")
-            .and(contains("Your rating is not kept: "))
-            .and(contains("puzzles.json")),
+        contains("The puzzle is solved.").and(contains("Your rating is not kept: ")).and(contains("puzzles.json")),
     );
     std::fs::remove_file(&blocked).unwrap();
     std::fs::create_dir(&blocked).unwrap();
@@ -122,16 +118,11 @@ fn connect_four_has_puzzles_and_a_rating_of_its_own() {
     let puzzle = Progress::default().choose(of("connect_four"));
     let own: Vec<&str> = puzzle.line.iter().step_by(2).map(String::as_str).collect();
     let input = own.join("\n") + "\n";
-    play(&args, folder.path(), &input).stdout(
-        contains(format!("Puzzle, rating {}", puzzle.rating))
-            .and(contains("The puzzle is solved.")),
-    );
+    play(&args, folder.path(), &input)
+        .stdout(contains(format!("Puzzle, rating {}", puzzle.rating)).and(contains("The puzzle is solved.")));
     let mut tammi = Command::cargo_bin("play").unwrap();
     let tammi = tammi.args(["--plain", "--puzzles", "--game", "tammi", "--lang", "en"]);
-    tammi
-        .assert()
-        .code(2)
-        .stderr(contains("There are no puzzles"));
+    tammi.assert().code(2).stderr(contains("There are no puzzles"));
     let kept = |name: &str| folder.path().join("jarmo").join(name).exists();
     assert!(kept("puzzles-connect_four.json") && !kept("puzzles.json"));
 }

@@ -15,16 +15,8 @@ use crate::array::{LARGE, aligned, copied, shaped, writable};
 use crate::game::AnyGame;
 
 /// The names of the fields of `Step` that a step writes, in their order.
-const FIELDS: [&str; 8] = [
-    "observation",
-    "mask",
-    "reward",
-    "terminated",
-    "truncated",
-    "to_move",
-    "seat",
-    "seat_reward",
-];
+const FIELDS: [&str; 8] =
+    ["observation", "mask", "reward", "terminated", "truncated", "to_move", "seat", "seat_reward"];
 
 static NAMES: PyOnceLock<[Py<PyString>; FIELDS.len()]> = PyOnceLock::new();
 
@@ -87,9 +79,7 @@ impl Layout {
         };
         let array = |(field, name): (&&str, &Py<PyString>)| {
             out.getattr(name).map_err(|_| {
-                PyTypeError::new_err(format!(
-                    "out has no array `{field}`; VecEnv.buffers() makes one with all arrays"
-                ))
+                PyTypeError::new_err(format!("out has no array `{field}`; VecEnv.buffers() makes one with all arrays"))
             })
         };
         let names = NAMES.get_or_init(py, || FIELDS.map(|field| PyString::new(py, field).unbind()));
@@ -213,12 +203,8 @@ impl Layout {
         let slots = env.finished_slots();
         let count = slots.len();
         let last = match self.bytes {
-            true => self.last(py, count, |all| {
-                env.write_finished(Features::Byte(all), self.threats)
-            })?,
-            false => self.last(py, count, |all| {
-                env.write_finished(Features::Float(all), self.threats)
-            })?,
+            true => self.last(py, count, |all| env.write_finished(Features::Byte(all), self.threats))?,
+            false => self.last(py, count, |all| env.write_finished(Features::Float(all), self.threats))?,
         };
         arrays.push(copied(py, &slots, [count]));
         arrays.push(last);

@@ -35,24 +35,15 @@ struct Games<G: CatalogGame> {
     failure: Failure,              // of an opponent that is a function
 }
 
-pub(crate) fn build<G: CatalogGame>(
-    rules: Arc<Rules<G>>,
-    arguments: EnvArguments,
-) -> PyResult<Box<dyn AnyEnv>> {
-    let EnvArguments {
-        settings,
-        opponent,
-        stop,
-    } = arguments;
+pub(crate) fn build<G: CatalogGame>(rules: Arc<Rules<G>>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>> {
+    let EnvArguments { settings, opponent, stop } = arguments;
     let failure = Failure::default();
     let by_function = matches!(opponent, Some(PlayerArgument::Function(_)));
     let opponents: Vec<Box<dyn Opponent<G>>> = match opponent {
         None => Vec::new(),
-        Some(PlayerArgument::Function(function)) => vec![Box::new(FunctionOpponent {
-            rules: rules.clone(),
-            function,
-            failure: failure.clone(),
-        })],
+        Some(PlayerArgument::Function(function)) => {
+            vec![Box::new(FunctionOpponent { rules: rules.clone(), function, failure: failure.clone() })]
+        }
         Some(agent) => {
             let spec = agent.spec().unwrap_or_default();
             agents(&rules.game, spec, &settings, &stop).map_err(PyValueError::new_err)?
@@ -107,10 +98,7 @@ fn taken(failure: &Failure) -> PyErr {
 
 impl<G: CatalogGame> Games<G> {
     /// Does something with the environment on the threads of the pool, if it has shards for several.
-    fn on_threads<T: Send>(
-        &mut self,
-        work: impl FnOnce(&mut VecEnv<G>, &[Action]) -> T + Send,
-    ) -> T {
+    fn on_threads<T: Send>(&mut self, work: impl FnOnce(&mut VecEnv<G>, &[Action]) -> T + Send) -> T {
         let Games { env, actions, .. } = self;
         match env.shards() {
             1 => work(env, actions),
@@ -126,8 +114,7 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
             Reset::Seeds(seeds) => env.reseed_each(seeds),
             Reset::Where(which) => env.reset(|slot| which[slot]),
             Reset::At(places) => {
-                let opening =
-                    |&(slot, at): &(usize, &dyn AnyPosition)| (slot, Line::at(own::<G>(&[at])[0]));
+                let opening = |&(slot, at): &(usize, &dyn AnyPosition)| (slot, Line::at(own::<G>(&[at])[0]));
                 let openings: Vec<_> = places.iter().map(opening).collect();
                 env.start(&openings)
             }
@@ -227,8 +214,8 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
     }
 
     fn restore(&mut self, saved: &[u8]) -> Result<(), String> {
-        let saved: SavedEnv = serde_json::from_slice(saved)
-            .map_err(|error| format!("not a saved environment: {error}"))?;
+        let saved: SavedEnv =
+            serde_json::from_slice(saved).map_err(|error| format!("not a saved environment: {error}"))?;
         self.env.restore(&saved).map_err(|error| error.to_string())
     }
 }
@@ -238,18 +225,12 @@ fn refusal<G: CatalogGame>(env: &VecEnv<G>, slot: usize, action: i64) -> Option<
     let game = env.game();
     if env.is_idle(slot) {
         let ignored = env.settings().autoreset == Autoreset::NextStep || action == NO_ACTION;
-        return (!ignored).then(|| {
-            format!(
-                "actions[{slot}]: the game in this slot is over; reset it first, or give {NO_ACTION}"
-            )
-        });
+        return (!ignored)
+            .then(|| format!("actions[{slot}]: the game in this slot is over; reset it first, or give {NO_ACTION}"));
     }
     let actions = game.actions();
     if !(0..actions as i64).contains(&action) {
-        return Some(format!(
-            "actions[{slot}] is {action}; the game has only actions 0 to {}",
-            actions - 1
-        ));
+        return Some(format!("actions[{slot}] is {action}; the game has only actions 0 to {}", actions - 1));
     }
     let mut position = *env.position(slot);
     let refused = game.try_play(&mut position, Action(action as u16)).err();

@@ -62,9 +62,7 @@ impl VecEnv {
                 ));
             }
             Err(TryLockError::Poisoned(_)) => {
-                return Err(PyRuntimeError::new_err(
-                    "this environment broke in an earlier call",
-                ));
+                return Err(PyRuntimeError::new_err("this environment broke in an earlier call"));
             }
         };
         match locked.is_some() {
@@ -102,9 +100,7 @@ impl VecEnv {
     fn which(&self, mask: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
         let wrong = || {
             let games = self.layout.games;
-            PyTypeError::new_err(format!(
-                "mask must be an array of bool with shape [{games}]"
-            ))
+            PyTypeError::new_err(format!("mask must be an array of bool with shape [{games}]"))
         };
         let array = mask.py().import("numpy")?.call_method1("asarray", (mask,));
         let array = array.map_err(|_| wrong())?;
@@ -157,9 +153,7 @@ impl VecEnv {
             "float32" => false,
             "uint8" => true,
             _ => {
-                return Err(PyValueError::new_err(format!(
-                    "dtype must be \"float32\" or \"uint8\", not {dtype:?}"
-                )));
+                return Err(PyValueError::new_err(format!("dtype must be \"float32\" or \"uint8\", not {dtype:?}")));
             }
         };
         let game = match max_plies {
@@ -193,36 +187,18 @@ impl VecEnv {
             autoreset: word("autoreset", autoreset)?,
             seat: word("seat", seat.unwrap_or("random"))?,
             random_plies,
-            keep: Keep {
-                history: true,
-                events: false,
-            },
+            keep: Keep { history: true, events: false },
         };
-        let layout = Layout {
-            game: game.clone(),
-            games: settings.games,
-            bytes,
-            packed,
-            threats,
-        };
+        let layout = Layout { game: game.clone(), games: settings.games, bytes, packed, threats };
         let stop = Arc::new(AtomicBool::new(false));
         let by_function = matches!(opponent, Some(PlayerArgument::Function(_)));
-        let made = EnvArguments {
-            settings,
-            opponent,
-            stop: stop.clone(),
-        };
+        let made = EnvArguments { settings, opponent, stop: stop.clone() };
         // Only this thread may call a function.
         let env = match by_function {
             true => py.detach(|| game.env(made)),
             false => interruptible(py, &stop, || game.env(made))?,
         };
-        Ok(VecEnv {
-            layout,
-            threads,
-            arguments: arguments.unbind(),
-            env: Mutex::new(Some(env?)),
-        })
+        Ok(VecEnv { layout, threads, arguments: arguments.unbind(), env: Mutex::new(Some(env?)) })
     }
 
     #[getter]
@@ -295,9 +271,7 @@ impl VecEnv {
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if !seed.is_empty() && (mask.is_some() || positions.is_some()) {
-            return Err(PyValueError::new_err(
-                "a seed starts all games again; give either seed or mask and positions",
-            ));
+            return Err(PyValueError::new_err("a seed starts all games again; give either seed or mask and positions"));
         }
         if seed.len() > 1 && seed.len() != self.layout.games {
             return Err(PyValueError::new_err(format!(
@@ -340,11 +314,7 @@ impl VecEnv {
 
     /// The results of the last step once more.
     #[pyo3(signature = (*, out=None))]
-    fn observe<'py>(
-        &self,
-        py: Python<'py>,
-        out: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn observe<'py>(&self, py: Python<'py>, out: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         let mut locked = self.lock()?;
         self.change(py, locked.env(), out, |env, rows| {
             env.write(rows);
@@ -379,11 +349,7 @@ impl VecEnv {
     /// A legal action for every game, uniformly at random: ``[N]``, -1 where the game is over. Repeated calls give
     /// the same actions until the next step.
     #[pyo3(signature = (*, out=None))]
-    fn sample_actions<'py>(
-        &self,
-        py: Python<'py>,
-        out: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn sample_actions<'py>(&self, py: Python<'py>, out: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         let games = self.layout.games;
         let array = match out {
             Some(out) => out.clone(),
@@ -402,9 +368,7 @@ impl VecEnv {
     fn position(&self, #[pyo3(from_py_with = number::slot)] slot: u32) -> PyResult<Position> {
         let (slot, games) = (slot as usize, self.layout.games);
         if slot >= games {
-            return Err(PyIndexError::new_err(format!(
-                "slot {slot}: there are {games} slots"
-            )));
+            return Err(PyIndexError::new_err(format!("slot {slot}: there are {games} slots")));
         }
         let at = self.lock()?.env().position(slot);
         Ok(Position::new(self.layout.game.clone(), at))
@@ -491,16 +455,9 @@ pub(crate) fn bench_env<'py>(
     #[pyo3(from_py_with = number::seed)] seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
     if !(0.0..=60.0).contains(&seconds) {
-        return Err(PyValueError::new_err(format!(
-            "seconds must be 0 to 60, not {seconds}"
-        )));
+        return Err(PyValueError::new_err(format!("seconds must be 0 to 60, not {seconds}")));
     }
-    let work = EnvWork {
-        games: num_envs as usize,
-        observe,
-        seed,
-        run_time: Duration::from_secs_f64(seconds),
-    };
+    let work = EnvWork { games: num_envs as usize, observe, seed, run_time: Duration::from_secs_f64(seconds) };
     let speed = py.detach(|| pool().install(|| game.0.bench(work)));
     let dict = PyDict::new(py);
     dict.set_item("plies_per_s", speed.plies_per_s)?;

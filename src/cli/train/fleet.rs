@@ -42,16 +42,9 @@ impl FleetArgs {
         };
         let again = how_to_resume(folder.path());
         let wrong = |error| Failure::new(format!("{error}\n{again}{AS_BEFORE}"));
-        let settings = SupplySettings {
-            run: folder.identity()?,
-            folder: folder.path().to_owned(),
-            config,
-        };
+        let settings = SupplySettings { run: folder.identity()?, folder: folder.path().to_owned(), config };
         let supply = NatsSupply::open(link, game, settings).map_err(wrong)?;
-        Ok(Some(Machines {
-            supply,
-            plays_here: !self.no_play,
-        }))
+        Ok(Some(Machines { supply, plays_here: !self.no_play }))
     }
 }
 
@@ -63,9 +56,6 @@ pub(super) struct Machines {
 
 impl Machines {
     pub(super) fn fleet(&self) -> Fleet<'_> {
-        Fleet {
-            supply: &self.supply,
-            plays_here: self.plays_here,
-        }
+        Fleet { supply: &self.supply, plays_here: self.plays_here }
     }
 }

@@ -25,9 +25,7 @@ use jarmo_host::program::{self, cores};
 use jarmo_judge::arena::read_results;
 use jarmo_learn::config::{Config, RunSettings};
 use jarmo_learn::observe::{Event, Facts, RunView};
-use jarmo_learn::run::{
-    Ended, RunFolder, check, check_network, checkpoint, newest_agent, run_with_fleet,
-};
+use jarmo_learn::run::{Ended, RunFolder, check, check_network, checkpoint, newest_agent, run_with_fleet};
 use jarmo_learn::train::{DeviceKind, OpenDevice};
 
 /// Train a network by self-play. Ctrl-C saves and stops; a stopped run can be resumed
@@ -64,10 +62,7 @@ impl Limits {
         ("steps", "Stop after this many learning steps"),
         ("games", "Stop after this many games"),
         ("minutes", "Stop after this many minutes of the whole run"),
-        (
-            "cpu-minutes",
-            "Stop after this many minutes of processor time, all threads together",
-        ),
+        ("cpu-minutes", "Stop after this many minutes of processor time, all threads together"),
     ];
 }
 
@@ -75,9 +70,7 @@ impl clap::Args for Limits {
     fn augment_args(command: Command) -> Command {
         let options = RunSettings::LIMITS.iter().zip(Limits::OPTIONS);
         command.args(options.map(|(&(name, bounds), (option, help))| {
-            let option = Arg::new(name)
-                .long(option)
-                .help(format!("{help}; 0 for no limit. Sets run.{name}"));
+            let option = Arg::new(name).long(option).help(format!("{help}; 0 for no limit. Sets run.{name}"));
             match bounds {
                 Bounds::Whole(range) => option.value_name("N").value_parser(range.parser::<u64>()),
                 Bounds::Real(range) => option.value_name("M").value_parser(range.parser()),
@@ -129,9 +122,7 @@ pub(super) struct ExportArgs {
 pub(super) fn run_export(args: ExportArgs) -> CommandResult {
     let mut agent = if args.run.exists() && !args.run.is_dir() {
         if args.checkpoint.is_some() {
-            return Err(Failure::usage(
-                "--checkpoint needs the folder of a run, not an agent file",
-            ));
+            return Err(Failure::usage("--checkpoint needs the folder of a run, not an agent file"));
         }
         agent_file::load(&args.run)?
     } else {
@@ -216,10 +207,7 @@ fn ways_on(run: &Path) -> String {
     let mut text = format!("\n{}", how_to_resume(run));
     if let Some(agent) = newest_agent(run) {
         let (program, agent) = (program::name(), agent.display());
-        let _ = write!(
-            text,
-            "\nstart from its newest agent with: {program} train --from {agent}"
-        );
+        let _ = write!(text, "\nstart from its newest agent with: {program} train --from {agent}");
     }
     text
 }
@@ -251,13 +239,9 @@ impl GameTask for CheckGame<'_> {
         let fits = agent.clone().for_game(&game);
         fits.map_err(|error| wrong(&error))?;
         match (&agent.header().net, self.0.net_kind()) {
-            (NetKind::BuiltIn(from), NetKind::BuiltIn(size)) => {
-                size.check_growth(*from).map_err(|error| wrong(&error))
-            }
+            (NetKind::BuiltIn(from), NetKind::BuiltIn(size)) => size.check_growth(*from).map_err(|error| wrong(&error)),
             (from, wanted) if *from == wanted => Ok(()),
-            (from, wanted) => Err(wrong(&format_args!(
-                "its network is {from}, the settings ask for {wanted}"
-            ))),
+            (from, wanted) => Err(wrong(&format_args!("its network is {from}, the settings ask for {wanted}"))),
         }
     }
 }
@@ -304,10 +288,7 @@ impl GameTask for TrainTask<'_> {
             writeln!(out, "stopped; {}{also}", how_to_resume(path))?;
         } else if !has_played {
             let limits = config.run.limits();
-            let limits: Vec<String> = limits
-                .iter()
-                .map(|(n, what)| format!("--{what} {n}"))
-                .collect();
+            let limits: Vec<String> = limits.iter().map(|(n, what)| format!("--{what} {n}")).collect();
             let limits = limits.join(" ");
             writeln!(
                 out,
@@ -321,40 +302,23 @@ impl GameTask for TrainTask<'_> {
         if let Some(agent) = newest_agent(path) {
             let agent = agent.display();
             let (program, game) = (program::name(), &config.game.name);
-            writeln!(
-                out,
-                "evaluate it: {program} arena '{agent}?sims=64' rollout:1000 --game {game}"
-            )?;
+            writeln!(out, "evaluate it: {program} arena '{agent}?sims=64' rollout:1000 --game {game}")?;
             let is_built_in = matches!(config.net_kind(), NetKind::BuiltIn(_));
             if is_built_in && GAMES.contains(&game.as_str()) {
-                writeln!(
-                    out,
-                    "play against it: play --game {game} --opponent {agent}"
-                )?;
+                writeln!(out, "play against it: play --game {game} --opponent {agent}")?;
             }
-            writeln!(
-                out,
-                "inspect it: {program} inspect {agent} --position start"
-            )?;
+            writeln!(out, "inspect it: {program} inspect {agent} --position start")?;
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
 /// The facts about a run that do not change.
-fn facts<G: CatalogGame>(
-    game: &G,
-    config: &Config,
-    folder: &RunFolder,
-    device: &OpenDevice,
-) -> Facts {
+fn facts<G: CatalogGame>(game: &G, config: &Config, folder: &RunFolder, device: &OpenDevice) -> Facts {
     let (threads, cores) = (config.run.playing_threads(), cores());
     let network = match config.net_kind() {
         NetKind::BuiltIn(size) => {
-            format!(
-                "{size} with {} weights",
-                size.parameters(&NetShape::of(game))
-            )
+            format!("{size} with {} weights", size.parameters(&NetShape::of(game)))
         }
         own @ NetKind::Own { .. } => format!("network {own}"),
     };
@@ -369,9 +333,5 @@ fn facts<G: CatalogGame>(
         },
         other => other.to_string(),
     };
-    Facts {
-        what,
-        device: format!("{threads} thread(s) on {cores} core(s), {evaluates}"),
-        folder: folder.name(),
-    }
+    Facts { what, device: format!("{threads} thread(s) on {cores} core(s), {evaluates}"), folder: folder.name() }
 }

@@ -99,23 +99,13 @@ impl<'a> Printer<'a> {
         self.shown = Some(Instant::now());
         // Beside the lines stands a column of labels, and below them a hint; the last row stays free.
         let (width, rows) = (block.width(), block.rows());
-        let lines = self
-            .view
-            .block_within(width.saturating_sub(11), rows.saturating_sub(1));
-        let title = 1 + lines
-            .iter()
-            .skip(1)
-            .take_while(|line| line.0.is_empty())
-            .count();
+        let lines = self.view.block_within(width.saturating_sub(11), rows.saturating_sub(1));
+        let title = 1 + lines.iter().skip(1).take_while(|line| line.0.is_empty()).count();
         let mut lines: Vec<String> = lines
             .into_iter()
             .zip(0..)
             .map(|((label, text), row)| {
-                let text = if row < title {
-                    style(text).bold()
-                } else {
-                    style(text)
-                };
+                let text = if row < title { style(text).bold() } else { style(text) };
                 format!("{} {text}", style(format!("{label:<10}")).cyan())
             })
             .collect();

@@ -57,12 +57,7 @@ fn write(files: &[(String, Vec<u8>)], out: &Path) -> Result<(), Box<dyn Error>> 
     let folder = format!("{:016x}", hasher.finish());
     let first = |name: &str| !FIXED.contains(&name) && !is_agent(name);
     let mut listed: Vec<String> = vec!["./".to_owned(), "manifest.webmanifest".to_owned()];
-    listed.extend(
-        files
-            .iter()
-            .filter(|(name, _)| first(name))
-            .map(|(name, _)| format!("{folder}/{name}")),
-    );
+    listed.extend(files.iter().filter(|(name, _)| first(name)).map(|(name, _)| format!("{folder}/{name}")));
     let listed = serde_json::to_string(&listed)?;
     let head = format!(
         "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
@@ -74,11 +69,7 @@ fn write(files: &[(String, Vec<u8>)], out: &Path) -> Result<(), Box<dyn Error>> 
     fs::create_dir_all(out.join(&folder))?;
     for (name, content) in files {
         let fixed = FIXED.contains(&name.as_str());
-        let path = if fixed {
-            out.join(name)
-        } else {
-            out.join(&folder).join(name)
-        };
+        let path = if fixed { out.join(name) } else { out.join(&folder).join(name) };
         if fixed || name == "worker.js" {
             let text = std::str::from_utf8(content)?
                 .replace("assets/", &format!("{folder}/"))

@@ -47,26 +47,16 @@ impl<G: HasHeuristic> AlphaBetaAgent<G> {
     fn choose_one(&mut self, request: &mut Request<'_, G>) -> Decision {
         let nodes = self.budget(&request.limit);
         let limit = request.limit;
-        if self
-            .search
-            .as_ref()
-            .is_none_or(|(sized_for, _)| *sized_for < nodes)
-        {
+        if self.search.as_ref().is_none_or(|(sized_for, _)| *sized_for < nodes) {
             let search = AlphaBeta::new(self.game.clone(), self.bytes, nodes);
             self.search = Some((nodes, search));
         }
         let (_, search) = self.search.as_mut().expect("just made");
-        let found = search.search(
-            &request.position,
-            nodes,
-            self.lines,
-            &mut || limit.expired(),
-            &mut |found| {
-                if let Some(progress) = limit.progress {
-                    progress(&decision::<G>(found));
-                }
-            },
-        );
+        let found = search.search(&request.position, nodes, self.lines, &mut || limit.expired(), &mut |found| {
+            if let Some(progress) = limit.progress {
+                progress(&decision::<G>(found));
+            }
+        });
         decision::<G>(&found)
     }
 }
@@ -77,10 +67,7 @@ impl<G: HasHeuristic> Agent<G> for AlphaBetaAgent<G> {
     }
 
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
-        requests
-            .iter_mut()
-            .map(|request| self.choose_one(request))
-            .collect()
+        requests.iter_mut().map(|request| self.choose_one(request)).collect()
     }
 }
 

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::spec::pairs;
 use super::{
-    Agent, AgentError, AgentSource, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent,
-    PolicyAgent, ProvenAgent, RandomAgent, SamplingAgent, Sources, TreeAgent, TreeSettings,
-    TreeSpec, YesNo,
+    Agent, AgentError, AgentSource, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent, PolicyAgent, ProvenAgent,
+    RandomAgent, SamplingAgent, Sources, TreeAgent, TreeSettings, TreeSpec, YesNo,
 };
 use crate::encode::Encode;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
@@ -73,10 +72,7 @@ fn no_evaluation<G: Encode + HasHeuristic>(game: &G) -> String {
 }
 
 /// The agent, or with `sampling` one that draws its actions from the policy.
-fn sampling<G: Encode + HasHeuristic>(
-    given: &TreeSpec,
-    agent: Box<dyn Agent<G>>,
-) -> Box<dyn Agent<G>> {
+fn sampling<G: Encode + HasHeuristic>(given: &TreeSpec, agent: Box<dyn Agent<G>>) -> Box<dyn Agent<G>> {
     match given.sampling {
         None => agent,
         Some(temperature) => Box::new(SamplingAgent::new(agent, temperature)),
@@ -95,9 +91,7 @@ fn with_proof<G: Encode + HasHeuristic>(
     }
     let Some(proof) = sources.proof(&game) else {
         let game = game.id();
-        return Err(format!(
-            "setting proof=yes: this program has no proof for this board of {game}"
-        ));
+        return Err(format!("setting proof=yes: this program has no proof for this board of {game}"));
     };
     Ok(Box::new(ProvenAgent::new(game, proof, agent)))
 }
@@ -113,28 +107,17 @@ pub fn build_without_search<G: Encode + HasHeuristic>(
         return Ok(None);
     };
     let evaluator = network(&game, spec, source, given.kernel, sources)?;
-    Ok(Some(Box::new(PolicyAgent::new(
-        game,
-        spec.to_string(),
-        evaluator,
-    ))))
+    Ok(Some(Box::new(PolicyAgent::new(game, spec.to_string(), evaluator))))
 }
 
 /// Refuses settings of a search for an agent with 0 simulations.
 fn refuse_search_settings(given: &TreeSpec) -> Result<(), String> {
-    let search = TreeSpec {
-        sims: None,
-        sampling: None,
-        tables: None,
-        proof: None,
-        kernel: None,
-        ..given.clone()
-    };
+    let search = TreeSpec { sims: None, sampling: None, tables: None, proof: None, kernel: None, ..given.clone() };
     match &pairs(&search)[..] {
         [] => Ok(()),
-        [(key, _), ..] => Err(format!(
-            "setting `{key}` configures the search, but sims=0 disables it; omit one of them"
-        )),
+        [(key, _), ..] => {
+            Err(format!("setting `{key}` configures the search, but sims=0 disables it; omit one of them"))
+        }
     }
 }
 
@@ -157,11 +140,7 @@ fn network<G: Encode>(
 }
 
 /// An agent with an untrained network, for benchmarks.
-pub fn random_net_agent<G: Encode + HasHeuristic>(
-    game: &G,
-    settings: NetSettings,
-    seed: u64,
-) -> Box<dyn Agent<G>> {
+pub fn random_net_agent<G: Encode + HasHeuristic>(game: &G, settings: NetSettings, seed: u64) -> Box<dyn Agent<G>> {
     let shape = NetShape::of(game);
     let weights = Weights::random(settings, shape, &mut stream(seed, 0));
     let evaluator = NetEvaluator::new(game.clone(), &weights);
@@ -171,10 +150,7 @@ pub fn random_net_agent<G: Encode + HasHeuristic>(
 }
 
 fn rollout_settings() -> TreeSettings {
-    TreeSettings {
-        simulations: ROLLOUT_SIMULATIONS,
-        ..TreeSettings::puct()
-    }
+    TreeSettings { simulations: ROLLOUT_SIMULATIONS, ..TreeSettings::puct() }
 }
 
 /// A tree agent with this evaluator, which looks up exact tables where the spec names a folder of them.
@@ -222,7 +198,5 @@ fn endgames<G: Encode>(
 ) -> Result<Option<Arc<dyn Endgames<G>>>, AgentError> {
     let folder = given.tables.as_deref();
     let found = folder.map(|folder| sources.endgames(game, folder));
-    found
-        .transpose()
-        .map_err(|error| AgentError::new(spec, error))
+    found.transpose().map_err(|error| AgentError::new(spec, error))
 }

@@ -25,18 +25,8 @@ pub struct EndgameAgent<G: Game> {
 
 impl<G: Game> EndgameAgent<G> {
     /// An agent with this name that leaves positions outside the tables to `outside`.
-    pub fn new(
-        game: G,
-        name: String,
-        tables: Arc<dyn Endgames<G>>,
-        outside: Box<dyn Agent<G>>,
-    ) -> EndgameAgent<G> {
-        EndgameAgent {
-            game,
-            name,
-            tables,
-            outside,
-        }
+    pub fn new(game: G, name: String, tables: Arc<dyn Endgames<G>>, outside: Box<dyn Agent<G>>) -> EndgameAgent<G> {
+        EndgameAgent { game, name, tables, outside }
     }
 
     /// The decision in a position inside the tables.
@@ -61,14 +51,10 @@ impl<G: Game> EndgameAgent<G> {
         let best = candidates[0].0;
         let ties = candidates.iter().take_while(|one| one.0 == best).count();
         let mut candidates: Vec<Candidate> = candidates.into_iter().map(|one| one.1).collect();
-        let won = candidates[0]
-            .proven
-            .filter(|proven| proven.verdict == Verdict::Win);
+        let won = candidates[0].proven.filter(|proven| proven.verdict == Verdict::Win);
         let chosen = if won.is_some_and(|proven| proven.plies.is_none()) {
             let winning: Vec<Action> = candidates[..ties].iter().map(|one| one.action).collect();
-            let action = self
-                .tables
-                .way_forward(&self.game, position, &winning, stream);
+            let action = self.tables.way_forward(&self.game, position, &winning, stream);
             let found = winning.iter().position(|&one| one == action);
             found.expect("the way forward keeps the win")
         } else {
@@ -115,14 +101,7 @@ struct Rank {
 }
 
 fn candidate(action: Action, proven: Proven) -> Candidate {
-    Candidate {
-        action,
-        visits: 1,
-        policy: 0.0,
-        value: Value::proven(proven),
-        proven: Some(proven),
-        line: vec![action],
-    }
+    Candidate { action, visits: 1, policy: 0.0, value: Value::proven(proven), proven: Some(proven), line: vec![action] }
 }
 
 impl<G: Game> Agent<G> for EndgameAgent<G> {
@@ -135,10 +114,8 @@ impl<G: Game> Agent<G> for EndgameAgent<G> {
     }
 
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
-        let decisions = requests
-            .iter_mut()
-            .map(|request| self.choose_known(&request.position, request.stream))
-            .collect();
+        let decisions =
+            requests.iter_mut().map(|request| self.choose_known(&request.position, request.stream)).collect();
         complete(decisions, requests, &mut *self.outside)
     }
 }

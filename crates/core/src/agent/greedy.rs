@@ -23,25 +23,17 @@ impl<G: HasHeuristic> GreedyAgent<G> {
 
     fn choose_one(&self, position: &G::Position, stream: &mut Stream) -> Decision {
         let legal = self.game.legal(position);
-        let mut candidates: Vec<Candidate> = legal
-            .iter()
-            .map(|action| self.candidate(position, action))
-            .collect();
+        let mut candidates: Vec<Candidate> = legal.iter().map(|action| self.candidate(position, action)).collect();
         candidates.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
         let best = rank(&candidates[0]);
-        let ties = candidates
-            .iter()
-            .take_while(|one| rank(one) == best)
-            .count();
+        let ties = candidates.iter().take_while(|one| rank(one) == best).count();
         let chosen = below(stream.next_u64(), ties as u32) as usize;
         candidates.swap(0, chosen);
         candidates[0].policy = 1.0;
         Decision {
             action: candidates[0].action,
             value: candidates[0].value,
-            proven: candidates[0]
-                .proven
-                .filter(|proven| proven.verdict == Verdict::Win),
+            proven: candidates[0].proven.filter(|proven| proven.verdict == Verdict::Win),
             nodes: candidates.len() as u64,
             depth: 1,
             candidates,
@@ -56,10 +48,7 @@ impl<G: HasHeuristic> GreedyAgent<G> {
             Some(outcome) => {
                 let verdict = outcome.verdict(mover);
                 let score = outcome.score_difference(mover);
-                (
-                    Value::certain(verdict, score.into()),
-                    Some(Proven::over(verdict).before()),
-                )
+                (Value::certain(verdict, score.into()), Some(Proven::over(verdict).before()))
             }
             None => {
                 let value = G::Heuristic::value(self.heuristic.evaluate(&next));
@@ -67,14 +56,7 @@ impl<G: HasHeuristic> GreedyAgent<G> {
                 (if same { value } else { value.flip() }, None)
             }
         };
-        Candidate {
-            action,
-            visits: 1,
-            policy: 0.0,
-            value,
-            proven,
-            line: vec![action],
-        }
+        Candidate { action, visits: 1, policy: 0.0, value, proven, line: vec![action] }
     }
 }
 
@@ -90,9 +72,6 @@ impl<G: HasHeuristic> Agent<G> for GreedyAgent<G> {
     }
 
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
-        requests
-            .iter_mut()
-            .map(|request| self.choose_one(&request.position, request.stream))
-            .collect()
+        requests.iter_mut().map(|request| self.choose_one(&request.position, request.stream)).collect()
     }
 }

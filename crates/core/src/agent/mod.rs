@@ -88,8 +88,7 @@ impl Limit<'_> {
     /// Whether its time has passed or `stop` is set.
     pub fn expired(&self) -> bool {
         let times = [self.deadline, self.latest];
-        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-            || times.iter().flatten().any(|is_past| is_past())
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) || times.iter().flatten().any(|is_past| is_past())
     }
 
     /// Whether [`Limit::expired`] can ever become true.
@@ -155,8 +154,5 @@ fn complete<G: Game>(
             *decision = others.next();
         }
     }
-    decisions
-        .into_iter()
-        .map(|decision| decision.expect("the other agent answers every request"))
-        .collect()
+    decisions.into_iter().map(|decision| decision.expect("the other agent answers every request")).collect()
 }

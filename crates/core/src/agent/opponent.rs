@@ -17,11 +17,7 @@ pub struct AgentOpponent<G: Game> {
 
 impl<G: Game> AgentOpponent<G> {
     /// An opponent with this name in saved environments. Another thread that sets `stop` interrupts it.
-    pub fn new(
-        name: String,
-        agent: Box<dyn Agent<G>>,
-        stop: Option<Arc<AtomicBool>>,
-    ) -> AgentOpponent<G> {
+    pub fn new(name: String, agent: Box<dyn Agent<G>>, stop: Option<Arc<AtomicBool>>) -> AgentOpponent<G> {
         let agent = Mutex::new(agent);
         AgentOpponent { name, agent, stop }
     }
@@ -37,19 +33,10 @@ impl<G: Game> Opponent<G> for AgentOpponent<G> {
     }
 
     fn choose(&mut self, positions: &[G::Position], streams: &mut [Stream]) -> Option<Vec<Action>> {
-        let limit = Limit {
-            stop: self.stop.as_deref(),
-            ..Limit::default()
-        };
+        let limit = Limit { stop: self.stop.as_deref(), ..Limit::default() };
         let requests = positions.iter().zip(streams);
-        let mut requests: Vec<Request<'_, G>> = requests
-            .map(|(&position, stream)| Request {
-                position,
-                stream,
-                limit,
-                memory: None,
-            })
-            .collect();
+        let mut requests: Vec<Request<'_, G>> =
+            requests.map(|(&position, stream)| Request { position, stream, limit, memory: None }).collect();
         let agent = self.agent.get_mut().unwrap_or_else(PoisonError::into_inner);
         let decisions = agent.choose(&mut requests);
         // Decisions of an interrupted agent must not count.

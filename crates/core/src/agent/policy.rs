@@ -23,20 +23,10 @@ impl<G: Game, E: Evaluator<G>> PolicyAgent<G, E> {
     /// Panics if the evaluator has no policy.
     pub fn new(game: G, name: String, evaluator: E) -> PolicyAgent<G, E> {
         assert!(evaluator.has_policy(), "the evaluator must have a policy");
-        PolicyAgent {
-            game,
-            name,
-            evaluator,
-            evaluated: 0,
-        }
+        PolicyAgent { game, name, evaluator, evaluated: 0 }
     }
 
-    fn decision(
-        &self,
-        position: &G::Position,
-        logits: &[f32],
-        evaluation: &Evaluation,
-    ) -> Decision {
+    fn decision(&self, position: &G::Position, logits: &[f32], evaluation: &Evaluation) -> Decision {
         let legal = self.game.legal(position);
         let action = favourite(&legal, logits);
         let mut shares: Vec<f32> = legal.iter().map(|one| logits[one.index()]).collect();
@@ -55,14 +45,7 @@ impl<G: Game, E: Evaluator<G>> PolicyAgent<G, E> {
             let chosen = (other.action == action).cmp(&(one.action == action));
             chosen.then(other.policy.total_cmp(&one.policy))
         });
-        Decision {
-            action,
-            value: evaluation.value,
-            proven: evaluation.proven,
-            nodes: 0,
-            depth: 0,
-            candidates,
-        }
+        Decision { action, value: evaluation.value, proven: evaluation.proven, nodes: 0, depth: 0, candidates }
     }
 }
 
@@ -81,14 +64,10 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for PolicyAgent<G, E> {
         let mut decisions = Vec::with_capacity(requests.len());
         for requests in requests.chunks_mut(batch) {
             let positions: Vec<_> = requests.iter().map(|request| request.position).collect();
-            let seeds: Vec<_> = requests
-                .iter_mut()
-                .map(|request| request.stream.next_u64())
-                .collect();
+            let seeds: Vec<_> = requests.iter_mut().map(|request| request.stream.next_u64()).collect();
             let mut logits = vec![0.0; positions.len() * actions]; // [positions, actions]
             let mut evaluations = vec![Evaluation::of(Value::EVEN); positions.len()];
-            self.evaluator
-                .evaluate(&positions, &seeds, &mut logits, &mut evaluations);
+            self.evaluator.evaluate(&positions, &seeds, &mut logits, &mut evaluations);
             self.evaluated += positions.len() as u64;
             let rows = logits.chunks_exact(actions);
             for ((position, logits), evaluation) in positions.iter().zip(rows).zip(&evaluations) {

@@ -17,19 +17,12 @@ pub struct ProvenAgent<G: Game> {
 impl<G: Game> ProvenAgent<G> {
     /// An agent with the name of the agent that plays `otherwise`.
     pub fn new(game: G, guide: Arc<dyn Guide<G>>, otherwise: Box<dyn Agent<G>>) -> ProvenAgent<G> {
-        ProvenAgent {
-            game,
-            guide,
-            otherwise,
-        }
+        ProvenAgent { game, guide, otherwise }
     }
 }
 
 fn decision(next: Next) -> Decision {
-    let proven = Proven {
-        verdict: Verdict::Win,
-        plies: next.plies,
-    };
+    let proven = Proven { verdict: Verdict::Win, plies: next.plies };
     let value = Value::proven(proven);
     Decision {
         action: next.action,
@@ -58,10 +51,8 @@ impl<G: Game> Agent<G> for ProvenAgent<G> {
     }
 
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
-        let decisions = requests
-            .iter()
-            .map(|request| self.guide.next(&self.game, &request.position).map(decision))
-            .collect();
+        let decisions =
+            requests.iter().map(|request| self.guide.next(&self.game, &request.position).map(decision)).collect();
         complete(decisions, requests, &mut *self.otherwise)
     }
 }

@@ -13,12 +13,7 @@ use crate::net::{FrozenNet, KernelKind};
 pub trait Sources<G: Game> {
     /// The network of a trained agent for this game, on this kernel or on the fastest one. `None` if this processor
     /// cannot run the kernel.
-    fn network(
-        &self,
-        game: &G,
-        source: &AgentSource,
-        kernel: Option<KernelKind>,
-    ) -> Result<Option<FrozenNet>, String>;
+    fn network(&self, game: &G, source: &AgentSource, kernel: Option<KernelKind>) -> Result<Option<FrozenNet>, String>;
 
     /// The exact tables of a folder.
     fn endgames(&self, game: &G, folder: &Path) -> Result<Arc<dyn Endgames<G>>, String>;
@@ -32,22 +27,13 @@ pub trait Sources<G: Game> {
 pub struct NoSources;
 
 impl<G: Encode> Sources<G> for NoSources {
-    fn network(
-        &self,
-        _: &G,
-        source: &AgentSource,
-        _: Option<KernelKind>,
-    ) -> Result<Option<FrozenNet>, String> {
-        Err(format!(
-            "there are no agent files here, so {source} cannot be read"
-        ))
+    fn network(&self, _: &G, source: &AgentSource, _: Option<KernelKind>) -> Result<Option<FrozenNet>, String> {
+        Err(format!("there are no agent files here, so {source} cannot be read"))
     }
 
     fn endgames(&self, _: &G, folder: &Path) -> Result<Arc<dyn Endgames<G>>, String> {
         let folder = folder.display();
-        Err(format!(
-            "there are no exact tables here, so {folder} cannot be read"
-        ))
+        Err(format!("there are no exact tables here, so {folder} cannot be read"))
     }
 
     fn proof(&self, _: &G) -> Option<Arc<dyn Guide<G>>> {

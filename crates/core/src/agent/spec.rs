@@ -11,8 +11,7 @@ use super::source::{AgentSource, TRAINED};
 use crate::game::{shorten, shorten_quotes};
 use crate::net::KernelKind;
 use crate::numbers::{
-    EXPLORATION, LINES, MEGABYTES, NODES, NumberRange, SIMULATIONS, TEMPERATURE,
-    UNVISITED_REDUCTION,
+    EXPLORATION, LINES, MEGABYTES, NODES, NumberRange, SIMULATIONS, TEMPERATURE, UNVISITED_REDUCTION,
 };
 use crate::search::SearchRule;
 
@@ -107,20 +106,12 @@ pub enum YesNo {
 }
 
 /// The settings that are whole numbers.
-const WHOLE: [(&str, NumberRange<u64>); 4] = [
-    ("sims", SIMULATIONS),
-    ("nodes", NODES),
-    ("lines", LINES),
-    ("mb", MEGABYTES),
-];
+const WHOLE: [(&str, NumberRange<u64>); 4] =
+    [("sims", SIMULATIONS), ("nodes", NODES), ("lines", LINES), ("mb", MEGABYTES)];
 
 /// The settings that are real numbers.
-const REAL: [(&str, NumberRange<f64>); 4] = [
-    ("cpuct", EXPLORATION),
-    ("fpu", UNVISITED_REDUCTION),
-    ("temperature", TEMPERATURE),
-    ("sampling", TEMPERATURE),
-];
+const REAL: [(&str, NumberRange<f64>); 4] =
+    [("cpuct", EXPLORATION), ("fpu", UNVISITED_REDUCTION), ("temperature", TEMPERATURE), ("sampling", TEMPERATURE)];
 
 /// An agent that cannot be built, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -133,10 +124,7 @@ pub struct AgentError {
 impl AgentError {
     /// An error with this spec.
     pub fn new(spec: impl fmt::Display, problem: impl fmt::Display) -> AgentError {
-        AgentError {
-            agent: shorten(&spec.to_string()),
-            problem: problem.to_string(),
-        }
+        AgentError { agent: shorten(&spec.to_string()), problem: problem.to_string() }
     }
 }
 
@@ -153,9 +141,9 @@ impl AgentSpec {
         match &mut self {
             AgentSpec::Random | AgentSpec::Greedy => {}
             AgentSpec::AlphaBeta(settings) => settings.nodes = Some(nodes),
-            AgentSpec::Uniform(settings)
-            | AgentSpec::Rollout(settings)
-            | AgentSpec::Network(_, settings) => settings.sims = sims,
+            AgentSpec::Uniform(settings) | AgentSpec::Rollout(settings) | AgentSpec::Network(_, settings) => {
+                settings.sims = sims
+            }
         }
         self
     }
@@ -194,27 +182,16 @@ fn parse(text: &str) -> Result<AgentSpec, String> {
         "rollout" => AgentSpec::Rollout(read_without_network(&query("sims"))?),
         "alphabeta" => AgentSpec::AlphaBeta(read(&query("nodes"))?),
         TRAINED => AgentSpec::Network(AgentSource::Program, read(&query("sims"))?),
-        _ if name.ends_with(FILE_ENDING) => {
-            AgentSpec::Network(AgentSource::File(name.into()), read(&query("sims"))?)
-        }
+        _ if name.ends_with(FILE_ENDING) => AgentSpec::Network(AgentSource::File(name.into()), read(&query("sims"))?),
         _ => return Err(format!("unknown agent; agents are {AGENTS}")),
     })
 }
 
 /// Splits the number from the name before the settings. A path may contain a `:`.
 fn split_number(head: &str) -> (&str, Option<&str>) {
-    const COUNTING: [&str; 6] = [
-        "random",
-        "greedy",
-        "uniform",
-        "rollout",
-        "alphabeta",
-        TRAINED,
-    ];
+    const COUNTING: [&str; 6] = ["random", "greedy", "uniform", "rollout", "alphabeta", TRAINED];
     match head.rsplit_once(':') {
-        Some((name, number)) if COUNTING.contains(&name) || name.ends_with(FILE_ENDING) => {
-            (name, Some(number))
-        }
+        Some((name, number)) if COUNTING.contains(&name) || name.ends_with(FILE_ENDING) => (name, Some(number)),
         _ => (head, None),
     }
 }
@@ -236,15 +213,11 @@ fn read_without_network(query: &str) -> Result<TreeSpec, String> {
 /// Reads the settings of an agent. The error names the setting and what is expected.
 fn read<T: DeserializeOwned>(query: &str) -> Result<T, String> {
     // Specs have no escapes, so the characters that the parser takes for escapes are escaped.
-    let parse =
-        |text: &str| serde_urlencoded::from_str::<T>(&text.replace('%', "%25").replace('+', "%2B"));
+    let parse = |text: &str| serde_urlencoded::from_str::<T>(&text.replace('%', "%25").replace('+', "%2B"));
     let pairs = || query.split('&').filter(|_| !query.is_empty());
     for pair in pairs() {
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(format!(
-                "`{}` is not a setting; write KEY=VALUE, joined by `&`",
-                shorten(pair)
-            ));
+            return Err(format!("`{}` is not a setting; write KEY=VALUE, joined by `&`", shorten(pair)));
         };
         if let Some(problem) = violated_bounds(key, value) {
             return Err(format!("setting {}: {problem}", shorten(pair)));
@@ -291,11 +264,7 @@ pub(super) fn pairs(settings: &impl Serialize) -> Vec<(String, String)> {
 }
 
 /// Writes the settings of a built-in agent, with its simulations or nodes as the number.
-fn write_counting(
-    out: &mut fmt::Formatter<'_>,
-    name: &str,
-    pairs: &[(String, String)],
-) -> fmt::Result {
+fn write_counting(out: &mut fmt::Formatter<'_>, name: &str, pairs: &[(String, String)]) -> fmt::Result {
     out.write_str(name)?;
     match pairs {
         [(key, number), rest @ ..] if ["sims", "nodes"].contains(&key.as_str()) => {

@@ -40,12 +40,7 @@ pub struct TreeSettings {
 
 impl Default for TreeSettings {
     fn default() -> Self {
-        TreeSettings {
-            simulations: 64,
-            rule: SearchRule::GUMBEL,
-            keeps: false,
-            bytes: 256 << 20,
-        }
+        TreeSettings { simulations: 64, rule: SearchRule::GUMBEL, keeps: false, bytes: 256 << 20 }
     }
 }
 
@@ -53,11 +48,7 @@ impl TreeSettings {
     /// The settings with which networks play best, by measurement.
     pub fn network() -> TreeSettings {
         TreeSettings {
-            rule: SearchRule::Puct(PuctSettings {
-                exploration: 0.8,
-                temperature: 2.0,
-                ..PuctSettings::default()
-            }),
+            rule: SearchRule::Puct(PuctSettings { exploration: 0.8, temperature: 2.0, ..PuctSettings::default() }),
             keeps: true,
             ..TreeSettings::default()
         }
@@ -65,10 +56,7 @@ impl TreeSettings {
 
     /// The defaults with PUCT.
     pub fn puct() -> TreeSettings {
-        TreeSettings {
-            rule: SearchRule::PUCT,
-            ..TreeSettings::default()
-        }
+        TreeSettings { rule: SearchRule::PUCT, ..TreeSettings::default() }
     }
 
     /// Overrides these settings with those of a spec. The error names the setting.
@@ -141,14 +129,7 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
                 let most = u32::try_from(nodes).unwrap_or(u32::MAX);
                 // An endless search uses the spec's schedule and continues after it.
                 let endless = limit.stop.is_some() && nodes == u64::MAX;
-                (
-                    if endless {
-                        self.settings.simulations
-                    } else {
-                        most
-                    },
-                    most,
-                )
+                (if endless { self.settings.simulations } else { most }, most)
             }
             None if limit.deadline.is_some() => (self.settings.simulations, u32::MAX),
             None => (self.settings.simulations, self.settings.simulations),
@@ -162,27 +143,19 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
         let affordable = TreeLimit::for_bytes::<G>(self.settings.bytes, BRANCHING);
         let wanted = |searches: u32| {
             let wanted = TreeLimit::for_simulations(&self.game, most.saturating_mul(searches));
-            TreeLimit {
-                nodes: wanted.nodes.min(affordable.nodes),
-                edges: wanted.edges.min(affordable.edges),
-            }
+            TreeLimit { nodes: wanted.nodes.min(affordable.nodes), edges: wanted.edges.min(affordable.edges) }
         };
         let keeps = self.settings.keeps && requests.iter().any(|one| one.memory.is_some());
         let limit = wanted(if keeps { KEPT_SEARCHES } else { 1 });
         let one = wanted(1);
-        let room = TreeLimit {
-            nodes: one.nodes.min(limit.nodes / 2),
-            edges: one.edges.min(limit.edges / 2),
-        };
+        let room = TreeLimit { nodes: one.nodes.min(limit.nodes / 2), edges: one.edges.min(limit.edges / 2) };
         for (request, (simulations, most)) in requests.iter_mut().zip(budgets) {
             let fits = |tree: &Tree<G>| tree.limit().holds(limit);
             let kept = self.recall(request).filter(fits);
-            let mut tree = kept
-                .or_else(|| self.spare.pop().filter(fits))
-                .unwrap_or_else(|| {
-                    let (game, rule) = (self.game.clone(), self.settings.rule);
-                    Tree::new(game, rule, limit, request.position)
-                });
+            let mut tree = kept.or_else(|| self.spare.pop().filter(fits)).unwrap_or_else(|| {
+                let (game, rule) = (self.game.clone(), self.settings.rule);
+                Tree::new(game, rule, limit, request.position)
+            });
             tree.continue_at(request.position, room);
             tree.plan(simulations, most, &[], request.stream.next_u64());
             self.trees.push(tree);
@@ -199,10 +172,7 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
     fn put_away(&mut self, requests: &mut [Request<'_, G>]) {
         for (mut tree, request) in self.trees.drain(..).zip(requests) {
             match &mut request.memory {
-                Some(memory) if self.settings.keeps => memory.keep(Kept {
-                    owner: self.id,
-                    tree,
-                }),
+                Some(memory) if self.settings.keeps => memory.keep(Kept { owner: self.id, tree }),
                 _ => {
                     tree.restart(request.position); // other games must not see its content
                     self.spare.push(tree);
@@ -232,14 +202,8 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
         let game = &self.game;
         let trees = &mut self.trees[..];
         let limits: Vec<Limit<'_>> = requests.iter().map(|request| request.limit).collect();
-        let limited = limits
-            .iter()
-            .any(|limit| limit.can_expire() || limit.progress.is_some());
-        let per_check = if self.evaluator.has_policy() {
-            1
-        } else {
-            ROUNDS_PER_CHECK
-        };
+        let limited = limits.iter().any(|limit| limit.can_expire() || limit.progress.is_some());
+        let per_check = if self.evaluator.has_policy() { 1 } else { ROUNDS_PER_CHECK };
         let mut rounds = 0_u32;
         let mut next_report = FIRST_REPORT;
         self.batch.search(trees, &mut self.evaluator, |trees| {

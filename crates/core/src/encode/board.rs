@@ -22,10 +22,7 @@ pub(super) fn threat_planes(board: &Board) -> usize {
 
 /// The names of the planes of threats.
 pub(super) fn threat_names(board: &Board) -> Vec<String> {
-    let of = |player| {
-        ["one piece reaches", "two pieces reach"]
-            .map(|reach| format!("{player}: circles that {reach}"))
-    };
+    let of = |player| ["one piece reaches", "two pieces reach"].map(|reach| format!("{player}: circles that {reach}"));
     let reach = ["White", "Black"].into_iter().flat_map(of);
     let captures = "captures of White, then of Black, counted through the planes".to_owned();
     named_planes(reach.chain([captures]), threat_planes(board))

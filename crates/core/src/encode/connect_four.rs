@@ -37,11 +37,7 @@ impl Encode for ConnectFour {
             "opponent: circles that complete four",
             "lines of four with two stones of one player alone, counted through the planes",
         ];
-        let mut names: Vec<_> = stones
-            .into_iter()
-            .take(self.planes())
-            .map(str::to_owned)
-            .collect();
+        let mut names: Vec<_> = stones.into_iter().take(self.planes()).map(str::to_owned).collect();
         names.extend(named_planes(threats.map(str::to_owned), THREAT_PLANES));
         names
     }
@@ -59,16 +55,12 @@ impl Encode for ConnectFour {
             None => index, // numbers have no mirror image
             Some(threat) if threat < PAIRS => threats + cell(threat),
             Some(threat) => match threat - PAIRS {
-                pair if pair < 2 * LINES => {
-                    threats + PAIRS + pair - pair % LINES + mirrored_line(pair % LINES)
-                }
+                pair if pair < 2 * LINES => threats + PAIRS + pair - pair % LINES + mirrored_line(pair % LINES),
                 _ => index, // padding
             },
         };
         Some(Mirror {
-            inputs: (0..self.input_count())
-                .map(|index| input(index) as u16)
-                .collect(),
+            inputs: (0..self.input_count()).map(|index| input(index) as u16).collect(),
             actions: (0..COLUMNS).map(|place| column(place) as u16).collect(),
         })
     }
@@ -99,10 +91,7 @@ impl Encode for ConnectFour {
                 let [first, second, third, fourth] = line_of_four(own, step);
                 let mixed = line_of_four(other, step).into_iter().fold(0, |a, b| a | b);
                 let odd = first ^ second ^ third ^ fourth;
-                let (some, all) = (
-                    first | second | third | fourth,
-                    first & second & third & fourth,
-                );
+                let (some, all) = (first | second | third | fourth, first & second & third & fourth);
                 let mut pairs = starts & some & !odd & !all & !mixed;
                 while pairs != 0 {
                     let line = LINE_AT[step][pairs.trailing_zeros() as usize];
@@ -130,12 +119,7 @@ fn set_circles(plane_start: usize, circles: u64, set: &mut impl FnMut(usize)) {
 /// By first circle of a line: whether its first, second, third and fourth circles have a stone.
 #[inline]
 fn line_of_four(stones: u64, step: usize) -> [u64; 4] {
-    [
-        stones,
-        stones >> step,
-        stones >> (2 * step),
-        stones >> (3 * step),
-    ]
+    [stones, stones >> step, stones >> (2 * step), stones >> (3 * step)]
 }
 
 /// Bit distance between neighbours on a line, by direction: up, right and down, right, right and up.
@@ -147,8 +131,7 @@ const STARTS: [u64; 4] = {
     let mut direction = 0;
     while direction < 4 {
         let step = STEPS[direction];
-        starts[direction] =
-            CIRCLES & CIRCLES >> step & CIRCLES >> (2 * step) & CIRCLES >> (3 * step);
+        starts[direction] = CIRCLES & CIRCLES >> step & CIRCLES >> (2 * step) & CIRCLES >> (3 * step);
         direction += 1;
     }
     starts
@@ -180,19 +163,12 @@ fn mirrored_line(line: usize) -> usize {
     let mirror = |bit: usize| HEIGHT * (COLUMNS - 1 - bit / HEIGHT) + bit % HEIGHT;
     let lines = || {
         STEPS.into_iter().zip(STARTS).flat_map(|(step, starts)| {
-            (0..COLUMNS * HEIGHT)
-                .filter(move |&bit| starts >> bit & 1 == 1)
-                .map(move |start| circles(step, start))
+            (0..COLUMNS * HEIGHT).filter(move |&bit| starts >> bit & 1 == 1).map(move |start| circles(step, start))
         })
     };
-    let mut image = lines()
-        .nth(line)
-        .expect("a line index is below LINES")
-        .map(mirror);
+    let mut image = lines().nth(line).expect("a line index is below LINES").map(mirror);
     image.sort_unstable();
-    lines()
-        .position(|line| line == image)
-        .expect("the mirror image of a line is a line")
+    lines().position(|line| line == image).expect("the mirror image of a line is a line")
 }
 
 /// By bit of a set of stones: column and row.

@@ -1,9 +1,7 @@
 //! Features of guard: 4 board planes and 3 planes of numbers, 25 cells each. As in jarmo, planes belong to
 //! White and Black, not to the mover. Threats are those of `board`.
 
-use super::{
-    Encode, NUMBERS, PLIES_LEFT_CELLS, board, named_planes, set_bits, set_count, set_plies_left,
-};
+use super::{Encode, NUMBERS, PLIES_LEFT_CELLS, board, named_planes, set_bits, set_count, set_plies_left};
 use crate::game::Player;
 use crate::games::board::{CIRCLES, SIDE};
 use crate::games::guard::PIECES;

@@ -3,9 +3,7 @@
 //! The board has no symmetry, so it is not rotated for Black: planes belong to White and Black, and a
 //! feature says who is to move.
 
-use super::{
-    Encode, NUMBERS, PLIES_LEFT_CELLS, board, named_planes, set_bits, set_count, set_plies_left,
-};
+use super::{Encode, NUMBERS, PLIES_LEFT_CELLS, board, named_planes, set_bits, set_count, set_plies_left};
 use crate::game::Player;
 use crate::games::board::{BoardAction, CIRCLES, SIDE};
 use crate::games::jarmo::{ARCHERS, SHUTTLE_LIMIT, Shuttle};
@@ -35,13 +33,8 @@ impl Encode for Jarmo {
 
     fn plane_names(&self) -> Vec<String> {
         let of = |player| {
-            [
-                "archers",
-                "marked archers",
-                "source of the last move",
-                "target of the last move",
-            ]
-            .map(|what| format!("{player}: {what}"))
+            ["archers", "marked archers", "source of the last move", "target of the last move"]
+                .map(|what| format!("{player}: {what}"))
         };
         let boards = ["White", "Black"].into_iter().flat_map(of);
         let mut names = named_planes(boards.chain([NUMBERS.to_owned()]), self.planes());

@@ -148,12 +148,7 @@ pub const PLIES_LEFT_CELLS: usize = COARSE_STEPS + 16;
 /// Encodes the plies left before the cut-off as two numbers in the plane that starts at index `start`: quotient and
 /// remainder by 16. Sets nothing without a limit.
 #[inline]
-pub fn set_plies_left<G: Game>(
-    game: &G,
-    position: &G::Position,
-    start: usize,
-    set: &mut impl FnMut(usize),
-) {
+pub fn set_plies_left<G: Game>(game: &G, position: &G::Position, start: usize, set: &mut impl FnMut(usize)) {
     if let Some(left) = game.plies_left(position) {
         let left = left.min(MAX_PLIES_LEFT) as usize;
         set(start + left / 16);

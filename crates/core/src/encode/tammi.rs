@@ -54,14 +54,7 @@ impl Encode for Tammi {
     fn features(&self, position: &TammiPosition, mut set: impl FnMut(usize)) {
         let [own, enemy, kings, jumped] = position.mover_view();
         let jumper = position.jumper().map_or(0, |square| 1 << square.index());
-        let planes = [
-            own & !kings,
-            own & kings,
-            enemy & !kings,
-            enemy & kings,
-            jumper,
-            jumped,
-        ];
+        let planes = [own & !kings, own & kings, enemy & !kings, enemy & kings, jumper, jumped];
         for (plane, squares) in planes.into_iter().enumerate() {
             let mut left: u32 = squares;
             while left != 0 {

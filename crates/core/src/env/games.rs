@@ -133,21 +133,12 @@ impl<G: Game> Games<G> {
     fn step(&mut self, new: &NewGames, actions: &[Action]) {
         self.finished.clear();
         let waiting: Vec<usize> = match new.settings.autoreset {
-            Autoreset::NextStep => (0..self.shard.len())
-                .filter(|&slot| self.shard.is_idle(slot))
-                .collect(),
+            Autoreset::NextStep => (0..self.shard.len()).filter(|&slot| self.shard.is_idle(slot)).collect(),
             Autoreset::SameStep | Autoreset::Disabled => Vec::new(),
         };
         let (first, step) = (self.shard.number(0), self.shard.steps() + 1);
-        let Games {
-            shard,
-            sides,
-            finished,
-            ..
-        } = self;
-        shard.step(actions, |ended, shard| {
-            finish((shard.game(), ended), new, (first, step), sides, finished)
-        });
+        let Games { shard, sides, finished, .. } = self;
+        shard.step(actions, |ended, shard| finish((shard.game(), ended), new, (first, step), sides, finished));
         for slot in waiting {
             self.begin(new, slot);
         }
@@ -157,12 +148,7 @@ impl<G: Game> Games<G> {
     /// of the caller, one that begins and ends before the caller acts in it is no result of the step.
     fn reply(&mut self, new: &NewGames, actions: &[(usize, Action)], round: u64) {
         let (first, step) = (self.shard.number(0), self.shard.steps());
-        let Games {
-            shard,
-            sides,
-            finished,
-            ..
-        } = self;
+        let Games { shard, sides, finished, .. } = self;
         shard.step_some(actions, |ended, shard| {
             let ended = (shard.game(), ended);
             let slot = first as usize + ended.1.slot;
@@ -188,10 +174,7 @@ fn finish<G: Game>(
     finished: &mut Vec<Finished<G::Position>>,
 ) -> Option<Line<G::Position>> {
     let number = first + ended.slot as u64;
-    finished.push(Finished {
-        slot: number as usize,
-        ..ended
-    });
+    finished.push(Finished { slot: number as usize, ..ended });
     if new.settings.autoreset != Autoreset::SameStep {
         return None;
     }
@@ -224,12 +207,7 @@ impl<G: Game> Part<G> {
 
     /// Notes whose actions the next step plays.
     pub(super) fn note_actors(&mut self) {
-        let Games {
-            shard,
-            sides,
-            actors,
-            ..
-        } = &mut self.games;
+        let Games { shard, sides, actors, .. } = &mut self.games;
         if self.opponent.is_some() {
             actors.copy_from_slice(sides);
             return;
@@ -263,8 +241,7 @@ impl<G: Game> Part<G> {
                 slot_stream(seed, number, shard.steps())
             };
             let mut streams: Vec<Stream> = asked.iter().map(stream).collect();
-            let positions: Vec<G::Position> =
-                asked.iter().map(|&slot| *shard.position(slot)).collect();
+            let positions: Vec<G::Position> = asked.iter().map(|&slot| *shard.position(slot)).collect();
             let Some(actions) = opponent.choose(&positions, &mut streams) else {
                 return false;
             };

@@ -19,28 +19,16 @@ pub struct Line<P> {
 impl<P: Copy + PartialEq> Line<P> {
     /// Starts from this position without any action. Does not allocate.
     pub fn at(position: P) -> Line<P> {
-        Line {
-            start: position,
-            actions: Vec::new(),
-            position,
-        }
+        Line { start: position, actions: Vec::new(), position }
     }
 
     /// Starts from this position with these actions. Fails if one of them is illegal.
-    pub fn after<G: Game<Position = P>>(
-        game: &G,
-        start: P,
-        actions: Vec<Action>,
-    ) -> Result<Line<P>, ActionError> {
+    pub fn after<G: Game<Position = P>>(game: &G, start: P, actions: Vec<Action>) -> Result<Line<P>, ActionError> {
         let mut position = start;
         for &action in &actions {
             game.try_play(&mut position, action)?;
         }
-        Ok(Line {
-            start,
-            actions,
-            position,
-        })
+        Ok(Line { start, actions, position })
     }
 
     /// Starts with `plies` random plies, or with fewer if the next one would end the game.
@@ -75,9 +63,7 @@ impl<P: Copy + PartialEq> Line<P> {
             let longer = lines.iter().flat_map(|line| {
                 let legal = game.legal(&line.position);
                 let actions: Vec<Action> = legal.iter().collect();
-                actions
-                    .into_iter()
-                    .map(move |action| line.then(game, action))
+                actions.into_iter().map(move |action| line.then(game, action))
             });
             lines = longer.collect();
         }
@@ -105,8 +91,6 @@ impl<P: Copy + PartialEq> Line<P> {
     pub fn move_texts<G: Game<Position = P>>(&self, game: &G) -> Vec<String> {
         let positions = self.positions(game);
         let moves = positions.iter().zip(&self.actions);
-        moves
-            .map(|(position, &action)| game.action_text(position, action))
-            .collect()
+        moves.map(|(position, &action)| game.action_text(position, action)).collect()
     }
 }

@@ -33,25 +33,15 @@ struct Begun<P> {
 
 impl<P: Copy + PartialEq> Log<P> {
     pub(super) fn new(slots: usize) -> Log<P> {
-        let never = |_| Begun {
-            row: NEVER,
-            opening: None,
-        };
-        Log {
-            rows: VecDeque::new(),
-            first: 0,
-            begun: (0..slots).map(never).collect(),
-            crowded: LEAST_ROWS,
-        }
+        let never = |_| Begun { row: NEVER, opening: None };
+        Log { rows: VecDeque::new(), first: 0, begun: (0..slots).map(never).collect(), crowded: LEAST_ROWS }
     }
 
     /// A game begins in a slot.
     pub(super) fn begin<G: Game<Position = P>>(&mut self, game: &G, slot: usize, opening: Line<P>) {
         let usual = opening.actions.is_empty() && opening.start == game.start();
-        self.begun[slot] = Begun {
-            row: self.first + self.rows.len() as u64,
-            opening: (!usual).then(|| Box::new(opening)),
-        };
+        self.begun[slot] =
+            Begun { row: self.first + self.rows.len() as u64, opening: (!usual).then(|| Box::new(opening)) };
     }
 
     /// The game of a slot is over and no other begins.
@@ -87,12 +77,7 @@ impl<P: Copy + PartialEq> Log<P> {
     }
 
     /// The game of a slot that has one, up to this position.
-    pub(super) fn history<G: Game<Position = P>>(
-        &self,
-        game: &G,
-        slot: usize,
-        position: P,
-    ) -> Line<P> {
+    pub(super) fn history<G: Game<Position = P>>(&self, game: &G, slot: usize, position: P) -> Line<P> {
         let Begun { row, opening } = &self.begun[slot];
         let skipped = row.saturating_sub(self.first) as usize;
         let played = self.rows.iter().skip(skipped).map(|row| row[slot]);
@@ -101,10 +86,6 @@ impl<P: Copy + PartialEq> Log<P> {
             None => (game.start(), &[][..]),
         };
         let played = played.filter(|&action| action != WAITED);
-        Line {
-            start,
-            actions: before.iter().copied().chain(played).collect(),
-            position,
-        }
+        Line { start, actions: before.iter().copied().chain(played).collect(), position }
     }
 }

@@ -129,12 +129,7 @@ fn take<'a, T>(rows: &mut &'a mut [T], games: usize, all: usize) -> &'a mut [T] 
     first
 }
 
-fn write_features<G: Encode, T: Copy + From<bool>>(
-    games: &Games<G>,
-    all: &mut [T],
-    threats: bool,
-    zeroed: bool,
-) {
+fn write_features<G: Encode, T: Copy + From<bool>>(games: &Games<G>, all: &mut [T], threats: bool, zeroed: bool) {
     let (game, slots) = (games.shard.game(), &games.shard.slots);
     let rows = all.chunks_exact_mut(all.len() / slots.len());
     for ((slot, actor), row) in slots.iter().zip(&games.actors).zip(rows) {

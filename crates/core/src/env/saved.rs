@@ -50,11 +50,7 @@ pub(super) struct Terms {
 const FORMAT: u32 = 2;
 
 impl Terms {
-    pub(super) fn new<G: Game>(
-        game: &G,
-        settings: &EnvSettings,
-        opponent: Option<String>,
-    ) -> Terms {
+    pub(super) fn new<G: Game>(game: &G, settings: &EnvSettings, opponent: Option<String>) -> Terms {
         Terms {
             format: FORMAT,
             game: game.id().to_owned(),
@@ -76,18 +72,13 @@ impl SavedEnv {
         let theirs = theirs.as_object().into_iter().flatten();
         let mut other = theirs.filter(|(name, theirs)| ours[name] != **theirs);
         if let Some((name, theirs)) = other.next() {
-            return Err(EnvError(format!(
-                "the saved environment has {name} {theirs}, this one {}",
-                ours[name]
-            )));
+            return Err(EnvError(format!("the saved environment has {name} {theirs}, this one {}", ours[name])));
         }
         let mut games = vec![self.state.games.len(), self.sides.len()];
         games.extend((!self.seeds.is_empty()).then_some(self.seeds.len()));
         match games.iter().all(|&count| count == self.terms.games) {
             true => Ok(()),
-            false => Err(EnvError(
-                "not a saved environment: games are missing".to_owned(),
-            )),
+            false => Err(EnvError("not a saved environment: games are missing".to_owned())),
         }
     }
 }
@@ -113,10 +104,7 @@ fn game_error(why: impl fmt::Display) -> EnvError {
 impl SavedGame {
     /// This game as plain data.
     pub fn of<G: Game>(game: &G, line: &Line<G::Position>) -> SavedGame {
-        SavedGame {
-            start: line.start_text(game),
-            actions: line.actions.iter().map(|action| action.0).collect(),
-        }
+        SavedGame { start: line.start_text(game), actions: line.actions.iter().map(|action| action.0).collect() }
     }
 
     /// A game from plain data: the text of its start position unless that is the start of the game, and its actions.
@@ -152,18 +140,12 @@ impl SavedGame {
 
     /// Plays the game again in an environment. Returns its positions up to the final one, its outcome and its
     /// counts. Fails if it breaks the rules or is not over.
-    pub fn replay<G: Game>(
-        &self,
-        game: &G,
-    ) -> Result<(Vec<G::Position>, Outcome, GameStats), EnvError> {
+    pub fn replay<G: Game>(&self, game: &G) -> Result<(Vec<G::Position>, Outcome, GameStats), EnvError> {
         let start = self.start_position(game)?;
         if game.outcome(&start).is_some() {
             return Err(game_error("the game is over at its start"));
         }
-        let keep = Keep {
-            history: false,
-            events: true,
-        };
+        let keep = Keep { history: false, events: true };
         let mut env = Shard::new(game, 0..1, keep, |_| Some(Line::at(start)));
         let (mut positions, mut outcome) = (vec![start], None);
         for &action in &self.actions {

@@ -51,10 +51,7 @@ impl<G: Game> Shard<G> {
         keep: Keep,
         mut open: impl FnMut(usize) -> Option<Line<G::Position>>,
     ) -> Shard<G> {
-        let idle = Slot {
-            position: game.start(),
-            legal: G::Mask::default(),
-        };
+        let idle = Slot { position: game.start(), legal: G::Mask::default() };
         let mut shard = Shard {
             game: game.clone(),
             first: numbers.start,
@@ -247,11 +244,7 @@ impl<G: Game> Shard<G> {
         let outcome = self.game.outcome(&position);
         let outcome = outcome.expect("a game without legal actions is over");
         self.stats.count(&outcome, self.game.ply(&position));
-        let ended = Finished {
-            slot: index,
-            position,
-            outcome,
-        };
+        let ended = Finished { slot: index, position, outcome };
         match next(ended, self) {
             Some(opening) => self.start(index, opening),
             None => self.end(index),

@@ -174,23 +174,14 @@ impl<G: Game> VecEnv<G> {
         opponents: Vec<Option<Box<dyn Opponent<G>>>>,
     ) -> Result<VecEnv<G>, Interrupted> {
         assert!(settings.games > 0, "an environment needs at least one game");
-        let new = NewGames {
-            settings,
-            seeds: Arc::default(),
-            resets: 0,
-        };
+        let new = NewGames { settings, seeds: Arc::default(), resets: 0 };
         let share = settings.games.div_ceil(opponents.len());
         let firsts = (0..settings.games).step_by(share);
         let part = |(first, opponent)| Part {
             games: Games::new(&game, first..settings.games.min(first + share), &new),
             opponent,
         };
-        let mut env = VecEnv {
-            parts: firsts.zip(opponents).map(part).collect(),
-            share,
-            new,
-            game,
-        };
+        let mut env = VecEnv { parts: firsts.zip(opponents).map(part).collect(), share, new, game };
         env.change(None, |part, new, _| part.begin(new))?;
         Ok(env)
     }
@@ -257,9 +248,7 @@ impl<G: Game> VecEnv<G> {
 
     /// The caller's side in every game, slot by slot, if there is an opponent.
     pub fn sides(&self) -> impl Iterator<Item = Player> {
-        self.parts
-            .iter()
-            .flat_map(|part| part.games.sides.iter().copied())
+        self.parts.iter().flat_map(|part| part.games.sides.iter().copied())
     }
 
     /// Whose action the last step played in a slot: that of the caller's side against an opponent, else that of the
@@ -357,11 +346,7 @@ impl<G: Game> VecEnv<G> {
     }
 
     fn renew(&mut self, settings: EnvSettings, seeds: Arc<[u64]>) -> Result<(), Interrupted> {
-        let new = NewGames {
-            settings,
-            seeds,
-            resets: 0,
-        };
+        let new = NewGames { settings, seeds, resets: 0 };
         let before = std::mem::replace(&mut self.new, new);
         let started = self.change(None, |part, new, _| {
             part.games = part.games.fresh(new);
@@ -390,10 +375,7 @@ impl<G: Game> VecEnv<G> {
             seeds: self.new.seeds.to_vec(),
             resets: self.new.resets,
             sides: self.sides().map(|side| side.index() as u8).collect(),
-            state: EnvState {
-                steps: self.steps(),
-                games: self.shards_in_order().flat_map(Shard::save).collect(),
-            },
+            state: EnvState { steps: self.steps(), games: self.shards_in_order().flat_map(Shard::save).collect() },
         }
     }
 
@@ -416,13 +398,8 @@ impl<G: Game> VecEnv<G> {
             let numbers = part.games.numbers();
             let mut games = part.games.fresh(&new);
             let sides = &saved.sides[numbers.clone()];
-            games.sides = sides
-                .iter()
-                .map(|&side| Player::BOTH[usize::from(side != 0)])
-                .collect();
-            games
-                .shard
-                .restore(saved.state.steps, &saved.state.games[numbers])?;
+            games.sides = sides.iter().map(|&side| Player::BOTH[usize::from(side != 0)]).collect();
+            games.shard.restore(saved.state.steps, &saved.state.games[numbers])?;
             Ok(games)
         });
         let restored = restored.collect::<Result<Vec<_>, EnvError>>()?;
@@ -445,9 +422,7 @@ impl<G: Game> VecEnv<G> {
     /// Whether an opponent can be interrupted.
     pub fn can_be_interrupted(&self) -> bool {
         let opponents = self.parts.iter().flat_map(|part| &part.opponent);
-        opponents
-            .into_iter()
-            .any(|opponent| opponent.can_be_interrupted())
+        opponents.into_iter().any(|opponent| opponent.can_be_interrupted())
     }
 
     /// Changes every part, with its rows; `work` says whether it was not interrupted. If it was, all games are put
@@ -458,9 +433,7 @@ impl<G: Game> VecEnv<G> {
         work: impl Fn(&mut Part<G>, &NewGames, Option<Rows<'_>>) -> bool + Sync,
     ) -> Result<(), Interrupted> {
         let copy = |part: &Part<G>| part.games.clone();
-        let before = self
-            .can_be_interrupted()
-            .then(|| self.parts.iter().map(copy).collect::<Vec<_>>());
+        let before = self.can_be_interrupted().then(|| self.parts.iter().map(copy).collect::<Vec<_>>());
         let VecEnv { parts, new, .. } = self;
         if in_parallel(parts, rows, &|part, rows| work(part, new, rows)) {
             return Ok(());
@@ -473,12 +446,7 @@ impl<G: Game> VecEnv<G> {
     }
 
     /// Lets every part write its chunk of `out`, which has `width` numbers per game.
-    fn write_each<T: Send>(
-        &self,
-        out: &mut [T],
-        width: usize,
-        write: impl Fn(&Games<G>, &mut [T]) + Sync,
-    ) {
+    fn write_each<T: Send>(&self, out: &mut [T], width: usize, write: impl Fn(&Games<G>, &mut [T]) + Sync) {
         match &self.parts[..] {
             [part] => write(&part.games, out),
             parts => parts
@@ -496,11 +464,7 @@ impl<G: Encode> VecEnv<G> {
     /// Panics unless `out` has that many numbers.
     pub fn observe(&self, out: &mut [f32]) {
         let width = self.game.feature_count();
-        assert_eq!(
-            out.len(),
-            self.len() * width,
-            "one number per feature and game"
-        );
+        assert_eq!(out.len(), self.len() * width, "one number per feature and game");
         self.write_each(out, width, |games, out| games.shard.observe(out));
     }
 

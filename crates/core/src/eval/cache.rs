@@ -41,11 +41,7 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
     /// A cache of at least `capacity` positions, rounded up to a power of two. Allocates all memory here.
     pub fn new(game: &G, inner: E, capacity: usize) -> Cache<G, E> {
         let entries = capacity.next_power_of_two().max(WAYS);
-        let actions = if inner.has_policy() {
-            game.actions()
-        } else {
-            0
-        };
+        let actions = if inner.has_policy() { game.actions() } else { 0 };
         Cache {
             actions,
             sets: vec![Set::default(); entries / WAYS],
@@ -156,8 +152,7 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Cache<G, E> {
         let count = self.missing.len();
         self.hits += (positions.len() - count) as u64;
         self.misses += count as u64;
-        self.missing
-            .evaluate(&mut self.inner, width, logits, evaluations);
+        self.missing.evaluate(&mut self.inner, width, logits, evaluations);
         for index in 0..count {
             let place = self.make_room(self.hashes[index]);
             let (position, evaluation, logits) = self.missing.result(index, width);

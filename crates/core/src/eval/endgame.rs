@@ -22,14 +22,7 @@ pub struct WithEndgames<G: Game, E> {
 impl<G: Game, E: Evaluator<G>> WithEndgames<G, E> {
     /// These tables in front of `inner`.
     pub fn new(game: G, tables: Arc<dyn Endgames<G>>, inner: E) -> WithEndgames<G, E> {
-        WithEndgames {
-            game,
-            tables,
-            inner,
-            hits: 0,
-            known: Vec::new(),
-            unknown: Rest::new(),
-        }
+        WithEndgames { game, tables, inner, hits: 0, known: Vec::new(), unknown: Rest::new() }
     }
 
     /// The number of positions found in the tables.
@@ -66,10 +59,7 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for WithEndgames<G, E> {
         for (row, (position, known)) in positions.iter().zip(&self.known).enumerate() {
             match *known {
                 Some(proven) => {
-                    evaluations[row] = Evaluation {
-                        value: Value::proven(proven),
-                        proven: Some(proven),
-                    };
+                    evaluations[row] = Evaluation { value: Value::proven(proven), proven: Some(proven) };
                     logits[row * width..][..width].fill(0.0);
                 }
                 None => {
@@ -78,7 +68,6 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for WithEndgames<G, E> {
             }
         }
         self.hits += (positions.len() - self.unknown.len()) as u64;
-        self.unknown
-            .evaluate(&mut self.inner, width, logits, evaluations);
+        self.unknown.evaluate(&mut self.inner, width, logits, evaluations);
     }
 }

@@ -15,10 +15,7 @@ pub struct Evaluation {
 impl Evaluation {
     /// An evaluation without a proven result.
     pub const fn of(value: Value) -> Evaluation {
-        Evaluation {
-            value,
-            proven: None,
-        }
+        Evaluation { value, proven: None }
     }
 }
 

@@ -9,11 +9,7 @@ use crate::game::{Action, Mask};
 /// Panics if no action is legal.
 pub fn favourite<M: Mask>(legal: &M, logits: &[f32]) -> Action {
     let better = |best: Action, action: Action| {
-        if logits[action.index()] > logits[best.index()] {
-            action
-        } else {
-            best
-        }
+        if logits[action.index()] > logits[best.index()] { action } else { best }
     };
     legal.iter().reduce(better).expect("an action is legal")
 }

@@ -14,13 +14,7 @@ pub(super) struct Rest<P> {
 
 impl<P: Copy> Rest<P> {
     pub(super) fn new() -> Rest<P> {
-        Rest {
-            positions: Vec::new(),
-            seeds: Vec::new(),
-            logits: Vec::new(),
-            evaluations: Vec::new(),
-            rows: Vec::new(),
-        }
+        Rest { positions: Vec::new(), seeds: Vec::new(), logits: Vec::new(), evaluations: Vec::new(), rows: Vec::new() }
     }
 
     pub(super) fn clear(&mut self) {

@@ -43,13 +43,7 @@ impl<G: Game> Evaluator<G> for Rollout<G> {
         false
     }
 
-    fn evaluate(
-        &mut self,
-        positions: &[G::Position],
-        seeds: &[u64],
-        _: &mut [f32],
-        evaluations: &mut [Evaluation],
-    ) {
+    fn evaluate(&mut self, positions: &[G::Position], seeds: &[u64], _: &mut [f32], evaluations: &mut [Evaluation]) {
         for ((position, &seed), out) in positions.iter().zip(seeds).zip(evaluations) {
             let player = self.game.to_move(position);
             *out = Evaluation::of(self.play_out(*position, seed, player));

@@ -16,11 +16,7 @@ impl<F> ScriptedEvaluator<F> {
     where
         F: FnMut(&G::Position, &mut [f32]) -> Evaluation,
     {
-        ScriptedEvaluator {
-            actions: game.actions(),
-            batch,
-            function,
-        }
+        ScriptedEvaluator { actions: game.actions(), batch, function }
     }
 }
 
@@ -33,13 +29,7 @@ where
         self.batch
     }
 
-    fn evaluate(
-        &mut self,
-        positions: &[G::Position],
-        _: &[u64],
-        logits: &mut [f32],
-        evaluations: &mut [Evaluation],
-    ) {
+    fn evaluate(&mut self, positions: &[G::Position], _: &[u64], logits: &mut [f32], evaluations: &mut [Evaluation]) {
         let rows = logits.chunks_exact_mut(self.actions);
         for ((position, row), out) in positions.iter().zip(rows).zip(evaluations) {
             *out = (self.function)(position, row);

@@ -12,13 +12,7 @@ impl<G: Game> Evaluator<G> for Uniform {
         false
     }
 
-    fn evaluate(
-        &mut self,
-        _: &[G::Position],
-        _: &[u64],
-        _: &mut [f32],
-        evaluations: &mut [Evaluation],
-    ) {
+    fn evaluate(&mut self, _: &[G::Position], _: &[u64], _: &mut [f32], evaluations: &mut [Evaluation]) {
         evaluations.fill(Evaluation::of(Value::EVEN));
     }
 }

@@ -18,22 +18,12 @@ pub struct Value {
 
 impl Value {
     /// The value of a position about which nothing is known: both sides win equally often.
-    pub const EVEN: Value = Value {
-        win: 0.5,
-        draw: 0.0,
-        loss: 0.5,
-        score: 0.0,
-    };
+    pub const EVEN: Value = Value { win: 0.5, draw: 0.0, loss: 0.5, score: 0.0 };
 
     /// The value of a known result.
     pub fn certain(verdict: Verdict, score: f32) -> Value {
         let is = |other| f32::from(u8::from(verdict == other));
-        Value {
-            win: is(Verdict::Win),
-            draw: is(Verdict::Draw),
-            loss: is(Verdict::Loss),
-            score,
-        }
+        Value { win: is(Verdict::Win), draw: is(Verdict::Draw), loss: is(Verdict::Loss), score }
     }
 
     /// The value of a proven result. Its score is unknown; 1 point is the least that a winner leads by.
@@ -57,11 +47,6 @@ impl Value {
     #[inline]
     #[must_use]
     pub fn flip(&self) -> Value {
-        Value {
-            win: self.loss,
-            draw: self.draw,
-            loss: self.win,
-            score: -self.score,
-        }
+        Value { win: self.loss, draw: self.draw, loss: self.win, score: -self.score }
     }
 }

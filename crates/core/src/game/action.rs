@@ -51,11 +51,7 @@ pub trait Mask: Copy + Default + Eq + Hash + fmt::Debug + Send + Sync + 'static 
     #[inline]
     fn iter(&self) -> Actions<'_> {
         let words = self.words();
-        Actions {
-            words,
-            current: words[0],
-            base: 0,
-        }
+        Actions { words, current: words[0], base: 0 }
     }
 }
 
@@ -95,9 +91,7 @@ impl<const WORDS: usize> Default for ActionMask<WORDS> {
 
 impl<const WORDS: usize> fmt::Debug for ActionMask<WORDS> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_set()
-            .entries(self.iter().map(|action| action.0))
-            .finish()
+        out.debug_set().entries(self.iter().map(|action| action.0)).finish()
     }
 }
 

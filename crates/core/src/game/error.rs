@@ -34,20 +34,12 @@ impl fmt::Display for Problem {
 impl PositionError {
     /// The named field, which holds `found`, cannot be read.
     pub fn new(field: &'static str, found: &str, problem: impl Into<String>) -> PositionError {
-        PositionError {
-            field,
-            found: shorten(found),
-            problem: Problem::Form(problem.into()),
-        }
+        PositionError { field, found: shorten(found), problem: Problem::Form(problem.into()) }
     }
 
     /// The named field, which holds `found`, breaks a rule of the game.
     pub fn rule(field: &'static str, found: &str, reason: Reason) -> PositionError {
-        PositionError {
-            field,
-            found: shorten(found),
-            problem: Problem::Rule(reason),
-        }
+        PositionError { field, found: shorten(found), problem: Problem::Rule(reason) }
     }
 
     /// The text has the wrong number of fields.
@@ -95,27 +87,17 @@ pub struct ActionError {
 impl ActionError {
     /// The action written as `text` is illegal or does not exist.
     pub fn new(text: &str, reason: Reason) -> ActionError {
-        ActionError {
-            text: shorten(text),
-            reason,
-            unreadable: false,
-        }
+        ActionError { text: shorten(text), reason, unreadable: false }
     }
 
     /// `text` does not have the form of an action; the reason describes that form.
     pub fn unreadable(text: &str, reason: Reason) -> ActionError {
-        ActionError {
-            unreadable: true,
-            ..ActionError::new(text, reason)
-        }
+        ActionError { unreadable: true, ..ActionError::new(text, reason) }
     }
 
     /// The same error with the action as the user wrote it.
     pub fn with_text(self, text: &str) -> ActionError {
-        ActionError {
-            text: shorten(text),
-            ..self
-        }
+        ActionError { text: shorten(text), ..self }
     }
 
     /// The reason without the text.

@@ -19,11 +19,7 @@ pub fn parse_board(shape: BoardText, text: &str) -> Result<Vec<(usize, char)>, P
     let error = |problem: String| PositionError::new("board", text, problem);
     let rows: Vec<&str> = text.split('/').collect();
     if rows.len() != shape.rows {
-        return Err(error(format!(
-            "{} rows, expected {}",
-            rows.len(),
-            shape.rows
-        )));
+        return Err(error(format!("{} rows, expected {}", rows.len(), shape.rows)));
     }
     let mut pieces = Vec::new();
     for (row, symbols) in (0..shape.rows).rev().zip(rows) {
@@ -50,11 +46,7 @@ pub fn parse_board(shape: BoardText, text: &str) -> Result<Vec<(usize, char)>, P
             return Err(error(format!(
                 "row {} has {} {column} places, expected {}",
                 row + 1,
-                if column > shape.columns {
-                    "at least"
-                } else {
-                    "only"
-                },
+                if column > shape.columns { "at least" } else { "only" },
                 shape.columns
             )));
         }

@@ -22,10 +22,7 @@ pub use player::{Outcome, Player, Verdict};
 pub use proven::Proven;
 pub use reason::{Reason, Wording};
 
-const NO_SUCH_ACTION: Wording = Wording {
-    key: "no_such_action",
-    english: "the game has only {actions} actions",
-};
+const NO_SUCH_ACTION: Wording = Wording { key: "no_such_action", english: "the game has only {actions} actions" };
 
 /// The rules of one game with their settings.
 ///
@@ -145,10 +142,7 @@ pub trait Game: Clone + Send + Sync + 'static {
         }
         if !self.legal(position).contains(action) {
             let reason = self.why_illegal(position, action);
-            return Err(ActionError::new(
-                &self.action_text(position, action),
-                reason,
-            ));
+            return Err(ActionError::new(&self.action_text(position, action), reason));
         }
         self.play(position, action);
         Ok(())
@@ -157,17 +151,13 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// Reads action text and plays it if it is legal.
     fn play_text(&self, position: &mut Self::Position, text: &str) -> Result<Action, ActionError> {
         let action = self.parse_action(position, text)?;
-        self.try_play(position, action)
-            .map_err(|error| error.with_text(text))?;
+        self.try_play(position, action).map_err(|error| error.with_text(text))?;
         Ok(action)
     }
 
     /// Displays the position as a board in text.
     fn display<'a>(&'a self, position: &'a Self::Position) -> Drawing<'a, Self> {
-        Drawing {
-            game: self,
-            position,
-        }
+        Drawing { game: self, position }
     }
 }
 

@@ -105,29 +105,17 @@ impl Outcome {
             std::cmp::Ordering::Less => Some(Player::Black),
             std::cmp::Ordering::Equal => None,
         };
-        Outcome {
-            winner,
-            score: Some(score),
-            truncated: false,
-        }
+        Outcome { winner, score: Some(score), truncated: false }
     }
 
     /// A finished game without points; `None` is a draw.
     pub const fn plain(winner: Option<Player>) -> Outcome {
-        Outcome {
-            winner,
-            score: None,
-            truncated: false,
-        }
+        Outcome { winner, score: None, truncated: false }
     }
 
     /// A game cut off by the limit on its length: a draw regardless of points.
     pub const fn truncated(score: Option<[u8; 2]>) -> Outcome {
-        Outcome {
-            winner: None,
-            score,
-            truncated: true,
-        }
+        Outcome { winner: None, score, truncated: true }
     }
 
     /// The result for `player`.
@@ -143,8 +131,6 @@ impl Outcome {
     /// Own points minus the opponent's, 0 in games without points.
     #[inline]
     pub fn score_difference(&self, player: Player) -> i8 {
-        self.score.map_or(0, |score| {
-            score[player.index()] as i8 - score[(!player).index()] as i8
-        })
+        self.score.map_or(0, |score| score[player.index()] as i8 - score[(!player).index()] as i8)
     }
 }

@@ -17,33 +17,21 @@ pub struct Proven {
 
 impl Proven {
     /// A draw in a game that is not over.
-    pub const DRAW: Proven = Proven {
-        verdict: Verdict::Draw,
-        plies: None,
-    };
+    pub const DRAW: Proven = Proven { verdict: Verdict::Draw, plies: None };
 
     /// A win in this many plies.
     pub const fn win(plies: u32) -> Proven {
-        Proven {
-            verdict: Verdict::Win,
-            plies: Some(plies),
-        }
+        Proven { verdict: Verdict::Win, plies: Some(plies) }
     }
 
     /// A loss in this many plies.
     pub const fn loss(plies: u32) -> Proven {
-        Proven {
-            verdict: Verdict::Loss,
-            plies: Some(plies),
-        }
+        Proven { verdict: Verdict::Loss, plies: Some(plies) }
     }
 
     /// The result of a game that is over.
     pub const fn over(verdict: Verdict) -> Proven {
-        Proven {
-            verdict,
-            plies: Some(0),
-        }
+        Proven { verdict, plies: Some(0) }
     }
 
     /// Whether the game is over.
@@ -56,10 +44,7 @@ impl Proven {
     #[inline]
     #[must_use]
     pub const fn flip(self) -> Proven {
-        Proven {
-            verdict: self.verdict.flip(),
-            plies: self.plies,
-        }
+        Proven { verdict: self.verdict.flip(), plies: self.plies }
     }
 
     /// The same result one ply earlier, from the same player's point of view.
@@ -68,10 +53,7 @@ impl Proven {
     pub fn before(self) -> Proven {
         match self.verdict {
             Verdict::Draw => Proven::DRAW,
-            verdict => Proven {
-                verdict,
-                plies: self.plies.map(|plies| plies + 1),
-            },
+            verdict => Proven { verdict, plies: self.plies.map(|plies| plies + 1) },
         }
     }
 
@@ -112,10 +94,7 @@ mod tests {
 
     #[test]
     fn players_prefer_quick_wins_and_slow_losses() {
-        let unknown = |verdict| Proven {
-            verdict,
-            plies: None,
-        };
+        let unknown = |verdict| Proven { verdict, plies: None };
         let best_first = [
             Proven::over(Verdict::Win),
             Proven::win(1),

@@ -16,10 +16,7 @@ pub struct Wording {
 impl Wording {
     /// A reason without facts.
     pub const fn reason(self) -> Reason {
-        Reason {
-            wording: self,
-            facts: Vec::new(),
-        }
+        Reason { wording: self, facts: Vec::new() }
     }
 }
 

@@ -4,12 +4,10 @@ use std::fmt;
 
 use super::text::{fields, parse_number, parse_player};
 use crate::game::{
-    Action, ActionError, ActionMask, BoardText, Game, Mask, Outcome, Player, PositionError, Reason,
-    parse_board, write_board,
+    Action, ActionError, ActionMask, BoardText, Game, Mask, Outcome, Player, PositionError, Reason, parse_board,
+    write_board,
 };
-use crate::games::reasons::{
-    ALREADY_FOUR, COLUMN_FULL, COLUMN_SHAPE, GAME_OVER, STONE_ABOVE_GAP, STONE_COUNTS,
-};
+use crate::games::reasons::{ALREADY_FOUR, COLUMN_FULL, COLUMN_SHAPE, GAME_OVER, STONE_ABOVE_GAP, STONE_COUNTS};
 
 /// Number of columns.
 pub const COLUMNS: usize = 7;
@@ -31,11 +29,7 @@ const TOP: u64 = BOTTOM << (ROWS - 1);
 
 const FIELDS: [&str; 3] = ["board", "to move", "ply"];
 
-const BOARD: BoardText = BoardText {
-    columns: COLUMNS,
-    rows: ROWS,
-    letters: "wb",
-};
+const BOARD: BoardText = BoardText { columns: COLUMNS, rows: ROWS, letters: "wb" };
 
 /// The rules of connect four.
 #[derive(Clone, Debug)]
@@ -60,10 +54,7 @@ impl ConnectFourPosition {
     /// The same with another player to move, which the rules may not allow.
     #[inline]
     pub(crate) fn seen_by(&self, viewer: Player) -> ConnectFourPosition {
-        ConnectFourPosition {
-            to_move: viewer,
-            ..*self
-        }
+        ConnectFourPosition { to_move: viewer, ..*self }
     }
 
     /// The player to move: White when both have equally many stones.
@@ -102,9 +93,7 @@ impl ConnectFourPosition {
     /// The owner of the stone in this circle.
     pub fn at(&self, column: usize, row: usize) -> Option<Player> {
         let bit = HEIGHT * column + row;
-        Player::BOTH
-            .into_iter()
-            .find(|player| self.stones(*player) >> bit & 1 == 1)
+        Player::BOTH.into_iter().find(|player| self.stones(*player) >> bit & 1 == 1)
     }
 }
 
@@ -165,10 +154,7 @@ impl Game for ConnectFour {
 
     #[inline]
     fn start(&self) -> ConnectFourPosition {
-        ConnectFourPosition {
-            stones: [0; 2],
-            to_move: Player::White,
-        }
+        ConnectFourPosition { stones: [0; 2], to_move: Player::White }
     }
 
     #[inline]
@@ -244,11 +230,7 @@ impl Game for ConnectFour {
     }
 
     fn position_text(&self, position: &ConnectFourPosition) -> String {
-        let board = write_board(BOARD, |place| {
-            position
-                .at(place % COLUMNS, place / COLUMNS)
-                .map(Player::letter)
-        });
+        let board = write_board(BOARD, |place| position.at(place % COLUMNS, place / COLUMNS).map(Player::letter));
         format!("{board} {} {}", position.to_move().letter(), position.ply())
     }
 
@@ -289,11 +271,7 @@ impl Game for ConnectFour {
             ));
         }
         if parse_number("ply", ply)? != position.ply() {
-            return Err(PositionError::new(
-                "ply",
-                ply,
-                format!("there are {} stones", position.ply()),
-            ));
+            return Err(PositionError::new("ply", ply, format!("there are {} stones", position.ply())));
         }
         Ok(position)
     }
@@ -321,12 +299,7 @@ impl Game for ConnectFour {
             writeln!(out)?;
         }
         writeln!(out, "   A B C D E F G")?;
-        writeln!(
-            out,
-            "{} to move, ply {}",
-            position.to_move().name(),
-            position.ply()
-        )
+        writeln!(out, "{} to move, ply {}", position.to_move().name(), position.ply())
     }
 }
 

@@ -4,22 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::text::{fields, parse_number};
-use crate::game::{
-    Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError, Reason, Wording,
-};
+use crate::game::{Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError, Reason, Wording};
 use crate::games::reasons::GAME_OVER;
 
 /// The maximum number of branches of a node.
 pub const MAX_BRANCHES: usize = 8;
 
-const NO_BRANCH: Wording = Wording {
-    key: "no_branch",
-    english: "this node has {branches} branches",
-};
-const NO_NUMBER: Wording = Wording {
-    key: "no_number",
-    english: "expected a number below {limit}",
-};
+const NO_BRANCH: Wording = Wording { key: "no_branch", english: "this node has {branches} branches" };
+const NO_NUMBER: Wording = Wording { key: "no_number", english: "expected a number below {limit}" };
 
 const FIELDS: [&str; 2] = ["node", "ply"];
 
@@ -85,10 +77,7 @@ impl Scripted {
     pub fn new(root: &Node) -> Scripted {
         let mut nodes = Vec::new();
         flatten(root, Player::White, &mut nodes);
-        Scripted {
-            nodes: nodes.into(),
-            max_plies: 0,
-        }
+        Scripted { nodes: nodes.into(), max_plies: 0 }
     }
 
     /// The number of nodes.
@@ -106,21 +95,10 @@ impl Scripted {
 fn flatten(node: &Node, parent: Player, nodes: &mut Vec<Flat>) -> u32 {
     let index = nodes.len();
     match node {
-        Node::End(outcome) => nodes.push(Flat {
-            to_move: !parent,
-            branches: Vec::new(),
-            outcome: Some(*outcome),
-        }),
+        Node::End(outcome) => nodes.push(Flat { to_move: !parent, branches: Vec::new(), outcome: Some(*outcome) }),
         Node::Choice(to_move, branches) => {
-            assert!(
-                (1..=MAX_BRANCHES).contains(&branches.len()),
-                "a choice has 1 to {MAX_BRANCHES} branches"
-            );
-            nodes.push(Flat {
-                to_move: *to_move,
-                branches: Vec::new(),
-                outcome: None,
-            });
+            assert!((1..=MAX_BRANCHES).contains(&branches.len()), "a choice has 1 to {MAX_BRANCHES} branches");
+            nodes.push(Flat { to_move: *to_move, branches: Vec::new(), outcome: None });
             for branch in branches {
                 let child = flatten(branch, *to_move, nodes);
                 nodes[index].branches.push(child);
@@ -201,10 +179,7 @@ impl Game for Scripted {
 
     fn parse_position(&self, text: &str) -> Result<ScriptedPosition, PositionError> {
         let [node, ply] = fields(text, &FIELDS)?;
-        let position = ScriptedPosition {
-            node: parse_number("node", node)?,
-            ply: parse_number("ply", ply)?,
-        };
+        let position = ScriptedPosition { node: parse_number("node", node)?, ply: parse_number("ply", ply)? };
         if position.node() >= self.nodes.len() {
             let problem = format!("there are {} nodes", self.nodes.len());
             return Err(PositionError::new("node", node, problem));
@@ -221,9 +196,7 @@ impl Game for Scripted {
             .ok()
             .filter(|&index| usize::from(index) < MAX_BRANCHES)
             .map(Action)
-            .ok_or_else(|| {
-                ActionError::unreadable(text, NO_NUMBER.reason().with("limit", MAX_BRANCHES))
-            })
+            .ok_or_else(|| ActionError::unreadable(text, NO_NUMBER.reason().with("limit", MAX_BRANCHES)))
     }
 
     fn draw(&self, position: &ScriptedPosition, out: &mut fmt::Formatter<'_>) -> fmt::Result {

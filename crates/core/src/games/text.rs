@@ -3,14 +3,9 @@
 use crate::game::{Player, PositionError};
 
 /// Splits position text into the named fields.
-pub fn fields<'a, const N: usize>(
-    text: &'a str,
-    names: &[&str; N],
-) -> Result<[&'a str; N], PositionError> {
+pub fn fields<'a, const N: usize>(text: &'a str, names: &[&str; N]) -> Result<[&'a str; N], PositionError> {
     let parts: Vec<&str> = text.split(' ').collect();
-    parts
-        .try_into()
-        .map_err(|_| PositionError::field_count(text, names))
+    parts.try_into().map_err(|_| PositionError::field_count(text, names))
 }
 
 /// Reads `w` or `b`.
@@ -30,7 +25,5 @@ pub fn parse_number(field: &'static str, text: &str) -> Result<u32, PositionErro
     text.parse()
         .ok()
         .filter(|&number| plain && number <= LIMIT)
-        .ok_or_else(|| {
-            PositionError::new(field, text, format!("expected a number from 0 to {LIMIT}"))
-        })
+        .ok_or_else(|| PositionError::new(field, text, format!("expected a number from 0 to {LIMIT}")))
 }

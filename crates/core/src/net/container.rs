@@ -119,12 +119,7 @@ impl Array {
         for number in numbers {
             number.write(&mut bytes);
         }
-        Array {
-            name: name.into(),
-            dtype: T::DTYPE,
-            dims,
-            bytes,
-        }
+        Array { name: name.into(), dtype: T::DTYPE, dims, bytes }
     }
 
     /// An array of one dimension.
@@ -144,11 +139,7 @@ struct Versioned<'a, H> {
 impl Format {
     /// The content of a file.
     pub fn write(&self, header: &impl Serialize, arrays: &[Array]) -> Vec<u8> {
-        let header = Versioned {
-            format: self.version,
-            checksum: checksum::BLANK,
-            header,
-        };
+        let header = Versioned { format: self.version, checksum: checksum::BLANK, header };
         let header = serde_json::to_string(&header).expect("a header is plain data");
         let views = arrays.iter().map(|array| {
             let view = TensorView::new(array.dtype, array.dims.clone(), &array.bytes);
@@ -162,10 +153,7 @@ impl Format {
     }
 
     /// Reads the content of a file. An error says what is wrong.
-    pub fn read<'a, H: DeserializeOwned>(
-        &self,
-        bytes: &'a [u8],
-    ) -> Result<(H, SafeTensors<'a>), String> {
+    pub fn read<'a, H: DeserializeOwned>(&self, bytes: &'a [u8]) -> Result<(H, SafeTensors<'a>), String> {
         #[derive(Deserialize)]
         struct Version {
             format: u32,
@@ -180,20 +168,15 @@ impl Format {
         }
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
         let header = metadata.metadata().as_ref().and_then(|all| all.get(*key));
-        let header =
-            header.ok_or_else(|| format!("it holds no {what}: its metadata has no `{key}`"))?;
+        let header = header.ok_or_else(|| format!("it holds no {what}: its metadata has no `{key}`"))?;
         let fits = checksum::fits(bytes);
         if fits == Some(false) {
             return Err("damaged: its checksum does not fit; use a copy of the file".to_owned());
         }
-        let broken_header = |error: serde_json::Error| {
-            format!("broken header: {}", shorten_quotes(&error.to_string()))
-        };
+        let broken_header = |error: serde_json::Error| format!("broken header: {}", shorten_quotes(&error.to_string()));
         let Version { format } = serde_json::from_str(header).map_err(broken_header)?;
         if format != *version {
-            return Err(format!(
-                "{what} format {format}, this program reads {version}; use the version that wrote it"
-            ));
+            return Err(format!("{what} format {format}, this program reads {version}; use the version that wrote it"));
         }
         if fits.is_none() {
             return Err("its header has no checksum; use a copy of the file".to_owned());
@@ -223,18 +206,11 @@ pub fn wrong_size(size: u64, stated: u64) -> String {
 }
 
 /// The dimensions of an array, and its numbers.
-pub fn array<T: Number>(
-    arrays: &SafeTensors<'_>,
-    name: &str,
-) -> Result<(Vec<usize>, Vec<T>), String> {
-    let view = arrays
-        .tensor(name)
-        .map_err(|error| format!("array `{name}`: {error}"))?;
+pub fn array<T: Number>(arrays: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<T>), String> {
+    let view = arrays.tensor(name).map_err(|error| format!("array `{name}`: {error}"))?;
     let (dtype, wanted) = (view.dtype(), T::DTYPE);
     if dtype != wanted {
-        return Err(format!(
-            "array `{name}` is {dtype:?}; it must be {wanted:?}"
-        ));
+        return Err(format!("array `{name}` is {dtype:?}; it must be {wanted:?}"));
     }
     Ok((view.shape().to_vec(), T::read(view.data())))
 }

@@ -65,11 +65,7 @@ impl<G: Encode, N: Network> NetEvaluator<G, N> {
     /// # Panics
     /// Panics if the network is for another shape.
     pub fn with_net(game: G, net: N) -> NetEvaluator<G, N> {
-        assert_eq!(
-            *net.shape(),
-            NetShape::of(&game),
-            "the network must fit the game"
-        );
+        assert_eq!(*net.shape(), NetShape::of(&game), "the network must fit the game");
         NetEvaluator {
             logits: Logits::new(*net.shape()),
             game,
@@ -83,10 +79,7 @@ impl<G: Encode, N: Network> NetEvaluator<G, N> {
     /// Adds the nanoseconds spent on computing features to the counter `spent`; `now` is a clock in nanoseconds.
     #[must_use]
     pub fn with_stopwatch(self, now: fn() -> u64, spent: Arc<AtomicU64>) -> NetEvaluator<G, N> {
-        NetEvaluator {
-            stopwatch: Some(Stopwatch { now, spent }),
-            ..self
-        }
+        NetEvaluator { stopwatch: Some(Stopwatch { now, spent }), ..self }
     }
 }
 
@@ -95,22 +88,14 @@ impl<G: Encode, N: Network + Send> Evaluator<G> for NetEvaluator<G, N> {
         N::BATCH
     }
 
-    fn evaluate(
-        &mut self,
-        positions: &[G::Position],
-        _: &[u64],
-        logits: &mut [f32],
-        evaluations: &mut [Evaluation],
-    ) {
+    fn evaluate(&mut self, positions: &[G::Position], _: &[u64], logits: &mut [f32], evaluations: &mut [Evaluation]) {
         let start = self.stopwatch.as_ref().map(|watch| (watch.now)());
         self.features.clear();
         for position in positions {
             self.features.push(&self.game, position);
         }
         if let (Some(watch), Some(start)) = (&self.stopwatch, start) {
-            watch
-                .spent
-                .fetch_add((watch.now)() - start, Ordering::Relaxed);
+            watch.spent.fetch_add((watch.now)() - start, Ordering::Relaxed);
         }
         self.net.evaluate(&self.features, &mut self.logits);
         let actions = self.net.shape().actions;

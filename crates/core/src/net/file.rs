@@ -8,11 +8,7 @@ use super::version::GameVersion;
 use super::weights::Weights;
 use crate::encode::Encode;
 
-const FORMAT: Format = Format {
-    key: "jarmo",
-    what: "agent",
-    version: 3,
-};
+const FORMAT: Format = Format { key: "jarmo", what: "agent", version: 3 };
 
 /// What an agent file says about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,20 +66,10 @@ impl AgentFile {
     ///
     /// # Panics
     /// Panics if the weights are for another game.
-    pub fn new<G: Encode>(
-        game: &G,
-        weights: Weights,
-        provenance: Provenance,
-        results: Vec<MatchResult>,
-    ) -> AgentFile {
+    pub fn new<G: Encode>(game: &G, weights: Weights, provenance: Provenance, results: Vec<MatchResult>) -> AgentFile {
         let version = GameVersion::of(game);
         assert_eq!(*weights.shape(), version.shape, "weights of this game");
-        let header = AgentHeader {
-            version,
-            net: weights.net().clone(),
-            provenance,
-            results,
-        };
+        let header = AgentHeader { version, net: weights.net().clone(), provenance, results };
         AgentFile { header, weights }
     }
 

@@ -51,20 +51,12 @@ impl FrozenNet {
             _ => return None,
         };
         let shape = *weights.shape();
-        Some(FrozenNet {
-            runner,
-            kind,
-            shape,
-        })
+        Some(FrozenNet { runner, kind, shape })
     }
 
     /// Any other network with fixed weights.
     pub fn of<N: Network + Clone + Send + 'static>(net: N) -> FrozenNet {
-        FrozenNet {
-            shape: *net.shape(),
-            runner: Box::new(Other(net)),
-            kind: KernelKind::Portable,
-        }
+        FrozenNet { shape: *net.shape(), runner: Box::new(Other(net)), kind: KernelKind::Portable }
     }
 
     /// The kernel that evaluates this network; the portable one if it is none of these kernels.
@@ -88,10 +80,7 @@ impl FrozenNet {
 
 impl Clone for FrozenNet {
     fn clone(&self) -> FrozenNet {
-        FrozenNet {
-            runner: self.runner.fork(),
-            ..*self
-        }
+        FrozenNet { runner: self.runner.fork(), ..*self }
     }
 }
 
@@ -140,13 +129,7 @@ trait Numbers: Copy + Send + Sync + 'static {
     /// Prepares the trunk, `[rows, width]`, for products.
     fn take(self, trunk: &[f32], width: usize, inputs: &mut Self::Inputs);
     /// The product of the trunk, of which `inputs` were taken.
-    fn dense(
-        self,
-        layer: &Self::Layer,
-        trunk: &[f32],
-        inputs: &Self::Inputs,
-        epilogue: Epilogue<'_>,
-    );
+    fn dense(self, layer: &Self::Layer, trunk: &[f32], inputs: &Self::Inputs, epilogue: Epilogue<'_>);
 }
 
 /// 32-bit floats.
@@ -237,12 +220,7 @@ struct Runner<N: Numbers> {
 impl<N: Numbers> Runner<N> {
     fn new(net: Arc<Packed<N>>) -> Runner<N> {
         let size = CHUNK * net.width;
-        Runner {
-            trunk: Aligned::new(size),
-            next: Aligned::new(size),
-            inputs: N::inputs(net.width),
-            net,
-        }
+        Runner { trunk: Aligned::new(size), next: Aligned::new(size), inputs: N::inputs(net.width), net }
     }
 
     /// Evaluates positions `range` of the batch; `out` is `[range, stride]`.
@@ -256,10 +234,7 @@ impl<N: Numbers> Runner<N> {
         }
         numbers.take(trunk, width, inputs);
         for block in &self.net.blocks {
-            let epilogue = Epilogue::Hidden {
-                residual: trunk,
-                out: next,
-            };
+            let epilogue = Epilogue::Hidden { residual: trunk, out: next };
             numbers.dense(block, trunk, inputs, epilogue);
             swap(&mut trunk, &mut next);
             numbers.take(trunk, width, inputs);

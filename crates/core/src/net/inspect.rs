@@ -63,10 +63,7 @@ impl Inspection {
     /// Adds the network's output for a position.
     #[must_use]
     pub fn with_output(self, output: NetOutput) -> Inspection {
-        Inspection {
-            output: Some(output),
-            ..self
-        }
+        Inspection { output: Some(output), ..self }
     }
 }
 
@@ -75,20 +72,15 @@ impl NetOutput {
     pub fn new<G: Encode>(file: &AgentFile, game: &G, position: &G::Position) -> NetOutput {
         let mut batch = FeatureBatch::new();
         batch.push(game, position);
-        let mut net = FrozenNet::with_kernel(file.weights(), KernelKind::Portable)
-            .expect("the portable kernel runs everywhere");
+        let mut net =
+            FrozenNet::with_kernel(file.weights(), KernelKind::Portable).expect("the portable kernel runs everywhere");
         let mut logits = Logits::new(*net.shape());
         net.evaluate(&batch, &mut logits);
         let legal = game.legal(position);
         let actions: Vec<_> = legal.iter().collect();
-        let mut policy: Vec<f32> = actions
-            .iter()
-            .map(|action| logits.policy(0)[action.index()])
-            .collect();
+        let mut policy: Vec<f32> = actions.iter().map(|action| logits.policy(0)[action.index()]).collect();
         softmax(&mut policy);
-        let texts = actions
-            .iter()
-            .map(|&action| game.action_text(position, action));
+        let texts = actions.iter().map(|&action| game.action_text(position, action));
         let mut policy: Vec<(String, f32)> = texts.zip(policy).collect();
         policy.sort_by(|left, right| right.1.total_cmp(&left.1));
         let mut result = logits.result(0).to_vec();
@@ -126,11 +118,7 @@ impl fmt::Display for Inspection {
             header.net, self.parameters, version.shape.features, version.shape.actions
         )?;
         let from = &header.provenance;
-        let run = if from.run.is_empty() {
-            "no run"
-        } else {
-            &from.run
-        };
+        let run = if from.run.is_empty() { "no run" } else { &from.run };
         writeln!(
             out,
             "from: {}, {}, seed {}, step {}, {} games",
@@ -164,10 +152,7 @@ impl fmt::Display for Inspection {
         if let Some(output) = &self.output {
             writeln!(out, "position: {}", output.position)?;
             let [win, draw, loss] = [0, 1, 2].map(|index| 100.0 * output.result[index]);
-            writeln!(
-                out,
-                "the player to move wins {win:.1} %, draws {draw:.1} %, loses {loss:.1} %"
-            )?;
+            writeln!(out, "the player to move wins {win:.1} %, draws {draw:.1} %, loses {loss:.1} %")?;
             for (action, share) in &output.policy {
                 writeln!(out, "{action:>8} {:5.1} %", 100.0 * share)?;
             }

@@ -15,11 +15,7 @@ pub struct Logits {
 impl Logits {
     /// An empty buffer for a network of this shape.
     pub fn new(shape: NetShape) -> Logits {
-        Logits {
-            shape,
-            stride: 0,
-            numbers: Vec::new(),
-        }
+        Logits { shape, stride: 0, numbers: Vec::new() }
     }
 
     /// Takes computed outputs: policy, result and score of each row, `[rows, outputs]`.
@@ -29,11 +25,7 @@ impl Logits {
     pub fn from_rows(shape: NetShape, numbers: Vec<f32>) -> Logits {
         let stride = shape.outputs();
         assert_eq!(numbers.len() % stride, 0, "whole rows");
-        Logits {
-            shape,
-            stride,
-            numbers,
-        }
+        Logits { shape, stride, numbers }
     }
 
     /// The value of a row for the player to move. `heads` is scratch space.
@@ -49,15 +41,8 @@ impl Logits {
         softmax(heads);
         let worst = -(self.shape.points as f32);
         let shares = heads.iter().zip(0_u16..);
-        let score = shares
-            .map(|(share, place)| share * (worst + f32::from(place)))
-            .sum();
-        Value {
-            win,
-            draw,
-            loss,
-            score,
-        }
+        let score = shares.map(|(share, place)| share * (worst + f32::from(place))).sum();
+        Value { win, draw, loss, score }
     }
 
     /// The logits of all actions, legal or not.

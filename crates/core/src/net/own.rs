@@ -73,11 +73,7 @@ pub(super) fn own_net(name: &str) -> Result<Arc<dyn OwnNet>, NetError> {
 }
 
 /// Refuses tensors that the network of this name does not have, or a program without that network.
-pub(super) fn check_own(
-    name: &str,
-    shape: &NetShape,
-    tensors: &BTreeMap<String, Tensor>,
-) -> Result<(), NetError> {
+pub(super) fn check_own(name: &str, shape: &NetShape, tensors: &BTreeMap<String, Tensor>) -> Result<(), NetError> {
     shape.validate()?;
     let dims = own_net(name)?.dims(shape);
     let given = tensors.iter().map(|(name, tensor)| (name, &tensor.dims));
@@ -89,13 +85,10 @@ pub(super) fn check_own(
     }
     let numbers = |tensor: &Tensor| tensor.data.len() == tensor.dims.iter().product::<usize>();
     let finite = |tensor: &Tensor| tensor.data.iter().all(|number| number.is_finite());
-    match tensors
-        .iter()
-        .find(|(_, one)| !numbers(one) || !finite(one))
-    {
+    match tensors.iter().find(|(_, one)| !numbers(one) || !finite(one)) {
         None => Ok(()),
-        Some((tensor, _)) => Err(NetError(format!(
-            "tensor `{tensor}` has not the numbers of its dimensions, all finite"
-        ))),
+        Some((tensor, _)) => {
+            Err(NetError(format!("tensor `{tensor}` has not the numbers of its dimensions, all finite")))
+        }
     }
 }

@@ -56,11 +56,7 @@ pub const RESULTS: usize = 3;
 impl NetShape {
     /// The shape for this game.
     pub fn of<G: Encode>(game: &G) -> NetShape {
-        NetShape {
-            features: game.input_count(),
-            actions: game.actions(),
-            points: usize::from(game.max_points()),
-        }
+        NetShape { features: game.input_count(), actions: game.actions(), points: usize::from(game.max_points()) }
     }
 
     /// Refuses numbers outside the supported range.
@@ -71,9 +67,7 @@ impl NetShape {
             ("points", self.points, 0, 127),
         ] {
             if number < least || number > most {
-                return Err(NetError(format!(
-                    "shape.{name} = {number}: it must be from {least} to {most}"
-                )));
+                return Err(NetError(format!("shape.{name} = {number}: it must be from {least} to {most}")));
             }
         }
         Ok(())
@@ -81,20 +75,12 @@ impl NetShape {
 
     /// Outputs of the score head: one for each difference from `-points` to `points`.
     pub fn scores(&self) -> usize {
-        if self.points == 0 {
-            0
-        } else {
-            2 * self.points + 1
-        }
+        if self.points == 0 { 0 } else { 2 * self.points + 1 }
     }
 
     /// The heads by name, with the outputs of each.
     pub fn heads(&self) -> impl Iterator<Item = (&'static str, usize)> {
-        let heads = [
-            ("policy", self.actions),
-            ("result", RESULTS),
-            ("score", self.scores()),
-        ];
+        let heads = [("policy", self.actions), ("result", RESULTS), ("score", self.scores())];
         heads.into_iter().filter(|&(_, outputs)| outputs > 0)
     }
 
@@ -110,10 +96,8 @@ impl NetSettings {
     /// Numbers of blocks.
     pub const BLOCKS: NumberRange<u64> = NumberRange::new(0, 64);
     /// The bounds of both.
-    pub const BOUNDS: [(&str, Bounds); 2] = [
-        ("width", Bounds::Whole(NetSettings::WIDTH)),
-        ("blocks", Bounds::Whole(NetSettings::BLOCKS)),
-    ];
+    pub const BOUNDS: [(&str, Bounds); 2] =
+        [("width", Bounds::Whole(NetSettings::WIDTH)), ("blocks", Bounds::Whole(NetSettings::BLOCKS))];
 
     /// Refuses sizes that the kernels do not support.
     pub fn validate(&self) -> Result<(), NetError> {
@@ -127,9 +111,7 @@ impl NetSettings {
         }
         let bounds = NetSettings::BLOCKS;
         if !bounds.contains(blocks as u64) {
-            return Err(NetError(format!(
-                "net.blocks = {blocks}: it must be {bounds}"
-            )));
+            return Err(NetError(format!("net.blocks = {blocks}: it must be {bounds}")));
         }
         Ok(())
     }
@@ -161,10 +143,7 @@ impl NetSettings {
                     dims: dims.to_vec(),
                     fan_in,
                 };
-                [
-                    tensor("weight", &[inputs, outputs], fan_in),
-                    tensor("bias", &[outputs], 0),
-                ]
+                [tensor("weight", &[inputs, outputs], fan_in), tensor("bias", &[outputs], 0)]
             })
             .collect()
     }

@@ -38,30 +38,18 @@ impl GameVersion {
         let game = &needs.game;
         let again = "use the version that wrote it";
         let problem = if self.game != *game {
-            format!(
-                "it plays {}, and {game} is wanted; choose a file for {game}",
-                shorten(&self.game)
-            )
+            format!("it plays {}, and {game} is wanted; choose a file for {game}", shorten(&self.game))
         } else if self.rules_version != needs.rules_version {
             format!(
                 "rules version {} of {game}, this program has version {}; {again}",
                 self.rules_version, needs.rules_version
             )
         } else if self.encoder_version != needs.encoder_version {
-            format!(
-                "encoder version {}, this program needs {}; {again}",
-                self.encoder_version, needs.encoder_version
-            )
+            format!("encoder version {}, this program needs {}; {again}", self.encoder_version, needs.encoder_version)
         } else if self.board != needs.board {
-            format!(
-                "it is for another board, with the lines {}; choose {game} on that board",
-                shorten(&self.board)
-            )
+            format!("it is for another board, with the lines {}; choose {game} on that board", shorten(&self.board))
         } else if self.shape != needs.shape {
-            format!(
-                "its shape is {:?}, this program's {game} needs {:?}; {again}",
-                self.shape, needs.shape
-            )
+            format!("its shape is {:?}, this program's {game} needs {:?}; {again}", self.shape, needs.shape)
         } else {
             return Ok(());
         };

@@ -39,11 +39,7 @@ impl Tensor {
 
 impl Weights {
     /// Takes the tensors of a network. They must be exactly those of the architecture, and finite.
-    pub fn new(
-        settings: NetSettings,
-        shape: NetShape,
-        tensors: BTreeMap<String, Tensor>,
-    ) -> Result<Weights, NetError> {
+    pub fn new(settings: NetSettings, shape: NetShape, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
         settings.validate()?;
         shape.validate()?;
         let plans = settings.tensors(&shape);
@@ -67,34 +63,17 @@ impl Weights {
                 )));
             }
         }
-        if let Some(name) = tensors
-            .keys()
-            .find(|name| !plans.iter().any(|plan| plan.name == **name))
-        {
-            return Err(NetError(format!(
-                "tensor `{name}` belongs to no network {settings}"
-            )));
+        if let Some(name) = tensors.keys().find(|name| !plans.iter().any(|plan| plan.name == **name)) {
+            return Err(NetError(format!("tensor `{name}` belongs to no network {settings}")));
         }
-        Ok(Weights {
-            net: NetKind::BuiltIn(settings),
-            shape,
-            tensors,
-        })
+        Ok(Weights { net: NetKind::BuiltIn(settings), shape, tensors })
     }
 
     /// Takes the tensors of a network of one's own, which this program must know by that name.
-    pub fn own(
-        name: &str,
-        shape: NetShape,
-        tensors: BTreeMap<String, Tensor>,
-    ) -> Result<Weights, NetError> {
+    pub fn own(name: &str, shape: NetShape, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
         check_own(name, &shape, &tensors)?;
         let own = name.to_owned();
-        Ok(Weights {
-            net: NetKind::Own { own },
-            shape,
-            tensors,
-        })
+        Ok(Weights { net: NetKind::Own { own }, shape, tensors })
     }
 
     /// The random weights that training starts from: He initialisation, uniformly distributed, scaled
@@ -116,9 +95,7 @@ impl Weights {
                     _ => 0.1 * keep,
                 }
             };
-            let data = (0..plan.size())
-                .map(|_| spread * (2.0 * stream.random::<f32>() - 1.0))
-                .collect();
+            let data = (0..plan.size()).map(|_| spread * (2.0 * stream.random::<f32>() - 1.0)).collect();
             let dims = plan.dims;
             tensors.insert(plan.name, Tensor { dims, data });
         }
@@ -128,9 +105,7 @@ impl Weights {
     /// The tensors as arrays of a file, with `prefix` before their names.
     pub fn to_arrays(&self, prefix: &str) -> impl Iterator<Item = Array> {
         let tensors = self.tensors.iter();
-        tensors.map(move |(name, Tensor { dims, data })| {
-            Array::new(format!("{prefix}{name}"), dims.clone(), data)
-        })
+        tensors.map(move |(name, Tensor { dims, data })| Array::new(format!("{prefix}{name}"), dims.clone(), data))
     }
 
     /// Reads the weights from the arrays of a file whose names start with `prefix`.
@@ -194,13 +169,7 @@ impl Weights {
         let outputs: Vec<f64> = heads.collect();
         let numbers = trunk.into_iter().chain(outputs);
         // Unlike `f64::max` this keeps a NaN.
-        numbers.fold(0.0, |most, one| {
-            if one > most || one.is_nan() {
-                one
-            } else {
-                most
-            }
-        })
+        numbers.fold(0.0, |most, one| if one > most || one.is_nan() { one } else { most })
     }
 
     /// Which network they belong to.

@@ -41,9 +41,7 @@ impl<G: Game> Tree<G> {
             return Vec::new();
         };
         let first = root.first_edge;
-        (first..first + u32::from(root.edges))
-            .map(|edge| self.root_action(edge))
-            .collect()
+        (first..first + u32::from(root.edges)).map(|edge| self.root_action(edge)).collect()
     }
 
     /// Writes the policy of the search over all actions of the game: the improved policy of Gumbel, or
@@ -97,21 +95,15 @@ impl<G: Game> Tree<G> {
     pub fn line(&self, first: Action) -> Vec<Action> {
         let mut line = vec![first];
         let mut edge = self.root_edge(first);
-        while let Some(child) = edge
-            .map(|edge| self.storage.edges.children[edge as usize])
-            .filter(|&child| child != NONE)
+        while let Some(child) =
+            edge.map(|edge| self.storage.edges.children[edge as usize]).filter(|&child| child != NONE)
         {
             let children = self.storage.children(child);
             let node = &self.storage.nodes[child as usize];
-            let best = (0..children.len())
-                .filter(|&index| children.known_value(index).is_some())
-                .max_by_key(|&index| {
+            let best =
+                (0..children.len()).filter(|&index| children.known_value(index).is_some()).max_by_key(|&index| {
                     let end = self.storage.edges.ends[node.first_edge as usize + index];
-                    (
-                        end.proven().map_or(0, Proven::preference),
-                        children.visits[index],
-                        std::cmp::Reverse(index),
-                    )
+                    (end.proven().map_or(0, Proven::preference), children.visits[index], std::cmp::Reverse(index))
                 });
             edge = best.map(|index| node.first_edge + index as u32);
             line.extend(edge.map(|edge| self.storage.edges.actions[edge as usize]));
@@ -129,16 +121,12 @@ impl<G: Game> Tree<G> {
         let open = candidates.clone().filter(|&index| !certain(index));
         // A Gumbel root compares the visits of this plan only.
         let visits = |index: usize| match self.rule {
-            SearchRule::Gumbel(_) if self.plan.started => {
-                children.visits[index] - self.plan.visits_before[index]
-            }
+            SearchRule::Gumbel(_) if self.plan.started => children.visits[index] - self.plan.visits_before[index],
             _ => children.visits[index],
         };
         let most = open.map(visits).max().unwrap_or(0);
         let completed = match self.rule {
-            SearchRule::Gumbel(settings) => {
-                Some(completed(&self.game, &self.storage, 0, &settings))
-            }
+            SearchRule::Gumbel(settings) => Some(completed(&self.game, &self.storage, 0, &settings)),
             SearchRule::Puct(_) => None,
         };
         let score = |index: usize| match &completed {
@@ -176,8 +164,7 @@ impl<G: Game> Tree<G> {
                 if all_certain || won {
                     one == best
                 } else {
-                    end.bounds.upper > Verdict::Loss
-                        && end.bounds.upper >= root.certain.bounds.lower
+                    end.bounds.upper > Verdict::Loss && end.bounds.upper >= root.certain.bounds.lower
                 }
             })
             .collect()
@@ -212,11 +199,6 @@ impl<G: Game> Tree<G> {
         // Sums are rounded, so a share can come out just below 0.
         let share = |share: f32| share.clamp(0.0, 1.0);
         let decided = 1.0 - draw;
-        Value {
-            win: share((decided + result) / 2.0),
-            draw: share(draw),
-            loss: share((decided - result) / 2.0),
-            score,
-        }
+        Value { win: share((decided + result) / 2.0), draw: share(draw), loss: share((decided - result) / 2.0), score }
     }
 }

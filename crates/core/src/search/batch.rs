@@ -102,20 +102,11 @@ impl<G: Game> Batch<G> {
             self.positions.push(*leaf.position());
             self.seeds.push(leaf.seed());
         }
-        let width = if evaluator.has_policy() {
-            self.actions
-        } else {
-            0
-        };
+        let width = if evaluator.has_policy() { self.actions } else { 0 };
         self.logits.resize(count * width, 0.0);
         self.evaluations.resize(count, Evaluation::of(Value::EVEN));
         if count > 0 {
-            evaluator.evaluate(
-                &self.positions,
-                &self.seeds,
-                &mut self.logits,
-                &mut self.evaluations,
-            );
+            evaluator.evaluate(&self.positions, &self.seeds, &mut self.logits, &mut self.evaluations);
         }
         self.evaluated += count as u64;
     }

@@ -11,16 +11,10 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    pub(super) const UNKNOWN: Bounds = Bounds {
-        lower: Verdict::Loss,
-        upper: Verdict::Win,
-    };
+    pub(super) const UNKNOWN: Bounds = Bounds { lower: Verdict::Loss, upper: Verdict::Win };
 
     pub(super) const fn exactly(verdict: Verdict) -> Bounds {
-        Bounds {
-            lower: verdict,
-            upper: verdict,
-        }
+        Bounds { lower: verdict, upper: verdict }
     }
 
     /// The result, if only one is possible.
@@ -37,10 +31,7 @@ impl Bounds {
     /// The same bounds for the opponent.
     #[inline]
     pub(super) fn flip(self) -> Bounds {
-        Bounds {
-            lower: self.upper.flip(),
-            upper: self.lower.flip(),
-        }
+        Bounds { lower: self.upper.flip(), upper: self.lower.flip() }
     }
 
     /// The expected result, limited to the bounds.
@@ -61,18 +52,13 @@ pub(super) struct Certainty {
 const UNKNOWN_PLIES: u16 = u16::MAX;
 
 impl Certainty {
-    pub(super) const NONE: Certainty = Certainty {
-        bounds: Bounds::UNKNOWN,
-        plies: UNKNOWN_PLIES,
-    };
+    pub(super) const NONE: Certainty = Certainty { bounds: Bounds::UNKNOWN, plies: UNKNOWN_PLIES };
 
     pub(super) fn of(proven: Proven) -> Certainty {
         let most = u32::from(UNKNOWN_PLIES) - 1;
         Certainty {
             bounds: Bounds::exactly(proven.verdict),
-            plies: proven
-                .plies
-                .map_or(UNKNOWN_PLIES, |plies| plies.min(most) as u16),
+            plies: proven.plies.map_or(UNKNOWN_PLIES, |plies| plies.min(most) as u16),
         }
     }
 
@@ -95,10 +81,7 @@ impl Certainty {
         match self.proven() {
             Some(proven) if turns => Certainty::of(proven.flip().before()),
             Some(proven) => Certainty::of(proven.before()),
-            None if turns => Certainty {
-                bounds: self.bounds.flip(),
-                ..self
-            },
+            None if turns => Certainty { bounds: self.bounds.flip(), ..self },
             None => self,
         }
     }
@@ -114,10 +97,7 @@ impl Certainty {
         let results = children.iter().filter_map(|child| child.proven());
         match results.max_by_key(|proven| proven.preference()) {
             Some(best) if bounds.is_exact() => Certainty::of(best),
-            _ => Certainty {
-                bounds,
-                plies: UNKNOWN_PLIES,
-            },
+            _ => Certainty { bounds, plies: UNKNOWN_PLIES },
         }
     }
 }

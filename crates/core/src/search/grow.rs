@@ -173,10 +173,7 @@ impl<G: Game> Tree<G> {
     /// Panics if the noise has another length.
     pub fn plan(&mut self, simulations: u32, most: u32, noise: &[f32], seed: u64) {
         let legal = self.game.legal(&self.root_position);
-        assert!(
-            noise.is_empty() || noise.len() == legal.count() as usize,
-            "one noise per legal action"
-        );
+        assert!(noise.is_empty() || noise.len() == legal.count() as usize, "one noise per legal action");
         let plan = &mut self.plan;
         plan.simulations = simulations;
         plan.most = most.max(simulations);
@@ -192,10 +189,7 @@ impl<G: Game> Tree<G> {
         if self.storage.nodes.is_empty() {
             return self.root_leaf();
         }
-        if self.plan.done >= self.plan.most
-            || self.full
-            || self.storage.nodes[0].certain.bounds.is_exact()
-        {
+        if self.plan.done >= self.plan.most || self.full || self.storage.nodes[0].certain.bounds.is_exact() {
             return Step::Done;
         }
         if !self.plan.started {
@@ -212,8 +206,7 @@ impl<G: Game> Tree<G> {
             edge = self.select_interior(index);
         }
         let mut position = self.storage.positions[index as usize];
-        self.game
-            .play(&mut position, self.storage.edges.actions[edge as usize]);
+        self.game.play(&mut position, self.storage.edges.actions[edge as usize]);
         let mut legal = self.game.legal(&position);
         if !self.storage.has_room(1, legal.count()) {
             self.full = true;
@@ -248,12 +241,7 @@ impl<G: Game> Tree<G> {
         assert_eq!(leaf.ticket, self.ticket, "not the leaf selected last");
         self.ticket += 1;
         let mover = self.game.to_move(&leaf.position);
-        let Leaf {
-            position,
-            legal,
-            parent,
-            ..
-        } = leaf;
+        let Leaf { position, legal, parent, .. } = leaf;
         let storage = &mut self.storage;
         let node = if logits.is_empty() {
             let prior = 1.0 / legal.count() as f32;
@@ -262,13 +250,7 @@ impl<G: Game> Tree<G> {
         } else {
             let sharpness = 1.0 / self.rule.temperature();
             softmax(logits, sharpness, &legal, &mut self.scratch);
-            storage.add(
-                position,
-                mover,
-                &legal,
-                self.scratch.iter().copied(),
-                parent,
-            )
+            storage.add(position, mover, &legal, self.scratch.iter().copied(), parent)
         };
         let mut evaluation = *evaluation;
         if parent.0 == NONE {
@@ -331,20 +313,13 @@ impl<G: Game> Tree<G> {
         let outcome = outcome.expect("no legal action means the game is over");
         let mover = self.game.to_move(&position);
         let none = G::Mask::default();
-        let node = self
-            .storage
-            .add(position, mover, &none, std::iter::empty(), parent);
+        let node = self.storage.add(position, mover, &none, std::iter::empty(), parent);
         let value = self.storage.end(node, outcome);
         self.storage.back_up(node, value);
     }
 
     /// Adds a forced position, which is not evaluated, and returns its node and edge.
-    fn add_forced(
-        &mut self,
-        position: G::Position,
-        legal: &G::Mask,
-        parent: (u32, u32),
-    ) -> (u32, u32) {
+    fn add_forced(&mut self, position: G::Position, legal: &G::Mask, parent: (u32, u32)) -> (u32, u32) {
         let mover = self.game.to_move(&position);
         let storage = &mut self.storage;
         let node = storage.add(position, mover, legal, std::iter::once(1.0), parent);
@@ -376,16 +351,10 @@ impl<G: Game> Tree<G> {
                 plan.logits.extend(logits);
             }
             SearchRule::Puct(settings) => {
-                let fraction = if plan.noise.is_empty() {
-                    0.0
-                } else {
-                    settings.noise_fraction
-                };
+                let fraction = if plan.noise.is_empty() { 0.0 } else { settings.noise_fraction };
                 plan.priors.clear();
                 let priors = children.priors.iter().zip(noise);
-                plan.priors.extend(
-                    priors.map(|(prior, noise)| (1.0 - fraction) * prior + fraction * noise),
-                );
+                plan.priors.extend(priors.map(|(prior, noise)| (1.0 - fraction) * prior + fraction * noise));
             }
         }
     }
@@ -393,18 +362,11 @@ impl<G: Game> Tree<G> {
     /// The edge to follow from the root.
     fn select_root(&mut self) -> u32 {
         let index = match self.rule {
-            SearchRule::Gumbel(settings) if self.plan.done < self.plan.simulations => {
-                self.select_considered(&settings)
-            }
+            SearchRule::Gumbel(settings) if self.plan.done < self.plan.simulations => self.select_considered(&settings),
             SearchRule::Gumbel(_) => return self.select_interior(0),
             SearchRule::Puct(settings) => {
                 let mean = self.storage.mean(&self.storage.nodes[0]);
-                puct::select(
-                    &self.storage.children(0),
-                    &self.plan.priors,
-                    mean,
-                    &settings,
-                )
+                puct::select(&self.storage.children(0), &self.plan.priors, mean, &settings)
             }
         };
         self.storage.nodes[0].first_edge + index as u32
@@ -415,12 +377,7 @@ impl<G: Game> Tree<G> {
     fn select_considered(&self, settings: &GumbelSettings) -> usize {
         let children = self.storage.children(0);
         let completed = completed(&self.game, &self.storage, 0, settings);
-        let due = self
-            .plan
-            .halving
-            .as_ref()
-            .expect("made with the plan")
-            .visits();
+        let due = self.plan.halving.as_ref().expect("made with the plan").visits();
         let mut best = (false, f32::NEG_INFINITY, usize::MAX);
         for index in 0..children.len() {
             if !children.is_open(index) {
@@ -432,10 +389,7 @@ impl<G: Game> Tree<G> {
                 best = (is_due, score, index);
             }
         }
-        debug_assert!(
-            best.2 < children.len(),
-            "an unproven root has an open child"
-        );
+        debug_assert!(best.2 < children.len(), "an unproven root has an open child");
         best.2
     }
 
@@ -461,9 +415,7 @@ impl<G: Game> Tree<G> {
     pub(super) fn root_edge(&self, action: Action) -> Option<u32> {
         let root = self.storage.nodes.first()?;
         let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
-        let index = self.storage.edges.actions[range]
-            .binary_search(&action)
-            .ok()?;
+        let index = self.storage.edges.actions[range].binary_search(&action).ok()?;
         Some(root.first_edge + index as u32)
     }
 }
@@ -476,12 +428,7 @@ pub(super) fn completed<G: Game>(
 ) -> Completed {
     let children: Children<'_> = storage.children(node);
     let all_legal = children.len() == game.actions();
-    Completed::new(
-        &children,
-        storage.nodes[node as usize].raw,
-        all_legal,
-        settings,
-    )
+    Completed::new(&children, storage.nodes[node as usize].raw, all_legal, settings)
 }
 
 /// Writes the probabilities of the legal actions, lowest first. `sharpness` multiplies the logits.

@@ -20,12 +20,8 @@ pub struct GumbelSettings {
 
 impl GumbelSettings {
     /// The default settings.
-    pub const DEFAULT: GumbelSettings = GumbelSettings {
-        considered: 16,
-        value_scale: 0.1,
-        visit_offset: 50.0,
-        least_range: 0.0,
-    };
+    pub const DEFAULT: GumbelSettings =
+        GumbelSettings { considered: 16, value_scale: 0.1, visit_offset: 50.0, least_range: 0.0 };
 }
 
 impl Default for GumbelSettings {
@@ -55,14 +51,7 @@ impl Halving {
     pub(super) fn new(considered: u32, simulations: u32) -> Halving {
         let considered = considered.max(1);
         let rounds = considered.next_power_of_two().trailing_zeros().max(1);
-        let mut halving = Halving {
-            simulations,
-            rounds,
-            considered,
-            visits: 0,
-            left: considered,
-            rows: 0,
-        };
+        let mut halving = Halving { simulations, rounds, considered, visits: 0, left: considered, rows: 0 };
         halving.rows = halving.rows_per_round();
         halving
     }
@@ -109,12 +98,7 @@ impl Completed {
     /// An unvisited action gets the mixed value: the mean of the raw value and the values of the visited
     /// actions, weighted by prior and visits.
     #[inline]
-    pub(super) fn new(
-        children: &Children<'_>,
-        raw: f32,
-        all_legal: bool,
-        settings: &GumbelSettings,
-    ) -> Completed {
+    pub(super) fn new(children: &Children<'_>, raw: f32, all_legal: bool, settings: &GumbelSettings) -> Completed {
         let (mut visits, mut most_visits) = (0, 0);
         let (mut mass, mut weighted) = (0.0, 0.0);
         let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
@@ -135,21 +119,13 @@ impl Completed {
                 weighted += prior * value;
             }
         }
-        let unvisited = if visits == 0 {
-            raw
-        } else {
-            (raw + visits as f32 * (weighted / mass)) / (visits + 1) as f32
-        };
+        let unvisited = if visits == 0 { raw } else { (raw + visits as f32 * (weighted / mass)) / (visits + 1) as f32 };
         if filled {
             least = least.min(unvisited);
             most = most.max(unvisited);
         }
         let scale = (settings.visit_offset + most_visits as f32) * settings.value_scale;
-        Completed {
-            unvisited,
-            least,
-            factor: scale / (most - least).max(settings.least_range).max(MIN_RANGE),
-        }
+        Completed { unvisited, least, factor: scale / (most - least).max(settings.least_range).max(MIN_RANGE) }
     }
 
     /// The value of a child on the scale of logits.
@@ -175,9 +151,7 @@ pub(super) fn improved_policy(children: &Children<'_>, completed: &Completed, ou
     // Completed values lie between 0 and (offset + visits) * scale, which may overflow `exp`, so the
     // largest is subtracted.
     let unvisited = completed.unvisited();
-    let top = (0..children.len())
-        .map(|index| completed.of(children, index))
-        .fold(f32::NEG_INFINITY, f32::max);
+    let top = (0..children.len()).map(|index| completed.of(children, index)).fold(f32::NEG_INFINITY, f32::max);
     let unvisited_weight = exp((unvisited - top).min(0.0)); // above 0 only if no child is unvisited
     let mut sum = 0.0;
     for (index, weight) in out.iter_mut().enumerate() {
@@ -204,11 +178,7 @@ pub(super) fn improved_policy(children: &Children<'_>, completed: &Completed, ou
 /// The child to visit inside the tree, so that visit shares approach the improved policy.
 /// `weights` is scratch space, one number per child.
 #[inline]
-pub(super) fn select_interior(
-    children: &Children<'_>,
-    completed: &Completed,
-    weights: &mut [f32],
-) -> usize {
+pub(super) fn select_interior(children: &Children<'_>, completed: &Completed, weights: &mut [f32]) -> usize {
     improved_policy(children, completed, weights);
     let visits: u32 = children.visits.iter().sum();
     let share = 1.0 / (1 + visits) as f32;
@@ -219,9 +189,6 @@ pub(super) fn select_interior(
             best = (index, score);
         }
     }
-    debug_assert!(
-        best.0 < children.len(),
-        "an unproven node has an open child"
-    );
+    debug_assert!(best.0 < children.len(), "an unproven node has an open child");
     best.0
 }

@@ -21,15 +21,7 @@ pub(super) fn exp(x: f32) -> f32 {
     let r = x - n * LN_2_HIGH - n * LN_2_LOW;
     // The Taylor series of e^r. The first omitted term is below 2e-8.
     let mut sum = 1.0 / 5040.0;
-    for coefficient in [
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-        1.0,
-        1.0,
-    ] {
+    for coefficient in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
         sum = sum * r + coefficient;
     }
     let power_of_two = f32::from_bits(((n as i32 + 127) as u32) << 23);
@@ -39,10 +31,7 @@ pub(super) fn exp(x: f32) -> f32 {
 /// The natural logarithm of a positive normal number.
 #[inline]
 pub(super) fn ln(x: f32) -> f32 {
-    debug_assert!(
-        x >= f32::MIN_POSITIVE && x.is_finite(),
-        "positive and normal"
-    );
+    debug_assert!(x >= f32::MIN_POSITIVE && x.is_finite(), "positive and normal");
     // x = m 2^e with m between sqrt(1/2) and sqrt(2); ln m = 2 artanh s with s = (m - 1) / (m + 1).
     const SQRT_HALF_BITS: u32 = 0x3f35_04f3;
     let shifted = x.to_bits().wrapping_sub(SQRT_HALF_BITS); // negative below sqrt(1/2)
@@ -67,10 +56,7 @@ mod tests {
         for step in -8700..=300 {
             let x = step as f32 / 100.0;
             let (ours, theirs) = (f64::from(exp(x)), f64::from(x).exp());
-            assert!(
-                (ours / theirs - 1.0).abs() < 3e-7,
-                "exp({x}): {ours} {theirs}"
-            );
+            assert!((ours / theirs - 1.0).abs() < 3e-7, "exp({x}): {ours} {theirs}");
         }
         assert_eq!(exp(0.0), 1.0);
         assert_eq!(exp(-1e9), 0.0);
@@ -82,10 +68,7 @@ mod tests {
         while x < 1e30 {
             let (ours, theirs) = (f64::from(ln(x)), f64::from(x).ln());
             let apart = (ours - theirs).abs();
-            assert!(
-                apart < 1e-7 * theirs.abs().max(1.0),
-                "ln({x}): {ours} {theirs}"
-            );
+            assert!(apart < 1e-7 * theirs.abs().max(1.0), "ln({x}): {ours} {theirs}");
             x *= 1.37;
         }
         assert_eq!(ln(1.0), 0.0);

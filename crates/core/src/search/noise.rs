@@ -44,9 +44,7 @@ fn log_gamma_variable(shape: f64, bits: &mut impl FnMut() -> u64) -> f64 {
             radius * (std::f64::consts::TAU * open_uniform(bits())).cos()
         };
         let cube = (1.0 + c * normal).powi(3);
-        if cube > 0.0
-            && open_uniform(bits()).ln() < 0.5 * normal * normal + d - d * cube + d * cube.ln()
-        {
+        if cube > 0.0 && open_uniform(bits()).ln() < 0.5 * normal * normal + d - d * cube + d * cube.ln() {
             return (d * cube).ln();
         }
     }

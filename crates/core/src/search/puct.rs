@@ -49,12 +49,7 @@ impl PuctSettings {
 /// The child with the highest `value + exploration * prior / (1 + visits)`. `mean` is the value of the
 /// node so far; `priors` are used in place of those of the children.
 #[inline]
-pub(super) fn select(
-    children: &Children<'_>,
-    priors: &[f32],
-    mean: f32,
-    settings: &PuctSettings,
-) -> usize {
+pub(super) fn select(children: &Children<'_>, priors: &[f32], mean: f32, settings: &PuctSettings) -> usize {
     let mut visits = 0;
     let mut visited_mass = 0.0;
     for (count, prior) in children.visits.iter().zip(priors) {
@@ -72,10 +67,7 @@ pub(super) fn select(
             best = (index, score);
         }
     }
-    debug_assert!(
-        best.0 < children.len(),
-        "an unproven node has an open child"
-    );
+    debug_assert!(best.0 < children.len(), "an unproven node has an open child");
     best.0
 }
 

@@ -31,12 +31,7 @@ impl TreeLimit {
         let actions = (game.actions() as u32).min(TreeLimit::TYPICAL_ACTIONS);
         let per_simulation = if game.is_often_forced() { 2 } else { 1 };
         let nodes = simulations.saturating_mul(per_simulation).saturating_add(1);
-        TreeLimit {
-            nodes,
-            edges: nodes
-                .saturating_mul(actions)
-                .saturating_add(game.actions() as u32),
-        }
+        TreeLimit { nodes, edges: nodes.saturating_mul(actions).saturating_add(game.actions() as u32) }
     }
 
     /// Whether this limit is at least as large as the other.
@@ -49,10 +44,7 @@ impl TreeLimit {
         let node = size_of::<TreeNode>() + size_of::<G::Position>();
         let nodes = bytes / (node + branching as usize * EDGE_BYTES);
         let nodes = u32::try_from(nodes).unwrap_or(NONE / branching);
-        TreeLimit {
-            nodes,
-            edges: nodes.saturating_mul(branching),
-        }
+        TreeLimit { nodes, edges: nodes.saturating_mul(branching) }
     }
 }
 
@@ -205,11 +197,7 @@ impl<P: Copy> Storage<P> {
 
     pub(super) fn size(&self) -> TreeSize {
         let (nodes, edges) = (self.nodes.len(), self.edges.priors.len());
-        TreeSize {
-            nodes,
-            edges,
-            bytes: nodes * (size_of::<TreeNode>() + size_of::<P>()) + edges * EDGE_BYTES,
-        }
+        TreeSize { nodes, edges, bytes: nodes * (size_of::<TreeNode>() + size_of::<P>()) + edges * EDGE_BYTES }
     }
 
     #[inline]
@@ -374,10 +362,7 @@ impl<P: Copy> Storage<P> {
             }
             let (first, count) = (node.first_edge as usize, usize::from(node.edges));
             self.edges.copy_back(first, kept_edges, count);
-            moved[old] = Moved {
-                node: kept as u32,
-                edges_by: (first - kept_edges) as u32,
-            };
+            moved[old] = Moved { node: kept as u32, edges_by: (first - kept_edges) as u32 };
             node.first_edge = kept_edges as u32;
             self.nodes[kept] = node;
             self.positions[kept] = self.positions[old];
@@ -398,8 +383,5 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    const DROPPED: Moved = Moved {
-        node: NONE,
-        edges_by: 0,
-    };
+    const DROPPED: Moved = Moved { node: NONE, edges_by: 0 };
 }

@@ -14,31 +14,16 @@ fn board_layout(board: &Board) -> Layout {
         columns: SIDE,
         rows: SIDE,
         cells: Circle::all()
-            .map(|circle| Cell {
-                name: circle.to_string(),
-                column: circle.column(),
-                row: circle.row(),
-            })
+            .map(|circle| Cell { name: circle.to_string(), column: circle.column(), row: circle.row() })
             .collect(),
-        lines: board
-            .lines()
-            .iter()
-            .map(|(from, to)| (from.index(), to.index()))
-            .collect(),
+        lines: board.lines().iter().map(|(from, to)| (from.index(), to.index())).collect(),
     }
 }
 
 fn board_pieces(pieces: [Circles; 2], strong: Circles) -> Vec<Piece> {
     let standing = |circle: Circle| {
-        let player = Player::BOTH
-            .into_iter()
-            .find(|player| pieces[player.index()].contains(circle))?;
-        Some(Piece {
-            cell: circle.index(),
-            player,
-            strong: strong.contains(circle),
-            leaving: false,
-        })
+        let player = Player::BOTH.into_iter().find(|player| pieces[player.index()].contains(circle))?;
+        Some(Piece { cell: circle.index(), player, strong: strong.contains(circle), leaving: false })
     };
     Circle::all().filter_map(standing).collect()
 }
@@ -50,10 +35,9 @@ fn board_gesture(board: &Board, mover: Player, enemy: Circles, action: Action) -
             to: Some(to.index()),
             captured: enemy.contains(to).then_some(to.index()),
         },
-        BoardAction::Deploy { column } => Gesture {
-            to: Some(Circle::home(mover, column).index()),
-            ..Gesture::default()
-        },
+        BoardAction::Deploy { column } => {
+            Gesture { to: Some(Circle::home(mover, column).index()), ..Gesture::default() }
+        }
         BoardAction::Pass => Gesture::default(),
     }
 }
@@ -64,10 +48,7 @@ impl GameView for Jarmo {
     }
 
     fn pieces(&self, position: &JarmoPosition) -> Vec<Piece> {
-        board_pieces(
-            Player::BOTH.map(|player| position.archers(player)),
-            position.marked(),
-        )
+        board_pieces(Player::BOTH.map(|player| position.archers(player)), position.marked())
     }
 
     fn gesture(&self, position: &JarmoPosition, action: Action) -> Gesture {
@@ -78,10 +59,7 @@ impl GameView for Jarmo {
     fn tallies(&self, position: &JarmoPosition) -> Vec<SideCount> {
         vec![
             SideCount::new("tally_score", position.score().map(u32::from)),
-            SideCount::new(
-                "tally_captured",
-                Player::BOTH.map(|player| position.captured(player)),
-            ),
+            SideCount::new("tally_captured", Player::BOTH.map(|player| position.captured(player))),
         ]
     }
 
@@ -125,9 +103,8 @@ impl GameView for Jarmo {
 
 /// A remark about each player without a piece outside the goal row.
 fn home(key: &'static str, pieces: [Circles; 2]) -> impl Iterator<Item = Note> {
-    let players = Player::BOTH
-        .into_iter()
-        .filter(move |player| (pieces[player.index()] & !Circles::goal(*player)).is_empty());
+    let players =
+        Player::BOTH.into_iter().filter(move |player| (pieces[player.index()] & !Circles::goal(*player)).is_empty());
     players.map(move |player| Note::plain(key, Some(player)))
 }
 
@@ -137,10 +114,7 @@ impl GameView for Guard {
     }
 
     fn pieces(&self, position: &GuardPosition) -> Vec<Piece> {
-        board_pieces(
-            Player::BOTH.map(|player| position.pieces(player)),
-            position.guards(),
-        )
+        board_pieces(Player::BOTH.map(|player| position.pieces(player)), position.guards())
     }
 
     fn gesture(&self, position: &GuardPosition, action: Action) -> Gesture {
@@ -151,18 +125,9 @@ impl GameView for Guard {
     fn tallies(&self, position: &GuardPosition) -> Vec<SideCount> {
         vec![
             SideCount::new("tally_score", position.score().map(u32::from)),
-            SideCount::new(
-                "tally_captured_archers",
-                Player::BOTH.map(|player| position.captured_archers(player)),
-            ),
-            SideCount::new(
-                "tally_placements",
-                Player::BOTH.map(|player| position.placements(player)),
-            ),
-            SideCount::new(
-                "tally_reserve",
-                Player::BOTH.map(|player| position.reserve(player)),
-            ),
+            SideCount::new("tally_captured_archers", Player::BOTH.map(|player| position.captured_archers(player))),
+            SideCount::new("tally_placements", Player::BOTH.map(|player| position.placements(player))),
+            SideCount::new("tally_reserve", Player::BOTH.map(|player| position.reserve(player))),
         ]
     }
 

@@ -1,8 +1,6 @@
 //! Connect four: holes in an upright frame.
 
-use super::{
-    Cell, GameView, Gesture, Layout, Note, Palette, Piece, Placed, Setup, SideCount, Style,
-};
+use super::{Cell, GameView, Gesture, Layout, Note, Palette, Piece, Placed, Setup, SideCount, Style};
 use crate::game::{Action, Game, Player};
 use crate::games::connect_four::{COLUMNS, HEIGHT, ROWS};
 use crate::games::{ConnectFour, ConnectFourPosition};
@@ -12,11 +10,7 @@ impl GameView for ConnectFour {
         let cell = |index: usize| {
             let (column, row) = (index % COLUMNS, index / COLUMNS);
             let letter = char::from(b'A' + column as u8);
-            Cell {
-                name: format!("{letter}{}", row + 1),
-                column,
-                row,
-            }
+            Cell { name: format!("{letter}{}", row + 1), column, row }
         };
         Layout {
             style: Style::Slots,
@@ -29,12 +23,7 @@ impl GameView for ConnectFour {
 
     fn pieces(&self, position: &ConnectFourPosition) -> Vec<Piece> {
         let standing = |cell: usize| {
-            Some(Piece {
-                cell,
-                player: position.at(cell % COLUMNS, cell / COLUMNS)?,
-                strong: false,
-                leaving: false,
-            })
+            Some(Piece { cell, player: position.at(cell % COLUMNS, cell / COLUMNS)?, strong: false, leaving: false })
         };
         (0..COLUMNS * ROWS).filter_map(standing).collect()
     }
@@ -42,10 +31,7 @@ impl GameView for ConnectFour {
     fn gesture(&self, position: &ConnectFourPosition, action: Action) -> Gesture {
         let column = action.index();
         let row = (0..ROWS).find(|&row| position.at(column, row).is_none());
-        Gesture {
-            to: row.map(|row| row * COLUMNS + column),
-            ..Gesture::default()
-        }
+        Gesture { to: row.map(|row| row * COLUMNS + column), ..Gesture::default() }
     }
 
     fn tallies(&self, _: &ConnectFourPosition) -> Vec<SideCount> {
@@ -72,11 +58,7 @@ impl GameView for ConnectFour {
     }
 
     fn palette(&self) -> Palette {
-        Palette {
-            strong: false,
-            mover: false,
-            fields: Vec::new(),
-        }
+        Palette { strong: false, mover: false, fields: Vec::new() }
     }
 
     /// The player to move and the ply follow from the stones.

@@ -95,13 +95,7 @@ pub struct Layout {
 impl Layout {
     /// No board.
     pub fn none() -> Layout {
-        Layout {
-            style: Style::Board,
-            columns: 0,
-            rows: 0,
-            cells: Vec::new(),
-            lines: Vec::new(),
-        }
+        Layout { style: Style::Board, columns: 0, rows: 0, cells: Vec::new(), lines: Vec::new() }
     }
 
     /// Whether there is no board to show.
@@ -111,9 +105,7 @@ impl Layout {
 
     /// The cell at this column and row.
     pub fn cell_at(&self, column: usize, row: usize) -> Option<usize> {
-        self.cells
-            .iter()
-            .position(|cell| (cell.column, cell.row) == (column, row))
+        self.cells.iter().position(|cell| (cell.column, cell.row) == (column, row))
     }
 }
 
@@ -182,10 +174,6 @@ pub struct Note {
 impl Note {
     /// A remark about the game or about one player, without a value.
     fn plain(key: &'static str, player: Option<Player>) -> Note {
-        Note {
-            key,
-            player,
-            what: String::new(),
-        }
+        Note { key, player, what: String::new() }
     }
 }

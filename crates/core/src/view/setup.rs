@@ -23,11 +23,7 @@ impl Palette {
     /// Two kinds of pieces, either player to move, and these fields: key, kind, usual text.
     pub(super) fn of(fields: Vec<(&'static str, FieldKind, &'static str)>) -> Palette {
         let field = |(key, kind, usual)| Field { key, kind, usual };
-        Palette {
-            strong: true,
-            mover: true,
-            fields: fields.into_iter().map(field).collect(),
-        }
+        Palette { strong: true, mover: true, fields: fields.into_iter().map(field).collect() }
     }
 }
 
@@ -84,11 +80,7 @@ impl Setup {
     /// The board field of the position text.
     pub(super) fn board(&self, layout: &Layout) -> String {
         let (columns, rows) = (layout.columns, layout.rows);
-        let shape = BoardText {
-            columns,
-            rows,
-            letters: "wbWB",
-        };
+        let shape = BoardText { columns, rows, letters: "wbWB" };
         write_board(shape, |place| {
             let cell = layout.cell_at(place % columns, place / columns)?;
             let piece = self.pieces.iter().find(|piece| piece.cell == cell)?;

@@ -35,12 +35,7 @@ const LEGAL: &str = "#2f6f62";
 const REFUSED: &str = "#b3261e";
 
 /// Draws a position with its arrows. The title is read out in place of the picture.
-pub fn draw<G: GameView>(
-    game: &G,
-    position: &G::Position,
-    arrows: &[Arrow],
-    title: &str,
-) -> String {
+pub fn draw<G: GameView>(game: &G, position: &G::Position, arrows: &[Arrow], title: &str) -> String {
     let layout = game.layout();
     // Circles leave more room for the names of rows and columns than squares do.
     let margin = match layout.style {
@@ -95,9 +90,7 @@ impl Picture<'_> {
             pixels[0], pixels[1]
         ));
         self.add(&format!("<title>{title}</title>"));
-        self.add(&format!(
-            "<rect width=\"{width}\" height=\"{height}\" rx=\"16\" fill=\"{WOOD}\"/>"
-        ));
+        self.add(&format!("<rect width=\"{width}\" height=\"{height}\" rx=\"16\" fill=\"{WOOD}\"/>"));
     }
 
     /// The centre of a column and a row, row 1 at the bottom.
@@ -155,9 +148,7 @@ impl Picture<'_> {
         ));
         for cell in 0..self.layout.cells.len() {
             let (x, y) = self.centre(cell);
-            self.add(&format!(
-                "<circle cx=\"{x}\" cy=\"{y}\" r=\"40\" fill=\"{PIT}\"/>"
-            ));
+            self.add(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"40\" fill=\"{PIT}\"/>"));
         }
     }
 
@@ -179,9 +170,7 @@ impl Picture<'_> {
     }
 
     fn label(&mut self, x: usize, y: usize, text: &str) {
-        self.add(&format!(
-            "<text x=\"{x}\" y=\"{y}\" font-size=\"18\" fill=\"{INK}\">{text}</text>"
-        ));
+        self.add(&format!("<text x=\"{x}\" y=\"{y}\" font-size=\"18\" fill=\"{INK}\">{text}</text>"));
     }
 
     /// A piece with the shape that the page gives it.
@@ -191,19 +180,12 @@ impl Picture<'_> {
             Player::Black => ("#343a40", "#14171a", "#f2efe8"),
         };
         let (x, y) = self.centre(piece.cell);
-        let opacity = if piece.leaving {
-            " opacity=\"0.4\""
-        } else {
-            ""
-        };
+        let opacity = if piece.leaving { " opacity=\"0.4\"" } else { "" };
         let stroke = format!("fill=\"none\" stroke=\"{ink}\" stroke-width=\"3\"");
         let full = |path: &str| format!("<path fill=\"{MARK}\" d=\"{path}\"/>");
         let mut shape = String::new();
         if self.layout.style == Style::Board {
-            let _ = write!(
-                shape,
-                "<circle r=\"34\" fill=\"{fill}\" stroke=\"{edge}\" stroke-width=\"3\"/>"
-            );
+            let _ = write!(shape, "<circle r=\"34\" fill=\"{fill}\" stroke=\"{edge}\" stroke-width=\"3\"/>");
         } else {
             let _ = write!(
                 shape,
@@ -221,21 +203,14 @@ impl Picture<'_> {
                 let _ = write!(shape, "<path {stroke} d=\"M0 -14 V15 M-11 -2 H11\"/>");
             }
             (_, marked) => {
-                let _ = write!(
-                    shape,
-                    "<path {stroke} d=\"M-9 -20 C13 -15 13 15 -9 20 Z M-19 0 H20 M13 -7 L20 0 L13 7\"/>"
-                );
+                let _ =
+                    write!(shape, "<path {stroke} d=\"M-9 -20 C13 -15 13 15 -9 20 Z M-19 0 H20 M13 -7 L20 0 L13 7\"/>");
                 if marked {
-                    let _ = write!(
-                        shape,
-                        "<circle r=\"36\" fill=\"none\" stroke=\"{MARK}\" stroke-width=\"6\"/>"
-                    );
+                    let _ = write!(shape, "<circle r=\"36\" fill=\"none\" stroke=\"{MARK}\" stroke-width=\"6\"/>");
                 }
             }
         }
-        self.add(&format!(
-            "<g transform=\"translate({x} {y})\"{opacity}>{shape}</g>"
-        ));
+        self.add(&format!("<g transform=\"translate({x} {y})\"{opacity}>{shape}</g>"));
     }
 
     fn arrow(&mut self, arrow: &Arrow) {
@@ -246,9 +221,7 @@ impl Picture<'_> {
         let stroke = format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"8\"{dashes}");
         let (x, y) = self.centre(arrow.to);
         let Some(from) = arrow.from else {
-            self.add(&format!(
-                "<circle cx=\"{x}\" cy=\"{y}\" r=\"32\" {stroke}/>"
-            ));
+            self.add(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"32\" {stroke}/>"));
             return;
         };
         // From the edge of one circle to the edge of the other, in whole units.

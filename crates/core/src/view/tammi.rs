@@ -14,11 +14,7 @@ impl GameView for Tammi {
             rows: SIDE,
             cells: (0..SQUARES)
                 .map(Square::at)
-                .map(|square| Cell {
-                    name: square.to_string(),
-                    column: square.column(),
-                    row: square.row(),
-                })
+                .map(|square| Cell { name: square.to_string(), column: square.column(), row: square.row() })
                 .collect(),
             lines: Vec::new(),
         }
@@ -28,15 +24,9 @@ impl GameView for Tammi {
         let jumped = position.capture().map_or(0, |(_, jumped)| jumped);
         let standing = |cell: usize| {
             let bit = 1 << cell;
-            let player = Player::BOTH
-                .into_iter()
-                .find(|&player| (position.men(player) | position.kings(player)) & bit != 0)?;
-            Some(Piece {
-                cell,
-                player,
-                strong: position.kings(player) & bit != 0,
-                leaving: jumped & bit != 0,
-            })
+            let player =
+                Player::BOTH.into_iter().find(|&player| (position.men(player) | position.kings(player)) & bit != 0)?;
+            Some(Piece { cell, player, strong: position.kings(player) & bit != 0, leaving: jumped & bit != 0 })
         };
         (0..SQUARES).filter_map(standing).collect()
     }
@@ -54,17 +44,12 @@ impl GameView for Tammi {
                 Square::on(column, between(from.row(), to.row(), step))
             })
             .find(|square| pieces >> square.index() & 1 == 1);
-        Gesture {
-            from: Some(from.index()),
-            to: Some(to.index()),
-            captured: captured.map(Square::index),
-        }
+        Gesture { from: Some(from.index()), to: Some(to.index()), captured: captured.map(Square::index) }
     }
 
     fn tallies(&self, position: &TammiPosition) -> Vec<SideCount> {
-        let count = |set: fn(&TammiPosition, Player) -> u32| {
-            Player::BOTH.map(|player| set(position, player).count_ones())
-        };
+        let count =
+            |set: fn(&TammiPosition, Player) -> u32| Player::BOTH.map(|player| set(position, player).count_ones());
         vec![
             SideCount::new("tally_men", count(TammiPosition::men)),
             SideCount::new("tally_kings", count(TammiPosition::kings)),

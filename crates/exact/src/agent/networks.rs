@@ -48,9 +48,8 @@ impl Networks {
         let version = GameVersion::of(game);
         // Locked while the file is read, so that two threads do not read it at the same time.
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = loaded.iter().position(|one| {
-            one.source == *source && one.kernel == kernel && one.version == version
-        });
+        let place =
+            loaded.iter().position(|one| one.source == *source && one.kernel == kernel && one.version == version);
         let one = match place {
             Some(place) => loaded.remove(place),
             None => {
@@ -59,12 +58,7 @@ impl Networks {
                     None => Some(FrozenNet::new(file.weights())),
                     Some(kind) => FrozenNet::with_kernel(file.weights(), kind),
                 };
-                Loaded {
-                    source: source.clone(),
-                    kernel,
-                    version,
-                    net,
-                }
+                Loaded { source: source.clone(), kernel, version, net }
             }
         };
         let net = one.net.clone();
@@ -77,24 +71,17 @@ impl Networks {
 }
 
 impl<G: CatalogGame> Sources<G> for Networks {
-    fn network(
-        &self,
-        game: &G,
-        source: &AgentSource,
-        kernel: Option<KernelKind>,
-    ) -> Result<Option<FrozenNet>, String> {
+    fn network(&self, game: &G, source: &AgentSource, kernel: Option<KernelKind>) -> Result<Option<FrozenNet>, String> {
         if let AgentSource::File(path) = source
             && !trained::is_file(path)
         {
             return Err(missing_file(path));
         }
-        self.load(game, source, kernel)
-            .map_err(|error| error.to_string())
+        self.load(game, source, kernel).map_err(|error| error.to_string())
     }
 
     fn endgames(&self, game: &G, folder: &Path) -> Result<Arc<dyn Endgames<G>>, String> {
-        game.open_endgames(folder)
-            .map_err(|error| error.to_string())
+        game.open_endgames(folder).map_err(|error| error.to_string())
     }
 
     fn proof(&self, game: &G) -> Option<Arc<dyn Guide<G>>> {
@@ -122,10 +109,7 @@ fn missing_file(path: &Path) -> String {
         .collect();
     found.sort();
     let files = match found.len() {
-        0 => format!(
-            "{} holds no agent file",
-            shorten(&folder.display().to_string())
-        ),
+        0 => format!("{} holds no agent file", shorten(&folder.display().to_string())),
         _ => format!("agent files there: {}", found.join(", ")),
     };
     format!("no such file; {files}; agents are {AGENTS}")

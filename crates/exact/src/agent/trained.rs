@@ -59,9 +59,7 @@ pub fn is_trained(source: &AgentSource, game: &str) -> bool {
     };
     match source {
         AgentSource::Program => true,
-        AgentSource::File(path) => {
-            files::read(path, bytes.len() as u64).is_ok_and(|read| read == bytes)
-        }
+        AgentSource::File(path) => files::read(path, bytes.len() as u64).is_ok_and(|read| read == bytes),
     }
 }
 
@@ -74,9 +72,8 @@ pub fn load<G: Encode>(source: &AgentSource, game: &G) -> Result<AgentFile, File
         },
         AgentSource::Program => {
             let game_id = game.id();
-            let bytes = bytes(game_id).ok_or_else(|| {
-                format!("this program has no trained agent for {game_id}; name a file")
-            })?;
+            let bytes = bytes(game_id)
+                .ok_or_else(|| format!("this program has no trained agent for {game_id}; name a file"))?;
             AgentFile::from_bytes(bytes)?.for_game(game)
         }
     }

@@ -81,10 +81,7 @@ impl GameSettings {
     /// the same game.
     pub fn for_another(&self, from: &str, to: &str) -> GameSettings {
         let settings = self.fitting(to);
-        GameSettings {
-            max_plies: settings.max_plies.filter(|_| from == to),
-            ..settings
-        }
+        GameSettings { max_plies: settings.max_plies.filter(|_| from == to), ..settings }
     }
 }
 
@@ -122,12 +119,7 @@ pub trait Catalog: Sized + Sync {
     ) -> Result<Result<T::Output, ExactError>, T>;
 
     /// Runs `task` with the named game and these settings.
-    fn with_game<T: GameTask>(
-        &self,
-        name: &str,
-        settings: &GameSettings,
-        task: T,
-    ) -> Result<T::Output, ExactError> {
+    fn with_game<T: GameTask>(&self, name: &str, settings: &GameSettings, task: T) -> Result<T::Output, ExactError> {
         self.find(name, settings, task).unwrap_or_else(|_| {
             Err(ExactError::settings(format!(
                 "unknown game `{}`; choose one of {}",

@@ -15,12 +15,7 @@ impl Catalog for Empty {
         Vec::new()
     }
 
-    fn find<T: GameTask>(
-        &self,
-        _: &str,
-        _: &GameSettings,
-        task: T,
-    ) -> Result<Result<T::Output, ExactError>, T> {
+    fn find<T: GameTask>(&self, _: &str, _: &GameSettings, task: T) -> Result<Result<T::Output, ExactError>, T> {
         Err(task)
     }
 }
@@ -45,16 +40,9 @@ impl<C: Catalog, G: CatalogGame> Registered<C, G> {
         );
         let defaults = GameSettings::default();
         if let Ok(Ok(other)) = others.find(name, &defaults, TypeName) {
-            panic!(
-                "two games are named `{name}`: {other} and {}; give one of them another id",
-                type_name::<G>()
-            );
+            panic!("two games are named `{name}`: {other} and {}; give one of them another id", type_name::<G>());
         }
-        Registered {
-            others,
-            game,
-            training,
-        }
+        Registered { others, game, training }
     }
 
     /// The training settings of the game that differ from the defaults, as TOML: what `train --game NAME` uses. Errors
@@ -68,10 +56,7 @@ impl<C: Catalog, G: CatalogGame> Registered<C, G> {
 impl<C: Catalog, G: CatalogGame> Catalog for Registered<C, G> {
     fn games(&self) -> Vec<Listed> {
         let mut games = self.others.games();
-        games.push(Listed {
-            name: self.game.id(),
-            training: self.training,
-        });
+        games.push(Listed { name: self.game.id(), training: self.training });
         games
     }
 

@@ -16,20 +16,14 @@ pub const GAMES: [&str; 4] = ["jarmo", "guard", "tammi", "connect_four"];
 pub struct Shipped;
 
 /// Runs `task` with the named game of this crate and these settings.
-pub fn with_game<T: GameTask>(
-    name: &str,
-    settings: &GameSettings,
-    task: T,
-) -> Result<T::Output, ExactError> {
+pub fn with_game<T: GameTask>(name: &str, settings: &GameSettings, task: T) -> Result<T::Output, ExactError> {
     Shipped.with_game(name, settings, task)
 }
 
 impl Catalog for Shipped {
     fn games(&self) -> Vec<Listed> {
         let games = jarmo_configs::GAMES.into_iter();
-        games
-            .map(|(name, training)| Listed { name, training })
-            .collect()
+        games.map(|(name, training)| Listed { name, training }).collect()
     }
 
     fn find<T: GameTask>(
@@ -75,11 +69,7 @@ fn tammi_with(settings: &GameSettings) -> Result<Tammi, ExactError> {
 fn connect_four_with(settings: &GameSettings) -> Result<ConnectFour, ExactError> {
     const NO_LIMIT: u32 = 0;
     refuse("connect_four", "board", settings.board.is_some())?;
-    refuse(
-        "connect_four",
-        "quiet limit",
-        settings.quiet_limit.is_some(),
-    )?;
+    refuse("connect_four", "quiet limit", settings.quiet_limit.is_some())?;
     Ok(ConnectFour::new(settings.max_plies.unwrap_or(NO_LIMIT)))
 }
 

@@ -54,16 +54,15 @@ pub fn replay<S: Strategy>(
     mut tell: impl FnMut(&Claim, Checked),
 ) -> Result<(), ExactError> {
     let [white, black] = strategies;
-    let mut replays =
-        [(Player::White, white), (Player::Black, black)].map(|(winner, stored)| Replay {
-            stored,
-            search,
-            game,
-            winner,
-            short: Short::new(game, winner, search),
-            known: HashMap::default(),
-            depth: 0,
-        });
+    let mut replays = [(Player::White, white), (Player::Black, black)].map(|(winner, stored)| Replay {
+        stored,
+        search,
+        game,
+        winner,
+        short: Short::new(game, winner, search),
+        known: HashMap::default(),
+        depth: 0,
+    });
     for &claim in claims {
         let replay = &mut replays[claim.winner.index()];
         let plies = replay.claim(claim)?;
@@ -135,12 +134,7 @@ impl<S: Strategy> Replay<'_, S> {
     ///
     /// What follows is checked once for every position, as if both began to shuttle here. With streaks that come
     /// from before, the replies that make them longer are checked again.
-    fn wins(
-        &mut self,
-        position: &JarmoPosition,
-        own: Option<Last>,
-        other: Option<Last>,
-    ) -> Result<u32, ExactError> {
+    fn wins(&mut self, position: &JarmoPosition, own: Option<Last>, other: Option<Last>) -> Result<u32, ExactError> {
         let known = self.strategy(position, own.map(|own| own.action))?;
         let plies = u32::from(known.plies);
         let action = Action(known.action.into());
@@ -201,11 +195,7 @@ impl<S: Strategy> Replay<'_, S> {
     }
 
     /// The strategy's action and what follows from it, checked once for every position.
-    fn strategy(
-        &mut self,
-        position: &JarmoPosition,
-        last: Option<Action>,
-    ) -> Result<Known, ExactError> {
+    fn strategy(&mut self, position: &JarmoPosition, last: Option<Action>) -> Result<Known, ExactError> {
         let key = key(position);
         if let Some(&known) = self.known.get(&key) {
             return match known.plies {
@@ -216,27 +206,16 @@ impl<S: Strategy> Replay<'_, S> {
         let Some(action) = self.stored.action(position, last) else {
             let Some((action, plies)) = self.short.win(position, None, None) else {
                 let most = self.search;
-                return self.flaw(
-                    format!("no move is stored, and no win of {most} plies"),
-                    position,
-                );
+                return self.flaw(format!("no move is stored, and no win of {most} plies"), position);
             };
-            let known = Known {
-                action: action.0 as u8,
-                searched: true,
-                plies: plies as u8,
-            };
+            let known = Known { action: action.0 as u8, searched: true, plies: plies as u8 };
             self.known.insert(key, known);
             return Ok(known);
         };
         if !self.game.legal(position).contains(action) {
             return self.flaw("the stored move is illegal", position);
         }
-        let mut known = Known {
-            action: action.0 as u8,
-            searched: false,
-            plies: 0,
-        };
+        let mut known = Known { action: action.0 as u8, searched: false, plies: 0 };
         self.known.insert(key, known);
         let next = after(self.game, position, action);
         let plies = match self.game.outcome(&next) {
@@ -247,8 +226,7 @@ impl<S: Strategy> Replay<'_, S> {
                 if self.depth > MOST_DEPTH {
                     return self.flaw("the win takes too many plies", position);
                 }
-                let plies =
-                    1 + self.wins_against_all(&next, Some(Last { action, streak: 1 }), None)?;
+                let plies = 1 + self.wins_against_all(&next, Some(Last { action, streak: 1 }), None)?;
                 self.depth -= 1;
                 plies
             }
@@ -265,9 +243,7 @@ fn key(position: &JarmoPosition) -> u64 {
     let marks = |archers: u32| {
         let circles = (0..25).filter(|circle| archers >> circle & 1 == 1);
         let bits = circles.enumerate();
-        bits.fold(0, |bits, (nth, circle)| {
-            bits | u64::from(position.marked().0 >> circle & 1) << nth
-        })
+        bits.fold(0, |bits, (nth, circle)| bits | u64::from(position.marked().0 >> circle & 1) << nth)
     };
     u64::from(white)
         | u64::from(black) << 25

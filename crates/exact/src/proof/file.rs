@@ -47,10 +47,7 @@ impl Proof {
         let title = String::from_utf8_lossy(title.unwrap_or_default());
         if title != TITLE {
             return match title.starts_with("jarmo proof ") {
-                true => problem(&format!(
-                    "another format, `{}`; this program reads `{TITLE}`",
-                    shorten(&title)
-                )),
+                true => problem(&format!("another format, `{}`; this program reads `{TITLE}`", shorten(&title))),
                 false => problem("not a proof"),
             };
         }
@@ -68,9 +65,7 @@ impl Proof {
             return problem("it has no header");
         };
         let head = String::from_utf8_lossy(&rest[..end]);
-        Header::parse(&head)
-            .and_then(|header| header.proof(game, &rest[end + 2..]))
-            .map_err(ExactError::new)
+        Header::parse(&head).and_then(|header| header.proof(game, &rest[end + 2..])).map_err(ExactError::new)
     }
 
     /// The content of a file.
@@ -134,18 +129,12 @@ impl Claim {
         let mut opening = Line::at(start);
         for word in actions.split_whitespace() {
             let action = game.play_text(&mut opening.position, word);
-            opening
-                .actions
-                .push(action.map_err(|error| error.to_string())?);
+            opening.actions.push(action.map_err(|error| error.to_string())?);
         }
         if game.outcome(&opening.position).is_some() {
             return Err(format!("the game of `{}` is over", shorten(text)));
         }
-        Ok(Claim {
-            opening,
-            winner: winner.ok_or_else(wrong)?,
-            plies: plies.parse().map_err(|_| wrong())?,
-        })
+        Ok(Claim { opening, winner: winner.ok_or_else(wrong)?, plies: plies.parse().map_err(|_| wrong())? })
     }
 }
 
@@ -190,11 +179,7 @@ impl<'a> Header<'a> {
             return Err(format!("a proof for {}", shorten(self.game)));
         }
         if self.rules != game.rules_version() {
-            return Err(format!(
-                "rules version {}, this program has version {}",
-                self.rules,
-                game.rules_version()
-            ));
+            return Err(format!("rules version {}, this program has version {}", self.rules, game.rules_version()));
         }
         if self.board != game.board_text() {
             return Err("a proof for another board".to_owned());
@@ -207,19 +192,9 @@ impl<'a> Header<'a> {
         let claims = claims.collect::<Result<_, _>>()?;
         let moves = read_moves(&game, bytes)?;
         if moves.keys.len() != self.moves {
-            return Err(format!(
-                "it holds {} moves, and its header says {}",
-                moves.keys.len(),
-                self.moves
-            ));
+            return Err(format!("it holds {} moves, and its header says {}", moves.keys.len(), self.moves));
         }
-        Ok(Proof {
-            game,
-            made: self.made.to_owned(),
-            claims,
-            search: self.search,
-            moves,
-        })
+        Ok(Proof { game, made: self.made.to_owned(), claims, search: self.search, moves })
     }
 }
 

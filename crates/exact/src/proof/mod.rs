@@ -46,10 +46,7 @@ struct Reply {
 /// All actions of the player to move after the own `last` one, without a pass.
 fn replies(game: &Jarmo, position: &JarmoPosition, last: Option<Last>) -> Vec<Reply> {
     let legal = game.legal(position);
-    let reply = |action| Reply {
-        action,
-        position: after(game, position, action),
-    };
+    let reply = |action| Reply { action, position: after(game, position, action) };
     let allowed = |action: &Action| !last.is_some_and(|last| last.forbids(game, *action));
     legal.iter().filter(allowed).map(reply).collect()
 }
@@ -90,11 +87,7 @@ fn after_pass(game: &Jarmo, position: &JarmoPosition, last: Option<Last>) -> Opt
     let legal = game.legal(position);
     let must = legal.count() == 1 && last.forbids(game, legal.nth(0));
     let Placement { mover, own, enemy } = Placement::of(position);
-    let passed = Placement {
-        mover: !mover,
-        own: enemy,
-        enemy: own,
-    };
+    let passed = Placement { mover: !mover, own: enemy, enemy: own };
     must.then(|| passed.position())
 }
 

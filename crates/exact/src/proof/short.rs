@@ -22,12 +22,7 @@ pub(super) struct Short<'a> {
 
 impl<'a> Short<'a> {
     pub(super) fn new(game: &'a Jarmo, winner: Player, most: u32) -> Short<'a> {
-        Short {
-            game,
-            winner,
-            most,
-            wins: vec![0; game.actions()],
-        }
+        Short { game, winner, most, wins: vec![0; game.actions()] }
     }
 
     /// The first action of a shortest win and its plies. The winner is to move; `own` is the winner's last action,
@@ -58,26 +53,17 @@ impl<'a> Short<'a> {
         let found = actions.into_iter().find(|&action| {
             let next = after(game, position, action);
             let own = Last::then(own, game, action);
-            self.is_won(&next)
-                .unwrap_or_else(|| plies > 1 && self.against_all(&next, plies - 1, own, other))
+            self.is_won(&next).unwrap_or_else(|| plies > 1 && self.against_all(&next, plies - 1, own, other))
         })?;
         self.wins[found.index()] += 1;
         Some(found)
     }
 
     /// Whether the winner wins within this many plies whatever the opponent, who is to move, replies.
-    fn against_all(
-        &mut self,
-        position: &JarmoPosition,
-        plies: u32,
-        own: Last,
-        other: Option<Last>,
-    ) -> bool {
+    fn against_all(&mut self, position: &JarmoPosition, plies: u32, own: Last, other: Option<Last>) -> bool {
         let game = self.game;
         let mut wins = |next: &JarmoPosition, other: Option<Last>| {
-            self.is_won(next).unwrap_or_else(|| {
-                plies > 1 && self.within(next, plies - 1, Some(own), other).is_some()
-            })
+            self.is_won(next).unwrap_or_else(|| plies > 1 && self.within(next, plies - 1, Some(own), other).is_some())
         };
         let passed = after_pass(game, position, other);
         passed.is_none_or(|passed| wins(&passed, None))

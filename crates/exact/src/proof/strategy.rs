@@ -52,13 +52,7 @@ impl Proof {
         let mut moves: Vec<(u64, u8)> = moves.into_iter().map(numbered).collect();
         moves.sort_unstable();
         let (keys, actions) = moves.into_iter().unzip();
-        Proof {
-            game: game.clone().with_max_plies(0),
-            made,
-            claims,
-            search,
-            moves: Moves::new(keys, actions),
-        }
+        Proof { game: game.clone().with_max_plies(0), made, claims, search, moves: Moves::new(keys, actions) }
     }
 
     /// The rules.
@@ -96,25 +90,16 @@ impl Proof {
     pub fn next(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Next> {
         let winner = position.to_move();
         let found = match self.action(position) {
-            Some(action) => Some(Next {
-                action,
-                plies: None,
-            }),
+            Some(action) => Some(Next { action, plies: None }),
             None => {
                 let mut short = Short::new(&self.game, winner, self.search);
                 let [own, other] = [winner, !winner].map(|player| Last::of(position, player));
                 let win = short.win(&without_history(position), own, other);
-                win.map(|(action, plies)| Next {
-                    action,
-                    plies: Some(plies),
-                })
+                win.map(|(action, plies)| Next { action, plies: Some(plies) })
             }
         };
         let left = game.plies_left(position).unwrap_or(u32::MAX);
-        found.filter(|next| {
-            game.legal(position).contains(next.action)
-                && next.plies.unwrap_or(self.longest()) <= left
-        })
+        found.filter(|next| game.legal(position).contains(next.action) && next.plies.unwrap_or(self.longest()) <= left)
     }
 
     /// The most plies of any win that it proves.
@@ -135,11 +120,7 @@ pub(super) struct Moves {
 impl Moves {
     /// The moves of positions with these ascending keys.
     pub(super) fn new(keys: Vec<u64>, actions: Vec<u8>) -> Moves {
-        Moves {
-            numbers: Numbers::new(),
-            keys,
-            actions,
-        }
+        Moves { numbers: Numbers::new(), keys, actions }
     }
 
     fn get(&self, position: &JarmoPosition) -> Option<Action> {

@@ -65,10 +65,7 @@ pub fn build<G: Solvable>(
     settings: BuildSettings,
     tell: &mut dyn FnMut(TableProgress),
 ) -> Result<Tables<G>, ExactError> {
-    assert!(
-        G::FORCES.contains(&settings.force),
-        "no tables have this force"
-    );
+    assert!(G::FORCES.contains(&settings.force), "no tables have this force");
     let preparation = game.prepare()?;
     let owner = Owner::of(game);
     fs::create_dir_all(folder).map_err(ExactError::io(folder))?;
@@ -86,11 +83,8 @@ pub fn build<G: Solvable>(
             }
         });
     }
-    let missing: Vec<u32> = forces
-        .clone()
-        .zip(&kept)
-        .filter_map(|(force, kept)| kept.is_none().then_some(force))
-        .collect();
+    let missing: Vec<u32> =
+        forces.clone().zip(&kept).filter_map(|(force, kept)| kept.is_none().then_some(force)).collect();
     let memory = check_room::<G>(folder, &missing, settings.memory)?;
     let _lock = match missing.is_empty() {
         true => None,
@@ -108,14 +102,8 @@ pub fn build<G: Solvable>(
             continue;
         }
         let began = Instant::now();
-        let job: Job<'_, G> = Job {
-            folder,
-            owner,
-            layer: G::layer(force),
-            done: &done,
-            save_every: settings.save_every,
-            memory,
-        };
+        let job: Job<'_, G> =
+            Job { folder, owner, layer: G::layer(force), done: &done, save_every: settings.save_every, memory };
         let positions = job.layer.size();
         game.build_layer(&preparation, &job, &mut |event| {
             tell(match event {
@@ -140,10 +128,7 @@ pub fn build<G: Solvable>(
 }
 
 /// Accepts a missing or damaged file, which is built again; any other problem ends the build.
-pub(super) fn may_rebuild(
-    error: ExactError,
-    tell: &mut dyn FnMut(String),
-) -> Result<(), ExactError> {
+pub(super) fn may_rebuild(error: ExactError, tell: &mut dyn FnMut(String)) -> Result<(), ExactError> {
     match error.kind {
         ExactErrorKind::Missing => {}
         ExactErrorKind::Damaged => tell(error.to_string()),
@@ -153,11 +138,7 @@ pub(super) fn may_rebuild(
 }
 
 /// Refuses a build for which disk space or memory is too small; returns the bytes of memory to use.
-fn check_room<G: Solvable>(
-    folder: &Path,
-    missing: &[u32],
-    allowed: Option<u64>,
-) -> Result<u64, ExactError> {
+fn check_room<G: Solvable>(folder: &Path, missing: &[u32], allowed: Option<u64>) -> Result<u64, ExactError> {
     let Some(&highest) = missing.last() else {
         return Ok(0);
     };
@@ -174,10 +155,7 @@ fn check_room<G: Solvable>(
     // Next to the tables there are only some pages of the unfinished layer.
     const BESIDES: u64 = 64 << 20;
     let begun: u64 = missing.iter().map(|&force| begun::<G>(folder, force)).sum();
-    let layers: u64 = missing
-        .iter()
-        .map(|&force| G::layer(force).size() as u64)
-        .sum();
+    let layers: u64 = missing.iter().map(|&force| G::layer(force).size() as u64).sum();
     let disk = (layers + BESIDES).saturating_sub(begun);
     let free = free_space(folder).map_err(ExactError::io(folder))?;
     let short = |what: &str, needed: u64, free: u64| {
@@ -234,12 +212,7 @@ struct TimeLeft {
 
 impl TimeLeft {
     fn new(layers: impl Iterator<Item = usize>) -> TimeLeft {
-        TimeLeft {
-            began: Instant::now(),
-            all: layers.map(|positions| positions as f64).sum(),
-            done: 0.0,
-            before: None,
-        }
+        TimeLeft { began: Instant::now(), all: layers.map(|positions| positions as f64).sum(), done: 0.0, before: None }
     }
 
     /// The remaining time when `positions` of the current layer are done.

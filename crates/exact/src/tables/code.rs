@@ -87,9 +87,7 @@ impl ActionCounters {
     /// Counters for up to `most` actions, at most 200.
     pub(super) fn up_to(most: u32) -> ActionCounters {
         assert!((1..=200).contains(&most), "too many counters for a byte");
-        ActionCounters {
-            first: (256 - most) as u8,
-        }
+        ActionCounters { first: (256 - most) as u8 }
     }
 
     /// The longest distance that fits below the counters.

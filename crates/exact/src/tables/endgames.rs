@@ -28,10 +28,7 @@ pub trait HasEndgames: Game {
     }
 
     /// Builds in a folder the tables of all forces that take seconds, and opens them. `None` for games without tables.
-    fn build_quick_endgames(
-        &self,
-        _folder: &Path,
-    ) -> Result<Option<Arc<dyn Endgames<Self>>>, ExactError> {
+    fn build_quick_endgames(&self, _folder: &Path) -> Result<Option<Arc<dyn Endgames<Self>>>, ExactError> {
         Ok(None)
     }
 
@@ -52,16 +49,8 @@ pub trait HasEndgames: Game {
 pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
 
 /// Builds tables in a folder up to a force that takes seconds.
-pub(super) fn build_quick<G: Solvable>(
-    game: &G,
-    folder: &Path,
-    force: u32,
-) -> Result<Arc<Tables<G>>, ExactError> {
-    let settings = BuildSettings {
-        force,
-        memory: None,
-        save_every: Duration::MAX,
-    };
+pub(super) fn build_quick<G: Solvable>(game: &G, folder: &Path, force: u32) -> Result<Arc<Tables<G>>, ExactError> {
+    let settings = BuildSettings { force, memory: None, save_every: Duration::MAX };
     Ok(Arc::new(build(game, folder, settings, &mut |_| {})?))
 }
 
@@ -87,13 +76,7 @@ impl Endgames<Jarmo> for Tables {
         position.force()
     }
 
-    fn way_forward(
-        &self,
-        game: &Jarmo,
-        position: &JarmoPosition,
-        winning: &[Action],
-        stream: &mut Stream,
-    ) -> Action {
+    fn way_forward(&self, game: &Jarmo, position: &JarmoPosition, winning: &[Action], stream: &mut Stream) -> Action {
         Tables::way_forward(self, game, position, winning, stream)
     }
 
@@ -104,10 +87,7 @@ impl Endgames<Jarmo> for Tables {
     fn random(&self, stream: &mut Stream) -> JarmoPosition {
         let layers = self.force() - LEAST_FORCE + 1;
         let number = below(stream.next_u64(), layers) as usize;
-        let layer = self
-            .layers()
-            .nth(number)
-            .expect("the number is below `layers`");
+        let layer = self.layers().nth(number).expect("the number is below `layers`");
         random_position(layer, stream)
     }
 }
@@ -148,12 +128,7 @@ impl Tables {
 
     /// The result under the limit on the length of the game. `None` if the plies are not known and the limit
     /// is so close that it could matter, here or after one action.
-    fn within_limit(
-        &self,
-        game: &Jarmo,
-        position: &JarmoPosition,
-        proven: Proven,
-    ) -> Option<Proven> {
+    fn within_limit(&self, game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Option<Proven> {
         let decided = proven.plies.is_none() && proven.verdict != Verdict::Draw;
         match game.plies_left(position) {
             Some(left) if decided && left <= self.longest(position.force()) => None,
@@ -203,15 +178,11 @@ pub(super) fn open_shared<G: Solvable>(
 }
 
 fn open<G: Solvable>(game: &G, folder: &Path) -> Result<Tables<G>, ExactError> {
-    let has =
-        |force| finished_path::<G>(folder, force).exists() || G::Packed::exists(folder, force);
+    let has = |force| finished_path::<G>(folder, force).exists() || G::Packed::exists(folder, force);
     let mut forces = G::FORCES;
     if folder.is_dir() && !forces.any(has) {
-        let problem = format!(
-            "{} has no tables of {}; build them, or name another folder",
-            folder.display(),
-            game.id()
-        );
+        let problem =
+            format!("{} has no tables of {}; build them, or name another folder", folder.display(), game.id());
         return Err(ExactError::of_kind(ExactErrorKind::NoTables, problem));
     }
     Tables::open(game, folder)
@@ -239,10 +210,7 @@ impl HasEndgames for Jarmo {
         })?)
     }
 
-    fn build_quick_endgames(
-        &self,
-        folder: &Path,
-    ) -> Result<Option<Arc<dyn Endgames<Jarmo>>>, ExactError> {
+    fn build_quick_endgames(&self, folder: &Path) -> Result<Option<Arc<dyn Endgames<Jarmo>>>, ExactError> {
         Ok(Some(build_quick(self, folder, 6)?))
     }
 

@@ -80,11 +80,7 @@ impl Owner {
 
     /// The owner of this game's tables.
     pub fn of<G: Solvable>(game: &G) -> Owner {
-        Owner {
-            digest: xxh3_64(game.solved_rules().as_bytes()),
-            version: game.rules_version(),
-            other: G::OTHER_RULES,
-        }
+        Owner { digest: xxh3_64(game.solved_rules().as_bytes()), version: game.rules_version(), other: G::OTHER_RULES }
     }
 }
 
@@ -135,11 +131,7 @@ pub(super) fn pages_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
 }
 
 /// Opens the file of a finished layer and verifies its checksum.
-pub(super) fn open_finished<G: Solvable>(
-    folder: &Path,
-    owner: Owner,
-    layer: &G::Layer,
-) -> Result<Mmap, ExactError> {
+pub(super) fn open_finished<G: Solvable>(folder: &Path, owner: Owner, layer: &G::Layer) -> Result<Mmap, ExactError> {
     let path = finished_path::<G>(folder, layer.force());
     let open = || {
         let (file, _) = files::open(&path).map_err(|error| match error.kind() {
@@ -207,9 +199,7 @@ pub(super) fn seal_finished<G: Solvable>(
     let unfinished = unfinished_path::<G>(folder, layer.force());
     let failed = |error| ExactError::io(&unfinished)(error);
     // The map ends before the header is written.
-    let checksum = map(file)
-        .map(|bytes| checksum(&bytes[HEADER..]))
-        .map_err(failed)?;
+    let checksum = map(file).map(|bytes| checksum(&bytes[HEADER..])).map_err(failed)?;
     let mut header = Vec::with_capacity(HEADER);
     header.extend(MAGIC);
     header.extend(FORMAT_VERSION.to_le_bytes());
@@ -239,12 +229,7 @@ pub(super) fn write_finished<G: Solvable>(
 ) -> Result<(), ExactError> {
     let path = unfinished_path::<G>(folder, layer.force());
     let write = || {
-        let mut file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)?;
+        let mut file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
         file.write_all(&[0; HEADER])?; // sealing replaces it
         file.write_all(bytes)?;
         Ok(file)
@@ -259,9 +244,6 @@ pub(super) fn checksum_of(table: &[u8]) -> u64 {
 }
 
 pub(super) fn checksum(bytes: &[u8]) -> u64 {
-    let chunks: Vec<u8> = bytes
-        .par_chunks(CHUNK)
-        .flat_map_iter(|chunk| xxh3_64(chunk).to_le_bytes())
-        .collect();
+    let chunks: Vec<u8> = bytes.par_chunks(CHUNK).flat_map_iter(|chunk| xxh3_64(chunk).to_le_bytes()).collect();
     xxh3_64(&chunks)
 }

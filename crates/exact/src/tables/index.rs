@@ -36,10 +36,7 @@ impl Army {
     /// The number of archers and marks.
     #[inline(always)]
     pub(super) fn material(self) -> SideMaterial {
-        SideMaterial {
-            archers: self.archers.count_ones() as u8,
-            marks: self.marked.count_ones() as u8,
-        }
+        SideMaterial { archers: self.archers.count_ones() as u8, marks: self.marked.count_ones() as u8 }
     }
 }
 
@@ -61,16 +58,9 @@ impl Placement {
         let mover = position.to_move();
         let army = |player| {
             let archers = position.archers(player);
-            Army {
-                archers: archers.0,
-                marked: (archers & position.marked()).0,
-            }
+            Army { archers: archers.0, marked: (archers & position.marked()).0 }
         };
-        Placement {
-            mover,
-            own: army(mover),
-            enemy: army(!mover),
-        }
+        Placement { mover, own: army(mover), enemy: army(!mover) }
     }
 
     /// The position with this placement, without a history.
@@ -121,11 +111,7 @@ impl Material {
     /// The material of a placement.
     #[inline(always)]
     pub(super) fn of(placement: &Placement) -> Material {
-        Material {
-            mover: placement.mover,
-            own: placement.own.material(),
-            enemy: placement.enemy.material(),
-        }
+        Material { mover: placement.mover, own: placement.own.material(), enemy: placement.enemy.material() }
     }
 
     /// Archers and marks together.
@@ -139,9 +125,7 @@ impl Material {
     #[inline(always)]
     fn key(&self) -> usize {
         const SIX: usize = MOST + 1;
-        let side = |strength: SideMaterial| {
-            usize::from(strength.archers) * SIX + usize::from(strength.marks)
-        };
+        let side = |strength: SideMaterial| usize::from(strength.archers) * SIX + usize::from(strength.marks);
         (self.mover.index() * SIX * SIX + side(self.own)) * SIX * SIX + side(self.enemy)
     }
 }
@@ -194,16 +178,8 @@ impl Layer {
     /// # Panics
     /// Panics unless the force is 2 to 10.
     pub fn new(force: u32) -> Layer {
-        assert!(
-            (LEAST_FORCE..=MOST_FORCE).contains(&force),
-            "the force must be 2 to 10"
-        );
-        let mut layer = Layer {
-            force,
-            blocks: Vec::new(),
-            by_key: vec![NO_BLOCK; MATERIALS],
-            size: 0,
-        };
+        assert!((LEAST_FORCE..=MOST_FORCE).contains(&force), "the force must be 2 to 10");
+        let mut layer = Layer { force, blocks: Vec::new(), by_key: vec![NO_BLOCK; MATERIALS], size: 0 };
         let most = MOST as u8;
         for white in 1..=most {
             for black in 1..=most {
@@ -278,11 +254,7 @@ impl Layer {
         }
         let number = self.block_of(&material)?;
         let Placement { own, enemy, .. } = *placement;
-        let row = row(
-            material.enemy,
-            enemy.archers,
-            pattern(enemy.marked, enemy.archers),
-        );
+        let row = row(material.enemy, enemy.archers, pattern(enemy.marked, enemy.archers));
         let free = compress(own.archers, enemy.archers);
         let column = rank(free, material.own.archers.into()) * material.own.patterns()
             + pattern_rank(pattern(own.marked, own.archers));
@@ -297,10 +269,7 @@ impl Layer {
         assert!(index < self.size, "the layer has fewer positions");
         let number = self.blocks.partition_point(|block| block.start <= index) - 1;
         let block = &self.blocks[number];
-        let (row, column) = (
-            (index - block.start) / block.columns,
-            (index - block.start) % block.columns,
-        );
+        let (row, column) = ((index - block.start) / block.columns, (index - block.start) % block.columns);
         let Material { mover, own, enemy } = block.material;
         let enemy = army(enemy, row, 0);
         let own = army(own, column, enemy.archers);
@@ -314,8 +283,5 @@ pub(super) fn army(strength: SideMaterial, number: usize, taken: u32) -> Army {
     let set = unrank(number / strength.patterns(), strength.archers.into());
     let archers = expand(set, &places_outside(taken));
     let marks = unrank(number % strength.patterns(), strength.marks.into());
-    Army {
-        archers,
-        marked: pick(marks, archers),
-    }
+    Army { archers, marked: pick(marks, archers) }
 }

@@ -21,10 +21,7 @@ impl Solvable for Jarmo {
     const FORCE_COUNTS: &'static str = "archers and marks";
     const FILES: &'static str = "force";
     const PLIES_TO: PliesTo = PliesTo::End;
-    const OTHER_RULES: [&'static str; 2] = [
-        "another board",
-        "; play on that board, or use another folder",
-    ];
+    const OTHER_RULES: [&'static str; 2] = ["another board", "; play on that board, or use another folder"];
 
     type Layer = index::Layer;
     type Packed = PackedLayer;
@@ -79,9 +76,7 @@ impl Solvable for Jarmo {
         let solver = Solver::new(lines, &job.layer, &lower);
         let spill = files(job, tell)?;
         let path = unfinished_path::<Jarmo>(job.folder, job.layer.force());
-        let mut pages = solver
-            .pages(job.memory, spill, job.save_every)
-            .map_err(ExactError::io(&path))?;
+        let mut pages = solver.pages(job.memory, spill, job.save_every).map_err(ExactError::io(&path))?;
         let longest = solver
             .solve(&mut pages, &mut |progress| {
                 tell(LayerEvent::Done(share_done(progress)));
@@ -180,7 +175,7 @@ fn steps_done(steps: u32) -> f64 {
 
 /// The share of force 9's decided positions that is decided within 0, 1, 2, … plies.
 const DECIDED: [f64; 38] = [
-    0.011, 0.043, 0.052, 0.104, 0.118, 0.183, 0.209, 0.299, 0.341, 0.442, 0.494, 0.587, 0.642,
-    0.715, 0.764, 0.814, 0.851, 0.883, 0.907, 0.927, 0.942, 0.954, 0.964, 0.971, 0.977, 0.982,
-    0.986, 0.989, 0.991, 0.993, 0.994, 0.995, 0.996, 0.997, 0.997, 0.998, 0.998, 0.999,
+    0.011, 0.043, 0.052, 0.104, 0.118, 0.183, 0.209, 0.299, 0.341, 0.442, 0.494, 0.587, 0.642, 0.715, 0.764, 0.814,
+    0.851, 0.883, 0.907, 0.927, 0.942, 0.954, 0.964, 0.971, 0.977, 0.982, 0.986, 0.989, 0.991, 0.993, 0.994, 0.995,
+    0.996, 0.997, 0.997, 0.998, 0.998, 0.999,
 ];

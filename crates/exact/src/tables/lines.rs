@@ -20,10 +20,7 @@ impl Lines {
         for circle in Circle::all() {
             near[circle.index()] = board.neighbours(circle).0;
         }
-        let mut lines = Lines {
-            near,
-            most_actions: 0,
-        };
+        let mut lines = Lines { near, most_actions: 0 };
         // The number of a player's moves depends on the player's own archers alone.
         for archers in all_sets() {
             for player in Player::BOTH {
@@ -59,9 +56,7 @@ impl Lines {
     /// The number of moves of a player with these archers, including captures.
     #[inline(always)]
     pub fn moves(&self, player: Player, archers: u32) -> u32 {
-        bits(archers & !goal(player))
-            .map(|from| (self.near(from) & !archers).count_ones())
-            .sum()
+        bits(archers & !goal(player)).map(|from| (self.near(from) & !archers).count_ones()).sum()
     }
 }
 
@@ -69,8 +64,7 @@ impl Lines {
 fn all_sets() -> impl Iterator<Item = u32> {
     (1..=MOST).flat_map(|size| {
         let first = (1_u32 << size) - 1;
-        std::iter::successors(Some(first), |&set| Some(subsets::next(set)))
-            .take(choose(CIRCLES, size))
+        std::iter::successors(Some(first), |&set| Some(subsets::next(set))).take(choose(CIRCLES, size))
     })
 }
 
@@ -96,9 +90,7 @@ pub(super) fn is_over(placement: &Placement) -> bool {
 /// Points of the player to move minus those of the opponent.
 pub(super) fn score_difference(placement: &Placement) -> i32 {
     let Placement { mover, own, enemy } = placement;
-    let points = |player, archers: u32| {
-        (archers.count_ones() + (archers & goal(player)).count_ones()) as i32
-    };
+    let points = |player, archers: u32| (archers.count_ones() + (archers & goal(player)).count_ones()) as i32;
     points(*mover, own.archers) - points(!*mover, enemy.archers)
 }
 
@@ -120,35 +112,21 @@ pub(super) fn capture(placement: &Placement, from: u32, to: u32) -> Placement {
     let (from, to) = (1 << from, 1 << to);
     Placement {
         mover: !*mover,
-        own: Army {
-            archers: enemy.archers & !to,
-            marked: enemy.marked & !to,
-        },
-        enemy: Army {
-            archers: own.archers & !from | to,
-            marked: own.marked & !from | to,
-        },
+        own: Army { archers: enemy.archers & !to, marked: enemy.marked & !to },
+        enemy: Army { archers: own.archers & !from | to, marked: own.marked & !from | to },
     }
 }
 
 /// Visits the placements after captures that lower the force: captures by or of a marked archer. In all
 /// other captures the new mark of the capturing archer makes up for the captured archer.
 #[inline(always)]
-pub(super) fn each_lowering_capture(
-    lines: &Lines,
-    placement: &Placement,
-    mut visit: impl FnMut(&Placement),
-) {
+pub(super) fn each_lowering_capture(lines: &Lines, placement: &Placement, mut visit: impl FnMut(&Placement)) {
     let Placement { mover, own, enemy } = *placement;
     if own.marked | enemy.marked == 0 {
         return;
     }
     for from in bits(own.archers & !goal(mover)) {
-        let targets = if own.marked >> from & 1 == 1 {
-            enemy.archers
-        } else {
-            enemy.marked
-        };
+        let targets = if own.marked >> from & 1 == 1 { enemy.archers } else { enemy.marked };
         for to in bits(lines.near(from) & targets) {
             visit(&capture(placement, from, to));
         }

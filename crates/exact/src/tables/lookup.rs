@@ -64,11 +64,7 @@ impl<G: Solvable> Solved<G> {
             Values::Exact(bytes) => bytes.longest(),
             Values::Packed(packed) => packed.stats().longest(),
         };
-        Solved {
-            layer,
-            values,
-            longest,
-        }
+        Solved { layer, values, longest }
     }
 }
 
@@ -82,10 +78,8 @@ impl<G: Solvable> Tables<G> {
         }
         let lowest = *G::FORCES.start();
         let has_table = |force| finished_path::<G>(folder, force).exists();
-        let highest = G::FORCES
-            .rev()
-            .find(|&force| has_table(force) || G::Packed::exists(folder, force))
-            .unwrap_or(lowest);
+        let highest =
+            G::FORCES.rev().find(|&force| has_table(force) || G::Packed::exists(folder, force)).unwrap_or(lowest);
         let layers = (lowest..=highest)
             .map(|force| {
                 let layer = G::layer(force);
@@ -171,8 +165,7 @@ impl<G: Solvable> Tables<G> {
 
     #[inline]
     fn solved(&self, force: u32) -> Option<&Solved<G>> {
-        self.layers
-            .get(force.checked_sub(*G::FORCES.start())? as usize)
+        self.layers.get(force.checked_sub(*G::FORCES.start())? as usize)
     }
 
     /// The value for the player to move. `None` outside the tables and where a player has no piece. Packed
@@ -285,12 +278,7 @@ impl Tables {
     }
 
     /// The result of a placement in packed results.
-    fn packed_result(
-        &self,
-        packed: &PackedLayer,
-        layer: &index::Layer,
-        placement: &Placement,
-    ) -> Option<Proven> {
+    fn packed_result(&self, packed: &PackedLayer, layer: &index::Layer, placement: &Placement) -> Option<Proven> {
         layer.block_of(&Material::of(placement))?;
         if is_over(placement) {
             return Some(Proven::over(match score_difference(placement) {
@@ -303,10 +291,7 @@ impl Tables {
             Player::White => packed.verdict(layer, placement)?,
             Player::Black => self.result_of_successors(placement)?,
         };
-        Some(Proven {
-            verdict,
-            plies: None,
-        })
+        Some(Proven { verdict, plies: None })
     }
 
     /// The result for the player to move, from the results of the successors.

@@ -48,8 +48,7 @@ impl Tables {
         for plies in (1..=LONGEST).step_by(2) {
             let found = winning.iter().find(|&&action| {
                 let next = after(game, position, action);
-                search.arrives(&next)
-                    || plies > 1 && search.is_fresh(&next) && search.holds(&next, plies - 1)
+                search.arrives(&next) || plies > 1 && search.is_fresh(&next) && search.holds(&next, plies - 1)
             });
             if let Some(&action) = found {
                 return action;
@@ -63,10 +62,7 @@ impl Tables {
         let winning = if fresh.is_empty() { winning } else { &fresh };
         if stream.next_u64() & 1 == 0 {
             let far = |action: &&Action| search.steps_home(&after(game, position, **action));
-            *winning
-                .iter()
-                .min_by_key(far)
-                .expect("an action keeps the win")
+            *winning.iter().min_by_key(far).expect("an action keeps the win")
         } else {
             winning[below(stream.next_u64(), winning.len() as u32) as usize]
         }
@@ -103,13 +99,10 @@ impl Search<'_> {
         let game = self.game;
         let nexts = game.legal(position);
         let nexts = nexts.iter().map(|action| after(game, position, action));
-        let mut nexts: Vec<(JarmoPosition, bool)> =
-            nexts.map(|next| (next, self.arrives(&next))).collect();
-        nexts.retain(|(next, arrives)| {
-            (*arrives || plies > 1 && self.is_fresh(next)) && self.keeps(next)
-        });
-        let found = nexts.iter().any(|(_, arrives)| *arrives)
-            || nexts.iter().any(|(next, _)| self.holds(next, plies - 1));
+        let mut nexts: Vec<(JarmoPosition, bool)> = nexts.map(|next| (next, self.arrives(&next))).collect();
+        nexts.retain(|(next, arrives)| (*arrives || plies > 1 && self.is_fresh(next)) && self.keeps(next));
+        let found =
+            nexts.iter().any(|(_, arrives)| *arrives) || nexts.iter().any(|(next, _)| self.holds(next, plies - 1));
         if !found && self.positions_left > 0 {
             self.without.insert(placement, plies);
         }

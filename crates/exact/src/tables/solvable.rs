@@ -71,12 +71,7 @@ pub trait Solvable: Game {
     ///
     /// # Panics
     /// Panics if a distance does not fit into a byte. Jarmo's on the standard board all fit up to force 8.
-    fn solve_layer(
-        &self,
-        preparation: &Self::Preparation,
-        layer: &Self::Layer,
-        done: &[Bytes],
-    ) -> Vec<u8>;
+    fn solve_layer(&self, preparation: &Self::Preparation, layer: &Self::Layer, done: &[Bytes]) -> Vec<u8>;
 
     /// The bytes of memory that solving a layer takes at least, and with the whole layer in memory; mapped
     /// files aside.

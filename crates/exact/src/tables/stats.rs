@@ -65,13 +65,7 @@ pub(super) fn layer_stats<L: Layer>(layer: &L, bytes: &[u8]) -> LayerStats<L::Po
         let counts = count(&bytes[range]);
         let known = sides.iter().position(|side| side.to_move == to_move);
         let number = known.unwrap_or_else(|| {
-            sides.push(SideStats {
-                to_move,
-                won: 0,
-                drawn: 0,
-                lost: 0,
-                over: 0,
-            });
+            sides.push(SideStats { to_move, won: 0, drawn: 0, lost: 0, over: 0 });
             sides.len() - 1
         });
         let side = &mut sides[number];
@@ -97,12 +91,7 @@ pub(super) fn layer_stats<L: Layer>(layer: &L, bytes: &[u8]) -> LayerStats<L::Po
         let index = bytes.par_iter().position_first(|&other| other == byte)?;
         (plies > 0).then(|| (plies, layer.position_at(index)))
     });
-    LayerStats {
-        force: layer.force(),
-        sides,
-        longest_win,
-        longest_loss,
-    }
+    LayerStats { force: layer.force(), sides, longest_win, longest_loss }
 }
 
 /// How often each byte occurs.

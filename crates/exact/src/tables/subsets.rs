@@ -118,10 +118,7 @@ pub(super) fn unrank(rank: usize, size: usize) -> u32 {
 pub(super) fn unrank_below(mut bound: usize, mut rank: usize, size: usize) -> u32 {
     let mut set = 0;
     for k in (1..=size).rev() {
-        let top = (0..bound)
-            .rev()
-            .find(|&top| choose(top, k) <= rank)
-            .expect("choose(0, k) is 0");
+        let top = (0..bound).rev().find(|&top| choose(top, k) <= rank).expect("choose(0, k) is 0");
         rank -= choose(top, k);
         set |= 1 << top;
         bound = top;
@@ -185,9 +182,7 @@ pub(super) fn places_outside(removed: u32) -> [u8; CIRCLES] {
 #[inline(always)]
 pub(super) fn pattern(subset: u32, set: u32) -> u32 {
     debug_assert_eq!(subset & !set, 0);
-    bits(subset).fold(0, |out, place| {
-        out | 1 << (set & ((1 << place) - 1)).count_ones()
-    })
+    bits(subset).fold(0, |out, place| out | 1 << (set & ((1 << place) - 1)).count_ones())
 }
 
 /// The inverse of [`pattern`].

@@ -36,11 +36,7 @@ pub struct WrongValue {
 
 impl fmt::Display for WrongValue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WrongValue {
-            position,
-            stored,
-            found,
-        } = self;
+        let WrongValue { position, stored, found } = self;
         write!(out, "{position}: the tables say {stored}, but {found}")
     }
 }
@@ -50,12 +46,7 @@ const KEPT: usize = 10;
 
 /// Checks `samples` random positions of every layer against their successors, and draws a tenth as many
 /// to play out those that are won or lost.
-pub fn verify<G: Solvable>(
-    game: &G,
-    tables: &Tables<G>,
-    samples: u64,
-    seed: u64,
-) -> Vec<LayerCheck> {
+pub fn verify<G: Solvable>(game: &G, tables: &Tables<G>, samples: u64, seed: u64) -> Vec<LayerCheck> {
     let game = &game.clone().with_max_plies(0);
     tables
         .layers()
@@ -73,11 +64,10 @@ pub fn verify<G: Solvable>(
                 let position = random_position(layer, &mut stream);
                 play_out(game, tables, position)
             });
-            let (games, lost_games): (Vec<_>, Vec<_>) =
-                games.partition_map(|result| match result {
-                    Ok(()) => rayon::iter::Either::Left(()),
-                    Err(mistake) => rayon::iter::Either::Right(mistake),
-                });
+            let (games, lost_games): (Vec<_>, Vec<_>) = games.partition_map(|result| match result {
+                Ok(()) => rayon::iter::Either::Left(()),
+                Err(mistake) => rayon::iter::Either::Right(mistake),
+            });
             LayerCheck {
                 force: layer.force(),
                 positions: samples,
@@ -120,11 +110,7 @@ const MOST_PLIES: u32 = 1000;
 
 /// Plays a won or lost position to its end, both sides with the tables. `None` for other positions, and
 /// where the tables have no distances.
-fn play_out<G: Solvable>(
-    game: &G,
-    tables: &Tables<G>,
-    start: G::Position,
-) -> Option<Result<(), WrongValue>> {
+fn play_out<G: Solvable>(game: &G, tables: &Tables<G>, start: G::Position) -> Option<Result<(), WrongValue>> {
     let stored = tables.proven(&start).expect("the layer holds it");
     let (verdict, plies) = (stored.verdict, stored.plies?);
     let most = match G::PLIES_TO {
@@ -152,15 +138,6 @@ fn play_out<G: Solvable>(
     Some(Err(wrong_value(game, &start, stored, found)))
 }
 
-fn wrong_value<G: Solvable>(
-    game: &G,
-    position: &G::Position,
-    stored: Proven,
-    found: String,
-) -> WrongValue {
-    WrongValue {
-        position: game.position_text(position),
-        stored,
-        found,
-    }
+fn wrong_value<G: Solvable>(game: &G, position: &G::Position, stored: Proven, found: String) -> WrongValue {
+    WrongValue { position: game.position_text(position), stored, found }
 }

@@ -197,10 +197,7 @@ impl<T: FnMut(String)> Host<'_, T> {
             return Ok(Vec::new());
         };
         self.keys.entry(key.to_owned()).or_default().given += 1;
-        let given = self.out.entry(number).or_insert(Given {
-            at: Instant::now(),
-            copies: 0,
-        });
+        let given = self.out.entry(number).or_insert(Given { at: Instant::now(), copies: 0 });
         given.at = Instant::now();
         given.copies += 1;
         let block = &self.blocks[number];
@@ -305,9 +302,7 @@ impl<T: FnMut(String)> Host<'_, T> {
         if !self.is_quiet && self.added.elapsed() > QUIET {
             self.is_quiet = true;
             let seconds = QUIET.as_secs();
-            (self.tell)(format!(
-                "no games for {seconds} s; `fleet status` shows whether there are workers"
-            ));
+            (self.tell)(format!("no games for {seconds} s; `fleet status` shows whether there are workers"));
         }
     }
 }

@@ -65,9 +65,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
         let Some(first) = self.first_waiting() else {
             return;
         };
-        let Worker {
-            reporter, threads, ..
-        } = self.worker;
+        let Worker { reporter, threads, .. } = self.worker;
         let before = match reporter.doing_now() {
             // If a file still waits afterwards, its next attempt says so.
             Doing::WaitingForQueue | Doing::WaitingForServer => Doing::Playing,
@@ -154,10 +152,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
             Ok(None) | Err(_) => Vec::new(),
         };
         let pairs = games.len() / 2;
-        let answer = pack(&Answer {
-            number: task.number,
-            games,
-        })?;
+        let answer = pack(&Answer { number: task.number, games })?;
         let subject = results_subject(&task.tournament, link.user());
         let begun = Instant::now();
         loop {
@@ -166,9 +161,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
                 Ok(problem) if problem.is_empty() => break,
                 Ok(problem) => return Err(FleetError::new(String::from_utf8_lossy(&problem))),
                 Err(error) if self.worker.is_to_stop() => return Err(error),
-                Err(error)
-                    if error.kind() == FleetErrorKind::Missing && begun.elapsed() > ARENA_GONE =>
-                {
+                Err(error) if error.kind() == FleetErrorKind::Missing && begun.elapsed() > ARENA_GONE => {
                     break;
                 }
                 Err(error) => reporter.warn(format!("pairs of a match: {error}; trying again")),
@@ -185,12 +178,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
         let specs = [self.spec(&task.agents[0])?, self.spec(&task.agents[1])?];
         let (mut rules, _board) = with_board(task.board.as_deref())?;
         rules.quiet_limit = task.quiet_limit;
-        let block = PlayBlock {
-            task,
-            specs: &specs,
-            networks: &self.networks,
-            stop: self.worker.stop,
-        };
+        let block = PlayBlock { task, specs: &specs, networks: &self.networks, stop: self.worker.stop };
         let played = self.games.with_game(&task.origin.game, &rules, block);
         played.map_err(FleetError::new)?
     }

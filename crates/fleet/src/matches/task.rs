@@ -63,18 +63,11 @@ struct Envelope<T> {
 
 /// The bytes of a message.
 pub(super) fn pack(content: &impl Serialize) -> Result<Vec<u8>, FleetError> {
-    let text = serde_json::to_vec(&Envelope {
-        protocol: PROTOCOL,
-        program: this_program(),
-        content,
-    });
+    let text = serde_json::to_vec(&Envelope { protocol: PROTOCOL, program: this_program(), content });
     let text = text.expect("tasks and answers are plain data");
     let bytes = compress(&text);
     if text.len() > MOST_PLAIN || bytes.len() > MOST_BYTES {
-        return Err(FleetError::new(format!(
-            "{} bytes of games, and a message has at most {MOST_BYTES}",
-            bytes.len()
-        )));
+        return Err(FleetError::new(format!("{} bytes of games, and a message has at most {MOST_BYTES}", bytes.len())));
     }
     Ok(bytes)
 }
@@ -116,15 +109,11 @@ impl NamedAgent {
         };
         if has_tables {
             return Err(wrong(
-                "workers do not have this machine's tables; play this match on this machine alone"
-                    .to_owned(),
+                "workers do not have this machine's tables; play this match on this machine alone".to_owned(),
             ));
         }
         let AgentSpec::Network(source, given) = spec else {
-            return Ok(NamedAgent {
-                spec: spec.to_string(),
-                parcel: None,
-            });
+            return Ok(NamedAgent { spec: spec.to_string(), parcel: None });
         };
         let file = agent::load(source, game).map_err(|error| wrong(error.to_string()))?;
         let bytes = file.to_bytes();
@@ -132,10 +121,7 @@ impl NamedAgent {
         let mut given = given.clone();
         given.kernel = given.kernel.or(Some(KernelKind::best()));
         let source = AgentSource::File(file_name(&name).into());
-        Ok(NamedAgent {
-            spec: AgentSpec::Network(source, given).to_string(),
-            parcel: Some(write(&name, &bytes)?),
-        })
+        Ok(NamedAgent { spec: AgentSpec::Network(source, given).to_string(), parcel: Some(write(&name, &bytes)?) })
     }
 }
 

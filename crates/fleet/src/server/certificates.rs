@@ -1,8 +1,6 @@
 //! The certificates of a server that encrypts.
 
-use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
-};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose};
 
 /// The texts of the files.
 pub(super) struct Certificates {
@@ -22,9 +20,7 @@ impl Certificates {
         let mut authority = CertificateParams::new(Vec::new())?;
         authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        authority
-            .distinguished_name
-            .push(DnType::CommonName, "jarmo fleet");
+        authority.distinguished_name.push(DnType::CommonName, "jarmo fleet");
         let key = key.map_or_else(KeyPair::generate, KeyPair::from_pem)?;
         let authority_key = key.serialize_pem();
         let authority = CertifiedIssuer::self_signed(authority, key)?;
@@ -32,9 +28,7 @@ impl Certificates {
         names.dedup();
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let mut server = CertificateParams::new(names)?;
-        server
-            .distinguished_name
-            .push(DnType::CommonName, "jarmo server");
+        server.distinguished_name.push(DnType::CommonName, "jarmo server");
         let server_key = KeyPair::generate()?;
         let certificate = server.signed_by(&server_key, &authority)?;
         Ok(Certificates {

@@ -91,16 +91,10 @@ impl Server {
             gigabytes: given.gigabytes.unwrap_or(10),
             users: Vec::new(),
         };
-        let mut server = Server {
-            folder: folder.to_owned(),
-            settings,
-        };
+        let mut server = Server { folder: folder.to_owned(), settings };
         fs::create_dir_all(folder).map_err(FleetError::at(folder))?;
         let workers = (1..=server.settings.workers).map(|number| format!("worker-{number}"));
-        let mut users = vec![
-            (LEARNER.to_owned(), Role::Learner),
-            (WATCHER.to_owned(), Role::Watcher),
-        ];
+        let mut users = vec![(LEARNER.to_owned(), Role::Learner), (WATCHER.to_owned(), Role::Watcher)];
         users.extend(workers.map(|name| (name, Role::Worker)));
         for (name, role) in users {
             let user = server.new_user(&name, role)?;
@@ -117,28 +111,19 @@ impl Server {
     pub fn open(folder: &Path) -> Result<Server, FleetError> {
         let config = folder.join(CONFIG);
         let wrong = |problem: &dyn std::fmt::Display| {
-            FleetError::new(format!(
-                "{}: {problem}; `fleet up` writes such a file",
-                config.display()
-            ))
+            FleetError::new(format!("{}: {problem}; `fleet up` writes such a file", config.display()))
         };
         let text = read_text(&config, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
         let line = text.lines().find_map(|line| line.strip_prefix(SETTINGS));
         let line = line.ok_or_else(|| wrong(&"it does not say its settings"))?;
         let settings = serde_json::from_str(line).map_err(|error| wrong(&error))?;
-        Ok(Server {
-            folder: folder.to_owned(),
-            settings,
-        })
+        Ok(Server { folder: folder.to_owned(), settings })
     }
 
     /// Refuses settings that differ from those that the files were written with.
     fn check(&self, given: &ServerSettings) -> Result<(), FleetError> {
-        let [there, given] = [
-            serde_json::to_value(&self.settings),
-            serde_json::to_value(given),
-        ]
-        .map(|settings| settings.expect("settings are plain data"));
+        let [there, given] = [serde_json::to_value(&self.settings), serde_json::to_value(given)]
+            .map(|settings| settings.expect("settings are plain data"));
         let given = given.as_object().into_iter().flatten();
         let mut given = given.filter(|(_, value)| !value.is_null());
         match given.find(|(name, value)| there[name] != **value) {
@@ -160,9 +145,7 @@ impl Server {
     pub fn add(&mut self, name: &str, role: Role) -> Result<(), FleetError> {
         let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
         if name.is_empty() || !name.chars().all(fits) {
-            return Err(FleetError::new(format!(
-                "{name:?}: a name of a key has letters, digits, - and _"
-            )));
+            return Err(FleetError::new(format!("{name:?}: a name of a key has letters, digits, - and _")));
         }
         if self.users().iter().any(|user| user.name == name) {
             return Err(FleetError::new(format!("there is a key {name} already")));
@@ -189,11 +172,8 @@ impl Server {
             None if Path::new(key).exists() => read_key(Path::new(key))?.public_key(),
             None => key.to_owned(),
         };
-        KeyPair::from_public_key(&key).map_err(|_| {
-            FleetError::new(format!(
-                "{key}: neither a name, nor a public key, nor a file of a key"
-            ))
-        })?;
+        KeyPair::from_public_key(&key)
+            .map_err(|_| FleetError::new(format!("{key}: neither a name, nor a public key, nor a file of a key")))?;
         let role = self.users().iter().find(|user| user.key == key);
         if role.is_some_and(|user| user.role == Role::Learner) {
             return Err(FleetError::new(
@@ -305,11 +285,7 @@ impl Server {
         let pair = KeyPair::new_user();
         let seed = pair.seed().map_err(FleetError::new)?;
         write_private(&self.key_file(name), &(seed + "\n"))?;
-        Ok(User {
-            name: name.to_owned(),
-            key: pair.public_key(),
-            role,
-        })
+        Ok(User { name: name.to_owned(), key: pair.public_key(), role })
     }
 
     /// Writes the server's certificate and, with a new authority, that one's.
@@ -334,14 +310,7 @@ impl Server {
     }
 
     fn config_text(&self) -> Result<String, FleetError> {
-        let Complete {
-            host,
-            port,
-            tls,
-            gigabytes,
-            users,
-            ..
-        } = &self.settings;
+        let Complete { host, port, tls, gigabytes, users, .. } = &self.settings;
         let folder = self.folder.canonicalize();
         let folder = folder.map_err(FleetError::at(&self.folder))?;
         let path = |name: &str| folder.join(name).display().to_string();
@@ -352,11 +321,9 @@ impl Server {
         };
         let settings = serde_json::to_string(&self.settings).expect("settings are plain data");
         let tls = match tls {
-            true => format!(
-                "tls {{\n  cert_file: {:?}\n  key_file: {:?}\n}}\n\n",
-                path(CERTIFICATE),
-                path(CERTIFICATE_KEY)
-            ),
+            true => {
+                format!("tls {{\n  cert_file: {:?}\n  key_file: {:?}\n}}\n\n", path(CERTIFICATE), path(CERTIFICATE_KEY))
+            }
             false => String::new(),
         };
         let users: String = users.iter().map(User::text).collect();
@@ -427,7 +394,5 @@ fn write_private(path: &Path, text: &str) -> Result<(), FleetError> {
 pub fn find_server() -> Option<PathBuf> {
     let name = format!("nats-server{}", std::env::consts::EXE_SUFFIX);
     let paths = std::env::var_os("PATH")?;
-    std::env::split_paths(&paths)
-        .map(|folder| folder.join(&name))
-        .find(|path| path.is_file())
+    std::env::split_paths(&paths).map(|folder| folder.join(&name)).find(|path| path.is_file())
 }

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use crate::places::{
-    AGENTS, NETWORKS, PROGRESS, RUNS, blocks_subject, progress_subject, results_subject,
-    samples_subject,
+    AGENTS, NETWORKS, PROGRESS, RUNS, blocks_subject, progress_subject, results_subject, samples_subject,
 };
 
 /// What a key is for.
@@ -51,10 +50,7 @@ impl User {
         for (what, subjects) in [("publish", publish), ("subscribe", subscribe)] {
             let subjects = subjects.iter().map(|subject| format!("{subject:?}"));
             let subjects = subjects.collect::<Vec<_>>().join(",\n        ");
-            let _ = writeln!(
-                text,
-                "      {what}: {{ allow: [\n        {subjects}\n      ] }}"
-            );
+            let _ = writeln!(text, "      {what}: {{ allow: [\n        {subjects}\n      ] }}");
         }
         text + "    } }\n"
     }
@@ -63,12 +59,7 @@ impl User {
 /// Files, games and progress under its own key, and requests to read settings, networks and agents. A worker may make no
 /// consumer: the server sends what a consumer delivers to any subject.
 fn worker_may_publish(key: &str) -> Vec<String> {
-    let stream = |stream: String| {
-        [
-            format!("$JS.API.DIRECT.GET.{stream}"),
-            format!("$JS.API.DIRECT.GET.{stream}.>"),
-        ]
-    };
+    let stream = |stream: String| [format!("$JS.API.DIRECT.GET.{stream}"), format!("$JS.API.DIRECT.GET.{stream}.>")];
     let own = [
         samples_subject("*", key),
         blocks_subject(key),
@@ -76,14 +67,8 @@ fn worker_may_publish(key: &str) -> Vec<String> {
         progress_subject(key, "*"),
         format!("$JS.API.STREAM.INFO.KV_{RUNS}"),
     ];
-    let read = [
-        format!("KV_{RUNS}"),
-        format!("OBJ_{NETWORKS}"),
-        format!("OBJ_{AGENTS}"),
-    ];
-    own.into_iter()
-        .chain(read.into_iter().flat_map(stream))
-        .collect()
+    let read = [format!("KV_{RUNS}"), format!("OBJ_{NETWORKS}"), format!("OBJ_{AGENTS}")];
+    own.into_iter().chain(read.into_iter().flat_map(stream)).collect()
 }
 
 fn watcher_may_publish() -> Vec<String> {

@@ -146,27 +146,15 @@ impl<'a> Worker<'a> {
     }
 
     /// Plays for a run until it is replaced, its settings or the orders change, or it is time to stop.
-    fn play<C: Catalog>(
-        &self,
-        games: &C,
-        matches: &mut Matches<'a, C>,
-        settings: &[u8],
-    ) -> Result<(), FleetError> {
+    fn play<C: Catalog>(&self, games: &C, matches: &mut Matches<'a, C>, settings: &[u8]) -> Result<(), FleetError> {
         let run = RunSettings::read(settings)?;
         let (config, unknown) = run.config()?;
         if !unknown.is_empty() {
             let unknown = unknown.join(", ");
-            self.reporter.warn(format!(
-                "the run has settings that this version does not know and ignores: {unknown}"
-            ));
+            self.reporter.warn(format!("the run has settings that this version does not know and ignores: {unknown}"));
         }
         let (rules, _board) = with_board(run.board.as_deref())?;
-        let session = Session {
-            worker: *self,
-            matches,
-            run: &run,
-            config: &config,
-        };
+        let session = Session { worker: *self, matches, run: &run, config: &config };
         let played = games.with_game(&config.game.name, &rules, session);
         played.map_err(FleetError::new)?
     }

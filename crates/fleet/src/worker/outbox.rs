@@ -32,14 +32,7 @@ impl<'scope, 'env> Outbox<'scope, 'env> {
         news: &'env News,
         run: &str,
     ) -> Outbox<'scope, 'env> {
-        Outbox {
-            subject: samples_subject(run, worker.link.user()),
-            scope,
-            worker,
-            news,
-            sending: None,
-            unsent: 0,
-        }
+        Outbox { subject: samples_subject(run, worker.link.user()), scope, worker, news, sending: None, unsent: 0 }
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -81,10 +74,6 @@ fn send(worker: Worker<'_>, news: &News, subject: &str, bytes: &[u8], samples: u
         }
         thread::sleep(AGAIN);
     }
-    reporter.sent(SentFile {
-        id,
-        samples,
-        bytes: bytes.len(),
-    });
+    reporter.sent(SentFile { id, samples, bytes: bytes.len() });
     true
 }

@@ -46,12 +46,7 @@ impl<C: Catalog> GameTask for Session<'_, '_, C> {
         check.map_err(|problem| FleetError::new(format!("the run's network: {problem}")))?;
         let (worker, run, news) = (self.worker, self.run, News::default());
         thread::scope(|scope| {
-            let lookout = Lookout {
-                worker,
-                run,
-                news: &news,
-                known: None,
-            };
+            let lookout = Lookout { worker, run, news: &news, known: None };
             scope.spawn(|| lookout.run());
             let mut outbox = Outbox::new(scope, worker, &news, &run.run);
             let played = self.play(&game, &news, &mut outbox);
@@ -62,20 +57,10 @@ impl<C: Catalog> GameTask for Session<'_, '_, C> {
 }
 
 impl<C: Catalog> Session<'_, '_, C> {
-    fn play<G: CatalogGame>(
-        &mut self,
-        game: &G,
-        news: &News,
-        outbox: &mut Outbox<'_, '_>,
-    ) -> Result<(), FleetError> {
+    fn play<G: CatalogGame>(&mut self, game: &G, news: &News, outbox: &mut Outbox<'_, '_>) -> Result<(), FleetError> {
         let Session { worker, config, .. } = *self;
-        let Worker {
-            threads, reporter, ..
-        } = worker;
-        let settings = SelfPlaySettings {
-            games: config.fleet.games * threads,
-            ..config.selfplay
-        };
+        let Worker { threads, reporter, .. } = worker;
+        let settings = SelfPlaySettings { games: config.fleet.games * threads, ..config.selfplay };
         reporter.tell(WorkerEvent::Playing(format!(
             "{}, {}, {} games in parallel, {} simulations",
             config.game.name,
@@ -87,9 +72,7 @@ impl<C: Catalog> Session<'_, '_, C> {
             return Ok(());
         };
         let on = (worker.device, config.run.kernel.here());
-        let make = |agent: &AgentFile| -> Vec<BoxedEvaluator<G>> {
-            evaluators(game, agent.weights(), on, threads)
-        };
+        let make = |agent: &AgentFile| -> Vec<BoxedEvaluator<G>> { evaluators(game, agent.weights(), on, threads) };
         let fits = agent.clone().for_game(game);
         fits.map_err(|error| FleetError::new(format!("the run's network: {error}")))?;
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();

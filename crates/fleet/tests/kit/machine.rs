@@ -10,10 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(super) fn nats_server() -> Option<OsString> {
     let program = env::var_os("JARMO_NATS_SERVER");
     if program.is_none() {
-        assert!(
-            env::var_os("JARMO_FLEET").is_none(),
-            "JARMO_NATS_SERVER is not set"
-        );
+        assert!(env::var_os("JARMO_FLEET").is_none(), "JARMO_NATS_SERVER is not set");
         eprintln!("left out: JARMO_NATS_SERVER names no nats-server");
     }
     program

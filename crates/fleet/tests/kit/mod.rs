@@ -12,9 +12,7 @@ use async_nats::{Client, ConnectOptions, HeaderMap};
 use jarmo_core::eval::Uniform;
 use jarmo_core::games::ConnectFour;
 use jarmo_core::net::GameVersion;
-use jarmo_fleet::{
-    Address, GameFile, GameFileHeader, Link, NatsSupply, Server, ServerSettings, SupplySettings,
-};
+use jarmo_fleet::{Address, GameFile, GameFileHeader, Link, NatsSupply, Server, ServerSettings, SupplySettings};
 use jarmo_learn::config::Config;
 use jarmo_learn::run::{Seen, Supply};
 use jarmo_selfplay::selfplay::{SelfPlay, SelfPlaySettings};
@@ -36,10 +34,7 @@ pub(crate) struct TestServer {
 impl TestServer {
     /// Starts a server with so many keys for workers. `None` if this machine has none.
     pub(crate) fn start(workers: u32) -> Option<TestServer> {
-        TestServer::start_with(ServerSettings {
-            workers: Some(workers),
-            ..ServerSettings::default()
-        })
+        TestServer::start_with(ServerSettings { workers: Some(workers), ..ServerSettings::default() })
     }
 
     /// Starts a server that encrypts, with a certificate for 127.0.0.1. It listens on 127.0.0.2 as well.
@@ -55,23 +50,14 @@ impl TestServer {
         let program = nats_server()?;
         let folder = tempfile::tempdir().unwrap();
         let port = free_port(10_000);
-        let settings = ServerSettings {
-            port: Some(port),
-            ..settings
-        };
+        let settings = ServerSettings { port: Some(port), ..settings };
         let (server, _) = Server::write(&folder.path().join("server"), settings).unwrap();
         let mut process = Command::new(program);
         process.arg("-c").arg(server.config());
         let process = process.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let process = process.expect("nats-server starts");
-        until("the server listens", || {
-            TcpStream::connect(("127.0.0.1", port)).is_ok()
-        });
-        Some(TestServer {
-            folder,
-            server,
-            process,
-        })
+        until("the server listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        Some(TestServer { folder, server, process })
     }
 
     /// The address with the learner's key.
@@ -86,11 +72,7 @@ impl TestServer {
 
     /// The address with a key.
     pub(crate) fn address(&self, key: &Path) -> Address {
-        Address {
-            url: self.server.url(),
-            key: Some(key.to_owned()),
-            authority: self.server.authority(),
-        }
+        Address { url: self.server.url(), key: Some(key.to_owned()), authority: self.server.authority() }
     }
 
     /// A folder for a run.
@@ -112,11 +94,7 @@ pub(crate) fn learner(server: &TestServer, run: &str, queue: u64) -> NatsSupply 
     let mut config = Config::default();
     config.game.name = "connect_four".to_owned();
     config.fleet.queue = queue;
-    let settings = SupplySettings {
-        run: run.to_owned(),
-        folder: server.folder(run),
-        config: &config,
-    };
+    let settings = SupplySettings { run: run.to_owned(), folder: server.folder(run), config: &config };
     let supply = NatsSupply::open(link, &ConnectFour::new(0), settings).unwrap();
     supply.begin(&Seen::default()).unwrap();
     supply
@@ -125,11 +103,7 @@ pub(crate) fn learner(server: &TestServer, run: &str, queue: u64) -> NatsSupply 
 /// A file of games by a network of so many learning steps, and its positions. Another seed gives another file.
 pub(crate) fn file(run: &str, weights: u64, seed: u64, worker: &str) -> (Vec<u8>, u64) {
     let game = ConnectFour::new(0);
-    let settings = SelfPlaySettings {
-        games: 4,
-        simulations: 2,
-        ..Config::default().selfplay
-    };
+    let settings = SelfPlaySettings { games: 4, simulations: 2, ..Config::default().selfplay };
     let mut play = SelfPlay::new(&game, &settings, vec![Uniform], seed);
     play.keep_episodes(weights);
     let mut games = Vec::new();
@@ -159,14 +133,9 @@ impl Stranger {
         let seed = std::fs::read_to_string(server.key(number)).unwrap();
         let key = KeyPair::from_seed(seed.trim()).unwrap().public_key();
         let runtime = Runtime::new().unwrap();
-        let options = ConnectOptions::with_nkey(seed.trim().to_owned())
-            .custom_inbox_prefix(format!("_INBOX_{key}"));
+        let options = ConnectOptions::with_nkey(seed.trim().to_owned()).custom_inbox_prefix(format!("_INBOX_{key}"));
         let client = runtime.block_on(options.connect(server.server.url()));
-        Stranger {
-            client: client.unwrap(),
-            runtime,
-            key,
-        }
+        Stranger { client: client.unwrap(), runtime, key }
     }
 
     /// The subject of its files.
@@ -181,8 +150,7 @@ impl Stranger {
 
     /// Says under a name that it is there.
     pub(crate) fn report(&self, name: &str) {
-        self.ask(&self.progress(name), b"{}".to_vec(), None)
-            .unwrap();
+        self.ask(&self.progress(name), b"{}".to_vec(), None).unwrap();
     }
 
     /// Sends without waiting for an answer.
@@ -192,16 +160,9 @@ impl Stranger {
     }
 
     /// The answer to a request, or why there is none.
-    pub(crate) fn ask(
-        &self,
-        subject: &str,
-        content: Vec<u8>,
-        headers: Option<HeaderMap>,
-    ) -> Result<Vec<u8>, String> {
+    pub(crate) fn ask(&self, subject: &str, content: Vec<u8>, headers: Option<HeaderMap>) -> Result<Vec<u8>, String> {
         let headers = headers.unwrap_or_default();
-        let asked = self
-            .client
-            .request_with_headers(subject.to_owned(), headers, content.into());
+        let asked = self.client.request_with_headers(subject.to_owned(), headers, content.into());
         let asked = async { tokio::time::timeout(Duration::from_secs(3), asked).await };
         let answer = self.runtime.block_on(asked);
         let answer = answer.map_err(|_| "no answer".to_owned())?;

@@ -73,9 +73,7 @@ impl<G: HasEndgames> Exam<G> {
     ) -> Causes {
         let asked = wrong.iter().map(|&number| self.questions[number].clone());
         let exam = Exam::new(&self.game, &self.made, asked.collect());
-        let shares = networks
-            .first_mut()
-            .map(|network| exam.policy_of_right(network.as_mut(), seed));
+        let shares = networks.first_mut().map(|network| exam.policy_of_right(network.as_mut(), seed));
         let deeper = exam.take(agents, Some(nodes.saturating_mul(MORE_SEARCH)), seed);
         let mut causes = Causes::default();
         for (number, question) in exam.questions.iter().enumerate() {

@@ -27,9 +27,7 @@ impl<P> Question<P> {
     /// The best result.
     pub fn best(&self) -> Proven {
         let results = self.results.iter().copied();
-        results
-            .max_by_key(|proven| proven.preference())
-            .expect("a position that is not over has actions")
+        results.max_by_key(|proven| proven.preference()).expect("a position that is not over has actions")
     }
 
     /// Whether some action loses the best result.
@@ -79,11 +77,7 @@ impl<G: Game> Exam<G> {
             assert!(actions > 0, "no game is over");
             assert_eq!(question.results.len(), actions, "one result per action");
         }
-        Exam {
-            game: game.clone(),
-            made: made.to_owned(),
-            questions,
-        }
+        Exam { game: game.clone(), made: made.to_owned(), questions }
     }
 
     /// How the questions were chosen and solved.
@@ -114,12 +108,7 @@ impl<G: HasEndgames> Exam<G> {
     ///
     /// # Panics
     /// Panics if there is no agent.
-    pub fn take(
-        &self,
-        agents: &mut [Box<dyn Agent<G>>],
-        nodes: Option<u64>,
-        seed: u64,
-    ) -> Accuracy<G::Position> {
+    pub fn take(&self, agents: &mut [Box<dyn Agent<G>>], nodes: Option<u64>, seed: u64) -> Accuracy<G::Position> {
         self.mark_all(&self.answers(agents, nodes, seed))
     }
 
@@ -127,12 +116,7 @@ impl<G: HasEndgames> Exam<G> {
     ///
     /// # Panics
     /// Panics if there is no agent.
-    pub fn answers(
-        &self,
-        agents: &mut [Box<dyn Agent<G>>],
-        nodes: Option<u64>,
-        seed: u64,
-    ) -> Vec<Action> {
+    pub fn answers(&self, agents: &mut [Box<dyn Agent<G>>], nodes: Option<u64>, seed: u64) -> Vec<Action> {
         assert!(!agents.is_empty(), "an exam needs an agent");
         let next = AtomicUsize::new(0);
         let batches = self.questions.len().div_ceil(BATCH);
@@ -164,25 +148,14 @@ impl<G: HasEndgames> Exam<G> {
     }
 
     /// The decisions of an agent in the positions of a batch.
-    fn ask_agent(
-        &self,
-        agent: &mut dyn Agent<G>,
-        batch: usize,
-        nodes: Option<u64>,
-        seed: u64,
-    ) -> Vec<Action> {
+    fn ask_agent(&self, agent: &mut dyn Agent<G>, batch: usize, nodes: Option<u64>, seed: u64) -> Vec<Action> {
         let first = batch * BATCH;
         let last = self.questions.len().min(first + BATCH);
         let questions = self.questions[first..last].iter();
         let positions: Vec<_> = questions.map(|question| question.position).collect();
-        let mut streams: Vec<Stream> = (first..last)
-            .map(|index| stream(seed, index as u64))
-            .collect();
+        let mut streams: Vec<Stream> = (first..last).map(|index| stream(seed, index as u64)).collect();
         let decisions = choose(agent, &positions, &mut streams, nodes);
-        decisions
-            .into_iter()
-            .map(|decision| decision.action)
-            .collect()
+        decisions.into_iter().map(|decision| decision.action).collect()
     }
 
     /// Counts the answer to a question.
@@ -201,13 +174,7 @@ impl<G: HasEndgames> Exam<G> {
             accuracy.wrong.push(number);
             let mut best = results().filter(|(_, result)| *result == missed);
             let (better, _) = best.next().expect("the best result is one of them");
-            accuracy.mistakes.push(Mistake {
-                position: question.position,
-                chosen,
-                got,
-                better,
-                missed,
-            });
+            accuracy.mistakes.push(Mistake { position: question.position, chosen, got, better, missed });
         }
     }
 
@@ -233,19 +200,9 @@ pub fn choose<G: Game>(
     streams: &mut [Stream],
     nodes: Option<u64>,
 ) -> Vec<Decision> {
-    let limit = Limit {
-        nodes,
-        ..Limit::default()
-    };
-    let requests = positions
-        .iter()
-        .zip(streams)
-        .map(|(&position, stream)| Request {
-            position,
-            stream,
-            limit,
-            memory: None,
-        });
+    let limit = Limit { nodes, ..Limit::default() };
+    let requests =
+        positions.iter().zip(streams).map(|(&position, stream)| Request { position, stream, limit, memory: None });
     let mut requests: Vec<Request<'_, G>> = requests.collect();
     agent.choose(&mut requests)
 }

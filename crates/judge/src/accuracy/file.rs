@@ -64,10 +64,7 @@ impl ExamHeader {
             )));
         }
         if self.board != game.board_text() {
-            return Err(JudgeError::new(format!(
-                "an exam for another board, with the lines {}",
-                shorten(&self.board)
-            )));
+            return Err(JudgeError::new(format!("an exam for another board, with the lines {}", shorten(&self.board))));
         }
         Ok(())
     }
@@ -89,9 +86,8 @@ impl<G: Game> Exam<G> {
 
     /// Writes the file as a whole or not at all.
     pub fn save(&self, path: &Path) -> Result<(), JudgeError> {
-        files::write_whole(path, self.to_text().as_bytes()).map_err(|error| {
-            JudgeError::in_file(path, format_args!("{error}; nothing was written"))
-        })
+        files::write_whole(path, self.to_text().as_bytes())
+            .map_err(|error| JudgeError::in_file(path, format_args!("{error}; nothing was written")))
     }
 
     /// Reads the content of a file, which must be for this game.
@@ -104,11 +100,7 @@ impl<G: Game> Exam<G> {
             let wrong = |problem| JudgeError::new(format!("question {number}: {problem}"));
             questions.push(question.map_err(wrong)?);
         }
-        Ok(Exam {
-            game: game.clone(),
-            made: header.made,
-            questions,
-        })
+        Ok(Exam { game: game.clone(), made: header.made, questions })
     }
 
     /// The checksum of its file, by which an exam is named.
@@ -150,10 +142,7 @@ fn read(path: &Path) -> Result<Vec<u8>, JudgeError> {
 /// The header and the lines of the questions of an undamaged file.
 fn split(bytes: &[u8]) -> Result<(ExamHeader, Vec<&str>), JudgeError> {
     let problem = |problem: &str| JudgeError::new(problem);
-    let title = bytes
-        .split(|&byte| byte == b'\n')
-        .next()
-        .unwrap_or_default();
+    let title = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
     if title != TITLE.as_bytes() {
         return Err(match title.starts_with(b"jarmo exam ") {
             true => JudgeError::new(format!(
@@ -170,17 +159,12 @@ fn split(bytes: &[u8]) -> Result<(ExamHeader, Vec<&str>), JudgeError> {
     }
     let damaged = || problem("it is damaged: its checksum does not fit its bytes");
     let sum = digits(&[&bytes[..before], &bytes[after..]]);
-    let is_sound =
-        bytes[..before].ends_with(CHECKSUM.as_bytes()) && bytes[before..after] == *sum.as_bytes();
+    let is_sound = bytes[..before].ends_with(CHECKSUM.as_bytes()) && bytes[before..after] == *sum.as_bytes();
     let parsed = std::str::from_utf8(bytes).ok().and_then(parse_header);
     match parsed {
         // A file that was cut off is the likeliest damage, so it gets a message of its own.
         Some((header, lines)) if !is_sound && lines.len() < header.questions => {
-            Err(JudgeError::new(format!(
-                "it is cut off after {} of {} questions",
-                lines.len(),
-                header.questions
-            )))
+            Err(JudgeError::new(format!("it is cut off after {} of {} questions", lines.len(), header.questions)))
         }
         _ if !is_sound => Err(damaged()),
         Some((header, lines)) if lines.len() == header.questions => Ok((header, lines)),
@@ -208,14 +192,9 @@ fn parse_header(text: &str) -> Option<(ExamHeader, Vec<&str>)> {
 fn parse_question<G: Game>(game: &G, line: &str) -> Result<Question<G::Position>, String> {
     let parts: Vec<&str> = line.split('\t').collect();
     let [position, phase, results] = parts[..] else {
-        return Err(format!(
-            "expected 3 parts between tabs, found {}",
-            parts.len()
-        ));
+        return Err(format!("expected 3 parts between tabs, found {}", parts.len()));
     };
-    let position = game
-        .parse_position(position)
-        .map_err(|error| error.to_string())?;
+    let position = game.parse_position(position).map_err(|error| error.to_string())?;
     let phase = Phase::ALL.into_iter().find(|known| known.name() == phase);
     let phase = phase.ok_or("expected the phase `opening`, `middle` or `end`")?;
     let results: Option<Vec<Proven>> = results.split(' ').map(parse_result).collect();
@@ -225,11 +204,7 @@ fn parse_question<G: Game>(game: &G, line: &str) -> Result<Question<G::Position>
         let found = results.len();
         return Err(format!("{found} results for {actions} legal actions"));
     }
-    Ok(Question {
-        position,
-        phase,
-        results,
-    })
+    Ok(Question { position, phase, results })
 }
 
 /// `w` for a win, `d` for a draw, `l` for a loss, then the plies to the end if they are known.
@@ -239,9 +214,7 @@ fn result_text(result: Proven) -> String {
         Verdict::Draw => 'd',
         Verdict::Loss => 'l',
     };
-    let plies = result
-        .plies
-        .map_or(String::new(), |plies| plies.to_string());
+    let plies = result.plies.map_or(String::new(), |plies| plies.to_string());
     format!("{letter}{plies}")
 }
 

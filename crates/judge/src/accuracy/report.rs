@@ -42,22 +42,11 @@ const KEPT: usize = 100;
 
 impl<P> Accuracy<P> {
     pub(super) fn new() -> Accuracy<P> {
-        Accuracy {
-            tallies: Default::default(),
-            stages: BTreeMap::new(),
-            wrong: Vec::new(),
-            mistakes: Vec::new(),
-        }
+        Accuracy { tallies: Default::default(), stages: BTreeMap::new(), wrong: Vec::new(), mistakes: Vec::new() }
     }
 
     /// Counts a decision.
-    pub(super) fn count(
-        &mut self,
-        (phase, stage): (Phase, Stage),
-        to_move: Player,
-        critical: bool,
-        right: bool,
-    ) {
+    pub(super) fn count(&mut self, (phase, stage): (Phase, Stage), to_move: Player, critical: bool, right: bool) {
         self.tallies[phase as usize][to_move.index()].count(critical, right);
         let sides = self.stages.entry(stage).or_default();
         sides[to_move.index()].count(critical, right);
@@ -82,21 +71,14 @@ impl<P> Accuracy<P> {
     /// The decisions of each stage that has enough critical ones, from the least force or ply on: a share of
     /// fewer than [`FEWEST`] says little.
     pub fn large_stages(&self) -> impl Iterator<Item = (Stage, Tally)> {
-        let stages = self
-            .stages()
-            .map(|(stage, sides)| (stage, Tally::sum(sides)));
+        let stages = self.stages().map(|(stage, sides)| (stage, Tally::sum(sides)));
         stages.filter(|(_, tally)| tally.critical >= FEWEST)
     }
 
     /// The counts of all decisions and of each phase.
     pub fn score(&self) -> ExamScore {
         let [opening, middle, end] = self.tallies.map(|sides| Tally::sum(&sides));
-        ExamScore {
-            all: Tally::sum(&[opening, middle, end]),
-            opening,
-            middle,
-            end,
-        }
+        ExamScore { all: Tally::sum(&[opening, middle, end]), opening, middle, end }
     }
 }
 

@@ -8,27 +8,17 @@ use crate::plot::{BOTTOM, CHARACTER, COLOURS, GREY, INK, LEFT, PLOT, Scale, Svg,
 /// each accuracy, and 95 % intervals. Only the [large stages](Accuracy::large_stages) are drawn.
 pub fn draw_stages<P>(title: &str, curves: &[(String, &Accuracy<P>)]) -> String {
     let mut picture = Svg::default();
-    let points: Vec<Vec<Point>> = curves
-        .iter()
-        .map(|(_, accuracy)| wrong_by_stage(accuracy))
-        .collect();
+    let points: Vec<Vec<Point>> = curves.iter().map(|(_, accuracy)| wrong_by_stage(accuracy)).collect();
     let all = || points.iter().flatten();
     let stages = || all().map(|point| f64::from(point.stage.number()));
-    let (first, last) = stages().fold((f64::INFINITY, 0.0_f64), |(low, high), stage| {
-        (low.min(stage), high.max(stage))
-    });
+    let (first, last) = stages().fold((f64::INFINITY, 0.0_f64), |(low, high), stage| (low.min(stage), high.max(stage)));
     let highest = all().fold(1.0, |high: f64, point| high.max(point.wrong + point.error));
     let labels = curves.iter().map(|(label, _)| label.chars().count());
     let right = WIDTH - 24.0 - CHARACTER * labels.max().unwrap_or(0) as f64;
     let bottom = TOP + PLOT;
-    let along = Scale {
-        values: (first.min(last), last.max(first.min(last) + 1.0)),
-        places: (LEFT + 10.0, right - 10.0),
-    };
-    let up = Scale {
-        values: (0.0, 1.05 * highest),
-        places: (bottom, TOP),
-    };
+    let along =
+        Scale { values: (first.min(last), last.max(first.min(last) + 1.0)), places: (LEFT + 10.0, right - 10.0) };
+    let up = Scale { values: (0.0, 1.05 * highest), places: (bottom, TOP) };
     let unit = all().next().map_or("", |point| point.stage.unit());
     let mut ticks = along.ticks(40.0);
     ticks.retain(|tick| tick.fract() == 0.0);
@@ -71,11 +61,7 @@ fn wrong_by_stage<P>(accuracy: &Accuracy<P>) -> Vec<Point> {
         .large_stages()
         .map(|(stage, tally)| {
             let (wrong, error) = tally.critical_wrong();
-            Point {
-                stage,
-                wrong: 100.0 * wrong,
-                error: 100.0 * error,
-            }
+            Point { stage, wrong: 100.0 * wrong, error: 100.0 * error }
         })
         .collect()
 }

@@ -66,11 +66,7 @@ pub fn share_with_error(part: u64, whole: u64) -> (f64, f64) {
 }
 
 fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        1.0
-    } else {
-        part as f64 / whole as f64
-    }
+    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
 /// A part of a game. Each game divides its positions in its own way.

@@ -40,10 +40,7 @@ pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, JudgeError> {
     };
     let folder = Path::new(folder);
     if named.is_none() && !folder.is_dir() {
-        return Ok(vec![Expanded {
-            spec: text.to_owned(),
-            checkpoint: None,
-        }]);
+        return Ok(vec![Expanded { spec: text.to_owned(), checkpoint: None }]);
     }
     let found = list(folder).map_err(|problem| error(text, &problem))?;
     let chosen: Vec<_> = match step {
@@ -51,12 +48,7 @@ pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, JudgeError> {
         Some(step) => {
             let steps: Vec<String> = found.iter().map(|(step, _)| step.to_string()).collect();
             let one = found.into_iter().find(|&(found, _)| found == step);
-            let missing = || {
-                error(
-                    text,
-                    &format!("no such step; the steps are {}", steps.join(", ")),
-                )
-            };
+            let missing = || error(text, &format!("no such step; the steps are {}", steps.join(", ")));
             vec![one.ok_or_else(missing)?]
         }
     };
@@ -64,11 +56,7 @@ pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, JudgeError> {
     let spent = processor_seconds(Path::new(&run)).map_err(|problem| error(text, &problem))?;
     let expanded = |(step, path): (u64, PathBuf)| Expanded {
         spec: format!("{}{settings}", path.display()),
-        checkpoint: Some(Checkpoint {
-            cpu_seconds: spent_until(&spent, step),
-            run: run.clone(),
-            step,
-        }),
+        checkpoint: Some(Checkpoint { cpu_seconds: spent_until(&spent, step), run: run.clone(), step }),
     };
     Ok(chosen.into_iter().rev().map(expanded).collect())
 }
@@ -108,10 +96,7 @@ fn spent_until(spent: &[(u64, f64)], step: u64) -> Option<u64> {
 /// The entrants under short names. A checkpoint is named by the last folder of its run and its step,
 /// `first@2000`, with more of the path if two runs share it. All other agents are named by their specs.
 pub fn entrants(agents: &[Expanded]) -> Vec<Entrant> {
-    let mut runs: Vec<&str> = agents
-        .iter()
-        .filter_map(|agent| Some(agent.checkpoint.as_ref()?.run.as_str()))
-        .collect();
+    let mut runs: Vec<&str> = agents.iter().filter_map(|agent| Some(agent.checkpoint.as_ref()?.run.as_str())).collect();
     runs.sort_unstable();
     runs.dedup();
     let entrant = |agent: &Expanded| {
@@ -122,10 +107,7 @@ pub fn entrants(agents: &[Expanded]) -> Vec<Entrant> {
                 format!("{}@{step}{settings}", short_name(run, &runs))
             }
         };
-        Entrant {
-            name,
-            checkpoint: agent.checkpoint.clone(),
-        }
+        Entrant { name, checkpoint: agent.checkpoint.clone() }
     };
     agents.iter().map(entrant).collect()
 }
@@ -133,9 +115,7 @@ pub fn entrants(agents: &[Expanded]) -> Vec<Entrant> {
 /// The shortest end of a run's path, in whole folders, that no other run shares.
 fn short_name(run: &str, runs: &[&str]) -> String {
     let folders: Vec<&str> = run.split('/').collect();
-    let ends = (0..folders.len())
-        .rev()
-        .map(|first| folders[first..].join("/"));
+    let ends = (0..folders.len()).rev().map(|first| folders[first..].join("/"));
     let shared = |end: &String| {
         let ends = |other: &&str| Path::new(other).ends_with(end);
         runs.iter().any(|other| *other != run && ends(other))
@@ -173,10 +153,7 @@ fn list(run: &Path) -> Result<Vec<(u64, PathBuf)>, String> {
     let folder = if inner.is_dir() { &inner } else { run };
     let found = run_folder::checkpoints(folder).map_err(|problem| match problem.kind() {
         io::ErrorKind::NotFound => {
-            format!(
-                "there is no folder {}; name the folder of a run",
-                run.display()
-            )
+            format!("there is no folder {}; name the folder of a run", run.display())
         }
         _ => format!("{}: {problem}", folder.display()),
     })?;

@@ -17,17 +17,9 @@ pub struct Ladder {
 impl Ladder {
     /// Adds the results of a tournament.
     pub fn add(&mut self, standings: &Standings) {
-        let places: Vec<usize> = standings
-            .entrants()
-            .iter()
-            .map(|entrant| self.place_of(entrant))
-            .collect();
+        let places: Vec<usize> = standings.entrants().iter().map(|entrant| self.place_of(entrant)).collect();
         for bout in standings.bouts() {
-            self.merge(Bout {
-                first: places[bout.first],
-                second: places[bout.second],
-                ..bout
-            });
+            self.merge(Bout { first: places[bout.first], second: places[bout.second], ..bout });
         }
     }
 
@@ -41,9 +33,7 @@ impl Ladder {
             known.clusters.extend(bout.clusters);
         } else if let Some(known) = self.bouts.iter_mut().find(swapped) {
             known.draws += bout.draws;
-            known
-                .clusters
-                .extend(bout.clusters.iter().map(Cluster::flip));
+            known.clusters.extend(bout.clusters.iter().map(Cluster::flip));
         } else {
             self.bouts.push(bout);
         }
@@ -54,18 +44,11 @@ impl Ladder {
     pub fn ratings(&self, anchor: &Anchor) -> Vec<(&Entrant, Estimate)> {
         let fit = Fit::new(self.entrants.len(), &self.bouts);
         let fixed = anchor.among(&self.entrants);
-        self.entrants
-            .iter()
-            .enumerate()
-            .map(|(agent, entrant)| (entrant, fit.rating(agent, fixed)))
-            .collect()
+        self.entrants.iter().enumerate().map(|(agent, entrant)| (entrant, fit.rating(agent, fixed))).collect()
     }
 
     fn place_of(&mut self, entrant: &Entrant) -> usize {
-        let known = self
-            .entrants
-            .iter()
-            .position(|known| known.name == entrant.name);
+        let known = self.entrants.iter().position(|known| known.name == entrant.name);
         known.unwrap_or_else(|| {
             self.entrants.push(entrant.clone());
             self.entrants.len() - 1

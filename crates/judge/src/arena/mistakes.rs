@@ -40,10 +40,7 @@ pub struct Mistakes {
 
 impl Mistakes {
     fn count(&mut self, ply: u32, force: u32, mistake: bool) {
-        let one = Decisions {
-            known: 1,
-            mistakes: mistake.into(),
-        };
+        let one = Decisions { known: 1, mistakes: mistake.into() };
         let range = RANGES.partition_point(|&first| first <= ply) - 1;
         self.by_ply[range].merge(one);
         self.by_force[force as usize].merge(one);
@@ -79,11 +76,7 @@ impl Mistakes {
         let ranges = RANGES.into_iter().zip(ends).zip(self.by_ply);
         ranges
             .filter(|(_, decisions)| decisions.known > 0)
-            .map(|((from, to), decisions)| PlyRange {
-                from,
-                to,
-                decisions,
-            })
+            .map(|((from, to), decisions)| PlyRange { from, to, decisions })
             .collect()
     }
 
@@ -164,11 +157,7 @@ pub(super) fn of_game<G: Game>(
         };
         let after = tables.after(game, position, action);
         let mover: Player = game.to_move(position);
-        mistakes[mover.index()].count(
-            game.ply(position),
-            tables.force(position),
-            after.verdict < before.verdict,
-        );
+        mistakes[mover.index()].count(game.ply(position), tables.force(position), after.verdict < before.verdict);
     }
     for mistakes in &mut mistakes {
         mistakes.games = u32::from(mistakes.all().mistakes > 0);

@@ -33,8 +33,6 @@ pub use runner::{Budget, Ended, Setup, Team, play_games};
 pub use schedule::{GameId, Pairing};
 pub use share::{BlockError, PairBlock};
 pub use sprt::{Conclusion, ERROR_RATE, PairCounts, Sprt};
-pub use standings::{
-    Anchor, Checkpoint, Conditions, Entrant, PairResult, Results, SprtState, Standings,
-};
+pub use standings::{Anchor, Checkpoint, Conditions, Entrant, PairResult, Results, SprtState, Standings};
 pub use svg::Over;
 pub use tournament::{Observer, Settings, Tournament};

@@ -34,12 +34,7 @@ const PATIENCE: u32 = 2_000;
 impl<P: Copy + Eq + Hash> Openings<P> {
     /// Draws `count` openings of `plies` random plies from a seed. All distinct openings come once before
     /// any is repeated. The order does not depend on `count`.
-    pub fn random<G: Game<Position = P>>(
-        game: &G,
-        plies: u32,
-        count: usize,
-        seed: u64,
-    ) -> Result<Self, JudgeError> {
+    pub fn random<G: Game<Position = P>>(game: &G, plies: u32, count: usize, seed: u64) -> Result<Self, JudgeError> {
         let mut stream = stream(seed, OPENING_STREAM);
         let mut drawn = match list_all(game, plies) {
             Some(mut all) => {
@@ -49,10 +44,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
             None => draw_distinct(game, plies, count, &mut stream),
         };
         if drawn.is_empty() {
-            return Err(JudgeError::new(format!(
-                "every game of {} is over after {plies} random plies",
-                game.id()
-            )));
+            return Err(JudgeError::new(format!("every game of {} is over after {plies} random plies", game.id())));
         }
         let distinct = drawn.len();
         while drawn.len() < count {
@@ -62,11 +54,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
             drawn.extend(lap);
         }
         drawn.truncate(count.max(1));
-        Ok(Openings {
-            list: drawn,
-            distinct,
-            source: format!("{plies} random plies"),
-        })
+        Ok(Openings { list: drawn, distinct, source: format!("{plies} random plies") })
     }
 
     /// Refuses a number of plies that few random games last for. With any other number, [`Openings::random`] finds
@@ -74,8 +62,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
     pub fn check_plies<G: Game<Position = P>>(game: &G, plies: u32) -> Result<(), JudgeError> {
         const GAMES: usize = 200;
         let mut stream = stream(0, OPENING_STREAM);
-        let lasts =
-            |_: &usize| Line::random(game, plies, &mut stream).actions.len() == plies as usize;
+        let lasts = |_: &usize| Line::random(game, plies, &mut stream).actions.len() == plies as usize;
         if (0..GAMES).filter(lasts).count() < GAMES / 10 {
             return Err(JudgeError::new(format!(
                 "most games of {} are over after {plies} random plies; take fewer",
@@ -87,20 +74,12 @@ impl<P: Copy + Eq + Hash> Openings<P> {
 
     /// Reads openings from a file. Every line is a game record, or actions separated by spaces. With
     /// `plies`, each is cut to that many actions. Empty lines and lines that begin with `#` are skipped.
-    pub fn from_file<G: Game<Position = P>>(
-        game: &G,
-        path: &Path,
-        plies: Option<u32>,
-    ) -> Result<Self, JudgeError> {
+    pub fn from_file<G: Game<Position = P>>(game: &G, path: &Path, plies: Option<u32>) -> Result<Self, JudgeError> {
         let text = read_text(path, LINES_BYTES);
         let text = text.map_err(|error| JudgeError::in_file(path, error))?;
         let list = parse(game, &text, plies);
         let list = list.map_err(|problem| JudgeError::in_file(path, problem))?;
-        Ok(Openings {
-            distinct: list.len(),
-            source: format!("{} from {}", list.len(), path.display()),
-            list,
-        })
+        Ok(Openings { distinct: list.len(), source: format!("{} from {}", list.len(), path.display()), list })
     }
 
     /// The balanced openings of this game that come with the program, shuffled by a seed. `None` if there are none
@@ -113,28 +92,16 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         }
         let mut list = parse(game, text, None).expect("the program's own openings are sound");
         shuffle(&mut list, &mut stream(seed, OPENING_STREAM));
-        Some(Openings {
-            distinct: list.len(),
-            source: format!("{} balanced ones", list.len()),
-            list,
-        })
+        Some(Openings { distinct: list.len(), source: format!("{} balanced ones", list.len()), list })
     }
 
     /// These openings, in the order of the pairs.
     pub(super) fn given(list: Vec<Line<P>>) -> Self {
-        Openings {
-            distinct: list.len(),
-            source: "given".to_owned(),
-            list,
-        }
+        Openings { distinct: list.len(), source: "given".to_owned(), list }
     }
 
     /// The text of a file of openings.
-    pub fn file_text<G: Game<Position = P>>(
-        game: &G,
-        openings: &[Line<P>],
-        comments: &[String],
-    ) -> String {
+    pub fn file_text<G: Game<Position = P>>(game: &G, openings: &[Line<P>], comments: &[String]) -> String {
         let mut text = String::new();
         for comment in comments {
             text += &format!("# {comment}\n");
@@ -169,28 +136,20 @@ impl<P: Copy + Eq + Hash> Openings<P> {
 }
 
 /// The distinct openings in the lines of a text.
-fn parse<G: Game>(
-    game: &G,
-    text: &str,
-    plies: Option<u32>,
-) -> Result<Vec<Line<G::Position>>, String> {
+fn parse<G: Game>(game: &G, text: &str, plies: Option<u32>) -> Result<Vec<Line<G::Position>>, String> {
     let mut list: Vec<Line<G::Position>> = Vec::new();
     let mut seen = HashSet::new();
     for (index, line) in text.lines().enumerate() {
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }
-        let opening = parse_opening(game, line, plies)
-            .map_err(|problem| format!("line {}: {problem}", index + 1))?;
+        let opening = parse_opening(game, line, plies).map_err(|problem| format!("line {}: {problem}", index + 1))?;
         if seen.insert(opening.position) {
             list.push(opening);
         }
     }
     if list.is_empty() {
-        return Err(
-            "no openings; every line must be a game record or actions such as `A1-C2 D5-B4`"
-                .to_owned(),
-        );
+        return Err("no openings; every line must be a game record or actions such as `A1-C2 D5-B4`".to_owned());
     }
     Ok(list)
 }
@@ -223,12 +182,7 @@ fn list_all<G: Game>(game: &G, plies: u32) -> Option<Vec<Line<G::Position>>> {
 }
 
 /// Up to `count` distinct openings by random play.
-fn draw_distinct<G: Game>(
-    game: &G,
-    plies: u32,
-    count: usize,
-    stream: &mut Stream,
-) -> Vec<Line<G::Position>> {
+fn draw_distinct<G: Game>(game: &G, plies: u32, count: usize, stream: &mut Stream) -> Vec<Line<G::Position>> {
     let mut drawn = Vec::new();
     let mut seen = HashSet::new();
     let mut failures = 0;
@@ -250,11 +204,7 @@ fn shuffle<T>(list: &mut [T], stream: &mut Stream) {
     }
 }
 
-pub(super) fn parse_opening<G: Game>(
-    game: &G,
-    line: &str,
-    plies: Option<u32>,
-) -> Result<Line<G::Position>, String> {
+pub(super) fn parse_opening<G: Game>(game: &G, line: &str, plies: Option<u32>) -> Result<Line<G::Position>, String> {
     let mut record = if line.trim_start().starts_with('{') {
         GameRecord::parse(line).map_err(|error| error.to_string())?
     } else {
@@ -270,10 +220,7 @@ pub(super) fn parse_opening<G: Game>(
     record.max_plies = None; // the tournament has its own limit
     let opening = record.replay(game).map_err(|error| error.to_string())?;
     if game.outcome(&opening.position).is_some() {
-        return Err(format!(
-            "the game is over after these {} plies; take fewer of them",
-            opening.actions.len()
-        ));
+        return Err(format!("the game is over after these {} plies; take fewer of them", opening.actions.len()));
     }
     Ok(opening)
 }

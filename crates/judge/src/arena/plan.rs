@@ -31,21 +31,12 @@ impl<G: Game> GamePlan<'_, G> {
         // Seeded by the names, so that a game does not depend on the other agents.
         let names = seats.map(|agent| self.names[agent].as_bytes());
         let index = xxh3_64(&[names[0], &[0], names[1], &[0], &id.pair.to_le_bytes()].concat());
-        Setup {
-            seats,
-            opening: opening.clone(),
-            stream: stream(self.settings.seed, index),
-        }
+        Setup { seats, opening: opening.clone(), stream: stream(self.settings.seed, index) }
     }
 
     fn mark(&self, pair: u32) -> ArenaMark {
         let budget = self.settings.budget;
-        ArenaMark {
-            seed: self.settings.seed,
-            pair,
-            nodes: budget.nodes,
-            movetime_ms: budget.movetime_ms(),
-        }
+        ArenaMark { seed: self.settings.seed, pair, nodes: budget.nodes, movetime_ms: budget.movetime_ms() }
     }
 
     /// A record with the opening of a pair and nothing else.
@@ -92,32 +83,20 @@ impl<G: Game> GamePlan<'_, G> {
         let conditions = [
             ("the seed", Some(mark.seed), Some(expected.seed)),
             ("the number of nodes per move", mark.nodes, expected.nodes),
-            (
-                "the time per move in milliseconds",
-                mark.movetime_ms,
-                expected.movetime_ms,
-            ),
+            ("the time per move in milliseconds", mark.movetime_ms, expected.movetime_ms),
             ("the limit on plies", record.max_plies.map(u64::from), limit),
         ];
         let text = |number: Option<u64>| number.map_or("not set".to_owned(), |n| n.to_string());
-        match conditions
-            .into_iter()
-            .find(|(_, found, wanted)| found != wanted)
-        {
+        match conditions.into_iter().find(|(_, found, wanted)| found != wanted) {
             None => Ok(()),
-            Some((what, found, wanted)) => Err(format!(
-                "{what} is {} in the record and {} in this tournament",
-                text(found),
-                text(wanted)
-            )),
+            Some((what, found, wanted)) => {
+                Err(format!("{what} is {} in the record and {} in this tournament", text(found), text(wanted)))
+            }
         }
     }
 
     /// The game of this tournament that a record holds; `None` if the game did not end.
-    pub(super) fn match_record(
-        &self,
-        record: &GameRecord,
-    ) -> Result<Option<Ended<G::Position>>, String> {
+    pub(super) fn match_record(&self, record: &GameRecord) -> Result<Option<Ended<G::Position>>, String> {
         let mark = record.arena.ok_or("it was not played in a tournament")?;
         self.check_conditions(record, mark)?;
         let agent = |name: &Option<String>| {
@@ -141,20 +120,13 @@ impl<G: Game> GamePlan<'_, G> {
         let replay = replay.map_err(|error| error.to_string())?;
         let opening = self.openings.of_pair(mark.pair);
         if replay.start != opening.start || !replay.actions.starts_with(&opening.actions) {
-            return Err(format!(
-                "pair {} has another opening in this tournament",
-                mark.pair
-            ));
+            return Err(format!("pair {} has another opening in this tournament", mark.pair));
         }
         let outcome = self.game.outcome(&replay.position);
         if outcome != record.outcome {
             return Err("its moves do not lead to its recorded result".to_owned());
         }
-        let id = GameId {
-            bout,
-            pair: mark.pair,
-            first_plays,
-        };
+        let id = GameId { bout, pair: mark.pair, first_plays };
         Ok(outcome.map(|outcome| (id, replay, outcome)))
     }
 }

@@ -61,10 +61,7 @@ pub struct Cluster {
 impl Cluster {
     /// The same for the other agent.
     pub(super) fn flip(&self) -> Cluster {
-        Cluster {
-            half_points: 4 * self.pairs - self.half_points,
-            ..*self
-        }
+        Cluster { half_points: 4 * self.pairs - self.half_points, ..*self }
     }
 }
 
@@ -85,10 +82,7 @@ impl Estimate {
 
     /// The same estimate plus a constant.
     pub(super) fn shifted(self, elo: f64) -> Estimate {
-        Estimate {
-            elo: self.elo + elo,
-            ..self
-        }
+        Estimate { elo: self.elo + elo, ..self }
     }
 
     /// The probability that the true value is above zero.
@@ -104,7 +98,7 @@ impl Estimate {
 #[derive(Clone, Debug)]
 pub struct Fit {
     strengths: Vec<f64>,   // in log odds; their sum is 0
-    covariance: Vec<f64>, // [agents, agents]: the inverse of the information, sum of strengths fixed
+    covariance: Vec<f64>,  // [agents, agents]: the inverse of the information, sum of strengths fixed
     scatter: Vec<Scatter>, // one per bout
     draws_between_equals: f64,
 }
@@ -129,18 +123,10 @@ impl Fit {
         let sums: Vec<BoutSums> = bouts.iter().map(BoutSums::new).collect();
         let strengths = solve_strengths(agents, &sums);
         let covariance = invert(information(agents, &sums, &strengths), agents);
-        let scatter = bouts
-            .iter()
-            .zip(&sums)
-            .map(|(bout, sums)| sums.scatter(bout, agents, &strengths, &covariance))
-            .collect();
+        let scatter =
+            bouts.iter().zip(&sums).map(|(bout, sums)| sums.scatter(bout, agents, &strengths, &covariance)).collect();
         let draws_between_equals = solve_draws(&sums, &strengths);
-        Fit {
-            strengths,
-            covariance,
-            scatter,
-            draws_between_equals,
-        }
+        Fit { strengths, covariance, scatter, draws_between_equals }
     }
 
     /// The estimated share of draws between equal agents.
@@ -164,9 +150,7 @@ impl Fit {
 
     /// The strength of one agent minus that of another; exactly 0 for the same one.
     pub fn difference(&self, agent: usize, other: usize) -> Estimate {
-        self.contrast(|index| {
-            f64::from(u8::from(index == agent)) - f64::from(u8::from(index == other))
-        })
+        self.contrast(|index| f64::from(u8::from(index == agent)) - f64::from(u8::from(index == other)))
     }
 
     /// The value of a weighted sum of strengths whose weights add up to 0.
@@ -174,9 +158,7 @@ impl Fit {
         let agents = self.strengths.len();
         let weights: Vec<f64> = (0..agents).map(weight).collect();
         // pull[a]: the change of the contrast per extra point of agent a
-        let pull: Vec<f64> = (0..agents)
-            .map(|row| dot(&self.covariance[row * agents..][..agents], &weights))
-            .collect();
+        let pull: Vec<f64> = (0..agents).map(|row| dot(&self.covariance[row * agents..][..agents], &weights)).collect();
         let mut variance = 0.0;
         let mut spread = 0.0; // Satterthwaite: Σ variance² / degrees
         for bout in &self.scatter {
@@ -185,11 +167,7 @@ impl Fit {
             variance += measured + square * bout.assumed;
             spread += measured * measured / bout.degrees;
         }
-        let degrees = if spread > 0.0 {
-            variance * variance / spread
-        } else {
-            f64::INFINITY
-        };
+        let degrees = if spread > 0.0 { variance * variance / spread } else { f64::INFINITY };
         Estimate {
             elo: ELO_PER_LOGIT * dot(&self.strengths, &weights),
             margin: ELO_PER_LOGIT * t_95(degrees) * variance.sqrt(),
@@ -216,11 +194,7 @@ const VIRTUAL_PAIRS: f64 = 1.0;
 impl BoutSums {
     fn new(bout: &Bout) -> BoutSums {
         let games: u32 = bout.clusters.iter().map(|cluster| 2 * cluster.pairs).sum();
-        let half_points: u32 = bout
-            .clusters
-            .iter()
-            .map(|cluster| cluster.half_points)
-            .sum();
+        let half_points: u32 = bout.clusters.iter().map(|cluster| cluster.half_points).sum();
         BoutSums {
             first: bout.first,
             second: bout.second,
@@ -235,13 +209,7 @@ impl BoutSums {
         logistic(strengths[self.first] - strengths[self.second])
     }
 
-    fn scatter(
-        &self,
-        bout: &Bout,
-        agents: usize,
-        strengths: &[f64],
-        covariance: &[f64],
-    ) -> Scatter {
+    fn scatter(&self, bout: &Bout, agents: usize, strengths: &[f64], covariance: &[f64]) -> Scatter {
         let score = self.score(strengths);
         let unit = score * (1.0 - score); // variance of a game without draws
         let at = |row: usize, column: usize| covariance[row * agents + column];
@@ -259,16 +227,8 @@ impl BoutSums {
             })
             .sum();
         let degrees = observations + VIRTUAL_PAIRS - leverage;
-        let independent = if observations > 0.0 {
-            self.games * unit / observations
-        } else {
-            0.0
-        };
-        let mean_square = if degrees > 0.0 {
-            (squares + VIRTUAL_PAIRS * independent) / degrees
-        } else {
-            0.0
-        };
+        let independent = if observations > 0.0 { self.games * unit / observations } else { 0.0 };
+        let mean_square = if degrees > 0.0 { (squares + VIRTUAL_PAIRS * independent) / degrees } else { 0.0 };
         Scatter {
             first: a,
             second: b,
@@ -294,17 +254,9 @@ fn solve_strengths(agents: usize, sums: &[BoutSums]) -> Vec<f64> {
             surplus[bout.second] -= more;
         }
         let inverse = invert(information(agents, sums, &strengths), agents);
-        let step: Vec<f64> = (0..agents)
-            .map(|row| dot(&inverse[row * agents..][..agents], &surplus))
-            .collect();
-        let longest = step
-            .iter()
-            .fold(0.0, |longest: f64, s| longest.max(s.abs()));
-        let scale = if longest > LONGEST_STEP {
-            LONGEST_STEP / longest
-        } else {
-            1.0
-        };
+        let step: Vec<f64> = (0..agents).map(|row| dot(&inverse[row * agents..][..agents], &surplus)).collect();
+        let longest = step.iter().fold(0.0, |longest: f64, s| longest.max(s.abs()));
+        let scale = if longest > LONGEST_STEP { LONGEST_STEP / longest } else { 1.0 };
         for (strength, step) in strengths.iter_mut().zip(&step) {
             *strength += scale * step;
         }

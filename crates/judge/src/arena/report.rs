@@ -98,22 +98,18 @@ impl Report {
     /// The report of these standings.
     pub fn new(standings: &Standings) -> Report {
         let fit = standings.fit();
-        let mut agents: Vec<(usize, AgentRow)> = (0..standings.entrants.len())
-            .map(|agent| (agent, agent_row(standings, &fit, agent)))
-            .collect();
+        let mut agents: Vec<(usize, AgentRow)> =
+            (0..standings.entrants.len()).map(|agent| (agent, agent_row(standings, &fit, agent))).collect();
         agents.sort_by(|(_, a), (_, b)| b.rating.elo.total_cmp(&a.rating.elo));
         for rank in 1..agents.len() {
             let (upper, lower) = (agents[rank - 1].0, agents[rank].0);
             agents[rank - 1].1.stronger_than_next = Some(fit.difference(upper, lower).above_zero());
         }
-        let white: Results = standings
-            .tallies
-            .iter()
-            .fold(Results::default(), |mut all, tally| {
-                all.merge(tally.by_side[Player::White.index()]);
-                all.merge(tally.by_side[Player::Black.index()].flip());
-                all
-            });
+        let white: Results = standings.tallies.iter().fold(Results::default(), |mut all, tally| {
+            all.merge(tally.by_side[Player::White.index()]);
+            all.merge(tally.by_side[Player::Black.index()].flip());
+            all
+        });
         let count = |of: fn(&BoutTally) -> u32| standings.tallies.iter().map(of).sum();
         Report {
             conditions: standings.conditions.clone(),
@@ -121,11 +117,7 @@ impl Report {
             planned_games: standings.planned_games(),
             anchor: standings.anchor.clone(),
             agents: agents.into_iter().map(|(_, row)| row).collect(),
-            matches: standings
-                .tallies
-                .iter()
-                .map(|tally| match_row(standings, &fit, tally))
-                .collect(),
+            matches: standings.tallies.iter().map(|tally| match_row(standings, &fit, tally)).collect(),
             white_score: white.score(),
             draws_between_equals: fit.draws_between_equals(),
             truncated: count(|tally| tally.truncated),
@@ -146,16 +138,10 @@ impl Report {
             let (run, step) = row
                 .checkpoint
                 .as_ref()
-                .map_or_else(Default::default, |checkpoint| {
-                    (quoted(&checkpoint.run), checkpoint.step.to_string())
-                });
-            let difference = row
-                .mean_difference
-                .map_or(String::new(), |mean| format!("{mean:.3}"));
+                .map_or_else(Default::default, |checkpoint| (quoted(&checkpoint.run), checkpoint.step.to_string()));
+            let difference = row.mean_difference.map_or(String::new(), |mean| format!("{mean:.3}"));
             let mistakes = row.mistakes.as_ref();
-            let mistakes = mistakes.map_or(String::new(), |mistakes| {
-                format!("{:.3}", mistakes.per_game)
-            });
+            let mistakes = mistakes.map_or(String::new(), |mistakes| format!("{:.3}", mistakes.per_game));
             writeln!(
                 csv,
                 "{},{run},{step},{:.1},{low:.1},{high:.1},{},{},{},{},{:.4},{},{},{},{},{},{},{difference},{mistakes}",
@@ -216,10 +202,7 @@ fn agent_row(standings: &Standings, fit: &Fit, agent: usize) -> AgentRow {
         as_white: by_side[0],
         as_black: by_side[1],
         mean_difference: mean(difference, scored_games),
-        mistakes: standings
-            .conditions
-            .judged
-            .then(|| MistakeRow::new(&mistakes, results.games())),
+        mistakes: standings.conditions.judged.then(|| MistakeRow::new(&mistakes, results.games())),
     }
 }
 
@@ -246,9 +229,5 @@ fn mean(sum: i64, count: u32) -> Option<f64> {
 
 /// A CSV field, quoted where it must be.
 fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
+    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

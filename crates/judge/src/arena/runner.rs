@@ -74,10 +74,7 @@ pub fn play_games<G: Game>(
     let (sender, finished) = mpsc::channel();
     thread::scope(|scope| {
         for team in teams {
-            let keep = Keep {
-                history: true,
-                events: false,
-            };
+            let keep = Keep { history: true, events: false };
             let games = TeamGames {
                 team,
                 budget,
@@ -128,11 +125,7 @@ struct Running {
 }
 
 impl<G: Game> TeamGames<'_, G> {
-    fn play(
-        mut self,
-        mut next: impl FnMut() -> Option<GameId>,
-        setup: impl Fn(GameId) -> Setup<G::Position>,
-    ) {
+    fn play(mut self, mut next: impl FnMut() -> Option<GameId>, setup: impl Fn(GameId) -> Setup<G::Position>) {
         let most = self.env.len();
         let mut room = FIRST_ROOM.min(most);
         loop {
@@ -162,12 +155,8 @@ impl<G: Game> TeamGames<'_, G> {
 
     fn begin(&mut self, slot: usize, id: GameId, setup: Setup<G::Position>) {
         self.env.start(slot, setup.opening);
-        self.running[slot] = Some(Running {
-            id,
-            seats: setup.seats,
-            stream: setup.stream,
-            memories: Default::default(),
-        });
+        self.running[slot] =
+            Some(Running { id, seats: setup.seats, stream: setup.stream, memories: Default::default() });
     }
 
     /// Lets one agent choose in every game in which it is to move.

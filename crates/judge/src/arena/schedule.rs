@@ -22,9 +22,7 @@ impl Pairing {
             Pairing::RoundRobin => agents,
             Pairing::Gauntlet => agents.min(1),
         };
-        (0..firsts)
-            .flat_map(|first| (first + 1..agents).map(move |second| (first, second)))
-            .collect()
+        (0..firsts).flat_map(|first| (first + 1..agents).map(move |second| (first, second))).collect()
     }
 }
 
@@ -49,11 +47,7 @@ pub(super) fn games(bouts: usize, pairs: u32) -> Vec<GameId> {
     for block in (0..pairs).step_by(PAIRS_IN_A_ROW as usize) {
         for bout in 0..bouts {
             for pair in block..pairs.min(block + PAIRS_IN_A_ROW) {
-                games.extend(Player::BOTH.map(|first_plays| GameId {
-                    bout,
-                    pair,
-                    first_plays,
-                }));
+                games.extend(Player::BOTH.map(|first_plays| GameId { bout, pair, first_plays }));
             }
         }
     }

@@ -69,10 +69,7 @@ impl PairBlock {
         let settings = Settings {
             pairs: end,
             seed: self.seed,
-            budget: Budget {
-                nodes: self.nodes,
-                movetime: None,
-            },
+            budget: Budget { nodes: self.nodes, movetime: None },
             ..Settings::default()
         };
         let (budget, in_flight) = (settings.budget, settings.in_flight);
@@ -91,15 +88,7 @@ impl PairBlock {
             ControlFlow::Continue(())
         };
         let budget = (budget, in_flight);
-        runner::play_games(
-            game,
-            teams,
-            &ids,
-            |id| plan.setup(id),
-            budget,
-            stop,
-            collect,
-        );
+        runner::play_games(game, teams, &ids, |id| plan.setup(id), budget, stop, collect);
         Ok((records.len() == ids.len()).then_some(records))
     }
 
@@ -111,11 +100,7 @@ impl PairBlock {
 }
 
 fn games(bout: usize, pair: u32) -> [GameId; 2] {
-    Player::BOTH.map(|first_plays| GameId {
-        bout,
-        pair,
-        first_plays,
-    })
+    Player::BOTH.map(|first_plays| GameId { bout, pair, first_plays })
 }
 
 impl<G: Game> Tournament<'_, G> {

@@ -49,9 +49,7 @@ impl Sprt {
         let observed = counts.map(|count| count / total);
         let under0 = most_likely(&observed, expected_score(self.elo0));
         let under1 = most_likely(&observed, expected_score(self.elo1));
-        (0..5)
-            .map(|result| counts[result] * (under1[result] / under0[result]).ln())
-            .sum()
+        (0..5).map(|result| counts[result] * (under1[result] / under0[result]).ln()).sum()
     }
 
     /// The conclusion after these pairs.
@@ -100,9 +98,7 @@ fn most_likely(observed: &[f64; 5], mean: f64) -> [f64; 5] {
     let (mut low, mut high) = (-1.0 / offsets[4], -1.0 / offsets[0]);
     for _ in 0..100 {
         let x = 0.5 * (low + high);
-        let slope: f64 = (0..5)
-            .map(|result| observed[result] * offsets[result] / (1.0 + x * offsets[result]))
-            .sum();
+        let slope: f64 = (0..5).map(|result| observed[result] * offsets[result] / (1.0 + x * offsets[result])).sum();
         if slope > 0.0 {
             low = x;
         } else {
@@ -133,17 +129,11 @@ mod tests {
 
     #[test]
     fn the_ratio_favours_the_supported_hypothesis_and_mirrors() {
-        let sprt = Sprt {
-            elo0: 0.0,
-            elo1: 20.0,
-        };
+        let sprt = Sprt { elo0: 0.0, elo1: 20.0 };
         assert!(sprt.log_likelihood_ratio(&[10, 20, 40, 60, 70]) > Sprt::bound());
         assert!(sprt.log_likelihood_ratio(&[70, 60, 40, 20, 10]) < -Sprt::bound());
         assert!(sprt.log_likelihood_ratio(&[0; 5]).abs() < 0.01);
-        let mirrored = Sprt {
-            elo0: -20.0,
-            elo1: 0.0,
-        };
+        let mirrored = Sprt { elo0: -20.0, elo1: 0.0 };
         let there = sprt.log_likelihood_ratio(&[3, 8, 20, 12, 7]);
         let back = mirrored.log_likelihood_ratio(&[7, 12, 20, 8, 3]);
         assert!((there + back).abs() < 1e-9);
@@ -151,23 +141,9 @@ mod tests {
 
     #[test]
     fn hypotheses_parse_as_two_numbers_the_smaller_one_first() {
-        assert_eq!(
-            "0,20".parse(),
-            Ok(Sprt {
-                elo0: 0.0,
-                elo1: 20.0
-            })
-        );
-        assert_eq!(
-            "-5, 2.5".parse(),
-            Ok(Sprt {
-                elo0: -5.0,
-                elo1: 2.5
-            })
-        );
-        for text in [
-            "", "5", "5,5", "20,0", "a,b", "0,NaN", "0,inf", "0,1e9", "1,2,3",
-        ] {
+        assert_eq!("0,20".parse(), Ok(Sprt { elo0: 0.0, elo1: 20.0 }));
+        assert_eq!("-5, 2.5".parse(), Ok(Sprt { elo0: -5.0, elo1: 2.5 }));
+        for text in ["", "5", "5,5", "20,0", "a,b", "0,NaN", "0,inf", "0,1e9", "1,2,3"] {
             assert!(text.parse::<Sprt>().is_err(), "{text}");
         }
     }

@@ -71,11 +71,7 @@ impl Results {
     /// The other agent's results in the same games.
     #[must_use]
     pub fn flip(&self) -> Results {
-        Results {
-            wins: self.losses,
-            draws: self.draws,
-            losses: self.wins,
-        }
+        Results { wins: self.losses, draws: self.draws, losses: self.wins }
     }
 
     pub(super) fn add(&mut self, verdict: Verdict) {
@@ -127,10 +123,7 @@ impl BoutTally {
         let fresh = self.clusters.len();
         let cluster = *self.cluster_of.entry(pair.fingerprint).or_insert(fresh);
         if cluster == fresh {
-            self.clusters.push(Cluster {
-                pairs: 1,
-                half_points,
-            });
+            self.clusters.push(Cluster { pairs: 1, half_points });
             self.pairs[half_points as usize] += 1;
         } else {
             self.clusters[cluster].pairs += 1;
@@ -149,12 +142,7 @@ impl BoutTally {
         // Sorted, so that sums of floats do not depend on which game ended first.
         let mut clusters = self.clusters.clone();
         clusters.sort_unstable_by_key(|cluster| (cluster.pairs, cluster.half_points));
-        Bout {
-            first: self.first,
-            second: self.second,
-            draws: self.results().draws,
-            clusters,
-        }
+        Bout { first: self.first, second: self.second, draws: self.results().draws, clusters }
     }
 }
 
@@ -170,9 +158,7 @@ pub struct Anchor {
 impl Anchor {
     /// The anchor's index among the entrants, and its rating.
     pub(super) fn among(&self, entrants: &[Entrant]) -> Option<(usize, f64)> {
-        let place = entrants
-            .iter()
-            .position(|entrant| entrant.name == self.agent);
+        let place = entrants.iter().position(|entrant| entrant.name == self.agent);
         place.map(|place| (place, self.elo))
     }
 }
@@ -187,10 +173,7 @@ impl std::str::FromStr for Anchor {
         let bounds = NumberRange::new(-10_000.0, 10_000.0);
         let elo = bounds.parse(elo.trim());
         let elo = elo.map_err(|problem| format!("{}; the rating: {problem}", wanted()))?;
-        Ok(Anchor {
-            agent: agent.trim().to_owned(),
-            elo,
-        })
+        Ok(Anchor { agent: agent.trim().to_owned(), elo })
     }
 }
 
@@ -257,11 +240,7 @@ impl Standings {
             .pairing
             .bouts(entrants.len())
             .into_iter()
-            .map(|(first, second)| BoutTally {
-                first,
-                second,
-                ..BoutTally::default()
-            })
+            .map(|(first, second)| BoutTally { first, second, ..BoutTally::default() })
             .collect();
         Standings {
             entrants,
@@ -313,10 +292,7 @@ impl Standings {
 
     /// The games that count so far.
     pub fn games(&self) -> u32 {
-        self.tallies
-            .iter()
-            .map(|tally| tally.results().games())
-            .sum()
+        self.tallies.iter().map(|tally| tally.results().games()).sum()
     }
 
     /// The planned number of games; a sequential test may end sooner.

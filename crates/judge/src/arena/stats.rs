@@ -60,13 +60,9 @@ mod tests {
 
     #[test]
     fn the_normal_distribution_agrees_with_printed_tables() {
-        for (x, expected) in [
-            (0.0, 0.5),
-            (1.0, 0.841_344_746),
-            (-1.959_964, 0.025),
-            (3.0, 0.998_650_102),
-            (-6.0, 9.865_876e-10),
-        ] {
+        for (x, expected) in
+            [(0.0, 0.5), (1.0, 0.841_344_746), (-1.959_964, 0.025), (3.0, 0.998_650_102), (-6.0, 9.865_876e-10)]
+        {
             let found = normal_cdf(x);
             assert!((found - expected).abs() < 1e-8, "Φ({x}) = {found}");
         }
@@ -86,10 +82,7 @@ mod tests {
             (f64::INFINITY, Z_95),
         ] {
             let found = t_95(degrees);
-            assert!(
-                (found / expected - 1.0).abs() < 0.005,
-                "t({degrees}) = {found}"
-            );
+            assert!((found / expected - 1.0).abs() < 0.005, "t({degrees}) = {found}");
         }
     }
 }

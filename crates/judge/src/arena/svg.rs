@@ -1,9 +1,7 @@
 //! The ratings as a picture: curves over training for checkpoints, otherwise rows.
 
 use super::report::{AgentRow, Report};
-use crate::plot::{
-    BOTTOM, CHARACTER, COLOURS, GREY, INK, LEFT, PALE, PLOT, Scale, Svg, TOP, WIDTH, number,
-};
+use crate::plot::{BOTTOM, CHARACTER, COLOURS, GREY, INK, LEFT, PALE, PLOT, Scale, Svg, TOP, WIDTH, number};
 
 /// The height of one row.
 const ROW: f64 = 30.0;
@@ -57,13 +55,7 @@ fn rows(picture: &mut Svg, agents: &[AgentRow]) {
         picture.text((x, bottom + 20.0), &number(tick), "middle", GREY, 12);
     }
     let middle = 0.5 * (left + WIDTH - 30.0);
-    picture.text(
-        (middle, bottom + 42.0),
-        "Elo, with 95 % intervals",
-        "middle",
-        GREY,
-        12,
-    );
+    picture.text((middle, bottom + 42.0), "Elo, with 95 % intervals", "middle", GREY, 12);
     for (index, row) in agents.iter().enumerate() {
         let y = TOP + ROW * (index as f64 + 0.5);
         let (low, high) = row.rating.interval();
@@ -75,10 +67,7 @@ fn rows(picture: &mut Svg, agents: &[AgentRow]) {
 
 /// One curve per run over its training, and a level line per other agent.
 fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
-    let others: Vec<&AgentRow> = agents
-        .iter()
-        .filter(|row| row.checkpoint.is_none())
-        .collect();
+    let others: Vec<&AgentRow> = agents.iter().filter(|row| row.checkpoint.is_none()).collect();
     let labels = others.iter().map(|row| row.name.chars().count());
     let labels = labels.chain(runs.iter().map(|run| run.chars().count()));
     let room = CHARACTER * labels.max().unwrap_or(0) as f64;
@@ -87,10 +76,7 @@ fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
     let elo = around(agents, (bottom, TOP));
     let progress = |row: &AgentRow| progress(row, over);
     let last = agents.iter().filter_map(progress).fold(0.0, f64::max);
-    let steps = Scale {
-        values: (0.0, if last > 0.0 { last } else { 1.0 }),
-        places: (LEFT, right),
-    };
+    let steps = Scale { values: (0.0, if last > 0.0 { last } else { 1.0 }), places: (LEFT, right) };
     let axis = match over {
         Over::Steps => "training step",
         Over::ProcessorTime => "hours of processor time",
@@ -134,29 +120,19 @@ fn progress(row: &AgentRow, over: Over) -> Option<f64> {
     let checkpoint = row.checkpoint.as_ref()?;
     match over {
         Over::Steps => Some(checkpoint.step as f64),
-        Over::ProcessorTime => checkpoint
-            .cpu_seconds
-            .map(|seconds| seconds as f64 / 3600.0),
+        Over::ProcessorTime => checkpoint.cpu_seconds.map(|seconds| seconds as f64 / 3600.0),
     }
 }
 
 /// A scale for all intervals; very wide ones are cut off.
 fn around(agents: &[AgentRow], places: (f64, f64)) -> Scale {
     let span = |of: fn(&AgentRow) -> (f64, f64)| {
-        agents
-            .iter()
-            .map(of)
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (l, h)| {
-                (low.min(l), high.max(h))
-            })
+        agents.iter().map(of).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (l, h)| (low.min(l), high.max(h)))
     };
     let (low, high) = span(|row| (row.rating.elo, row.rating.elo));
     let (lowest, highest) = span(|row| row.rating.interval());
     let most = 0.5 * (high - low).max(100.0);
     let (low, high) = (lowest.max(low - most), highest.min(high + most));
     let margin = 0.04 * (high - low).max(10.0);
-    Scale {
-        values: (low - margin, high + margin),
-        places,
-    }
+    Scale { values: (low - margin, high + margin), places }
 }

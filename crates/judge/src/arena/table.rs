@@ -36,10 +36,7 @@ impl Report {
 
     /// The table of matches: a header and one line per match.
     pub fn matches_table(&self, width: usize) -> String {
-        let names = self
-            .matches
-            .iter()
-            .flat_map(|row| [row.first.chars().count(), row.second.chars().count()]);
+        let names = self.matches.iter().flat_map(|row| [row.first.chars().count(), row.second.chars().count()]);
         let room = name_room(names, width.saturating_sub(MATCH_COLUMNS) / 2);
         let mut text = format!(
             "   {:<room$}   {:<room$} {:>6} {:>6} {:>5} {:>4} {:>9} {:>5}\n",
@@ -92,10 +89,7 @@ impl Report {
             let games = f64::from(row.games.max(1));
             let mut line = |what: &str, count: u32, known: &str| {
                 let per_game = f64::from(count) / games;
-                let _ = writeln!(
-                    text,
-                    "   {what:<room$} {per_game:>8.3} {count:>8} {known:>9}"
-                );
+                let _ = writeln!(text, "   {what:<room$} {per_game:>8.3} {count:>8} {known:>9}");
             };
             let all = mistakes.all;
             let name = shortened(&row.name, room);
@@ -104,12 +98,7 @@ impl Report {
             let mut part = |what: String, decisions: Decisions| {
                 line(&what, decisions.mistakes, &decisions.known.to_string());
             };
-            for PlyRange {
-                from,
-                to,
-                decisions,
-            } in &mistakes.by_ply
-            {
+            for PlyRange { from, to, decisions } in &mistakes.by_ply {
                 let to = to.map_or_else(|| "on".to_owned(), |to| format!("to {to}"));
                 part(format!("  from ply {from} {to}"), *decisions);
             }
@@ -152,9 +141,7 @@ impl Report {
         notes.push("± is half the 95 % interval, computed from opening pairs.".into());
         if !self.lists_matches() {
             let count = self.matches.len();
-            notes.push(format!(
-                "The {count} matches are left out; the JSON report has them."
-            ));
+            notes.push(format!("The {count} matches are left out; the JSON report has them."));
         }
         if let [row] = &self.matches[..] {
             let [worst, bad, even, good, best] = row.pairs;
@@ -173,10 +160,7 @@ impl Report {
             ));
         }
         if self.truncated > 0 {
-            notes.push(format!(
-                "Truncated by the limit on length and drawn: {}.",
-                counted(self.truncated, "game")
-            ));
+            notes.push(format!("Truncated by the limit on length and drawn: {}.", counted(self.truncated, "game")));
         }
         if self.repeated_pairs > 0 {
             notes.push(format!(
@@ -185,29 +169,23 @@ impl Report {
             ));
         }
         if self.conditions.judged {
-            notes.push(
-                "A mistake turns a win into a draw or a loss, or a draw into a loss, by the tables."
-                    .into(),
-            );
+            notes.push("A mistake turns a win into a draw or a loss, or a draw into a loss, by the tables.".into());
         }
         if let Some(state) = &self.sprt {
             let test = state.test;
-            let ratio = format!(
-                "log-likelihood ratio {:.2}, bounds ±{:.2}",
-                state.log_likelihood_ratio, state.bound
-            );
+            let ratio = format!("log-likelihood ratio {:.2}, bounds ±{:.2}", state.log_likelihood_ratio, state.bound);
             let games = state.games;
             let (elo0, elo1) = (test.elo0, test.elo1);
             notes.push(match state.conclusion {
-                Conclusion::Elo1 => format!(
-                    "Sequential test: {elo1} Elo rather than {elo0}, after {games} games ({ratio})."
-                ),
-                Conclusion::Elo0 => format!(
-                    "Sequential test: {elo0} Elo rather than {elo1}, after {games} games ({ratio})."
-                ),
-                Conclusion::Undecided => format!(
-                    "Sequential test: undecided between {elo0} and {elo1} Elo after {games} games ({ratio})."
-                ),
+                Conclusion::Elo1 => {
+                    format!("Sequential test: {elo1} Elo rather than {elo0}, after {games} games ({ratio}).")
+                }
+                Conclusion::Elo0 => {
+                    format!("Sequential test: {elo0} Elo rather than {elo1}, after {games} games ({ratio}).")
+                }
+                Conclusion::Undecided => {
+                    format!("Sequential test: undecided between {elo0} and {elo1} Elo after {games} games ({ratio}).")
+                }
             });
         }
         notes

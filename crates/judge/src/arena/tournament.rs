@@ -102,9 +102,7 @@ impl<'a, G: Game> Tournament<'a, G> {
             return Err(JudgeError::new("a tournament needs at least two agents"));
         }
         if settings.pairs == 0 {
-            return Err(JudgeError::new(
-                "no games to play; play at least 2 per match",
-            ));
+            return Err(JudgeError::new("no games to play; play at least 2 per match"));
         }
         if settings.sprt.is_some() && entrants.len() > 2 {
             return Err(JudgeError::new(format!(
@@ -139,10 +137,7 @@ impl<'a, G: Game> Tournament<'a, G> {
                 game,
                 openings,
                 bouts: settings.pairing.bouts(entrants.len()),
-                names: entrants
-                    .iter()
-                    .map(|entrant| entrant.name.clone())
-                    .collect(),
+                names: entrants.iter().map(|entrant| entrant.name.clone()).collect(),
                 settings,
                 judge: None,
             },
@@ -188,10 +183,7 @@ impl<'a, G: Game> Tournament<'a, G> {
     pub fn restore(&mut self, records: &[GameRecord]) -> Result<(), JudgeError> {
         for (index, record) in records.iter().enumerate() {
             let finished = self.plan.match_record(record).map_err(|problem| {
-                JudgeError::new(format!(
-                    "game {} does not belong to this tournament: {problem}",
-                    index + 1
-                ))
+                JudgeError::new(format!("game {} does not belong to this tournament: {problem}", index + 1))
             })?;
             if let Some(finished) = finished {
                 self.score.add(finished.0, self.plan.judge(&finished));
@@ -232,21 +224,9 @@ impl<'a, G: Game> Tournament<'a, G> {
                 score.add(finished.0, plan.judge(&finished));
             }
             observer.standings(&score.standings);
-            if failure.is_some() || score.decided() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            if failure.is_some() || score.decided() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        runner::play_games(
-            plan.game,
-            teams,
-            &ids,
-            |id| plan.setup(id),
-            (settings.budget, in_flight),
-            stop,
-            collect,
-        );
+        runner::play_games(plan.game, teams, &ids, |id| plan.setup(id), (settings.budget, in_flight), stop, collect);
         failure.map_or(Ok(()), |error| Err(error.into()))
     }
 }
@@ -260,11 +240,7 @@ impl<G: Game> GamePlan<'_, G> {
         };
         let actions = played.actions.iter();
         let bytes: Vec<u8> = actions.flat_map(|one| one.0.to_le_bytes()).collect();
-        Half {
-            outcome: *outcome,
-            fingerprint: xxh3_64(&bytes),
-            mistakes,
-        }
+        Half { outcome: *outcome, fingerprint: xxh3_64(&bytes), mistakes }
     }
 }
 
@@ -274,9 +250,7 @@ impl Score {
     }
 
     fn decided(&self) -> bool {
-        self.standings
-            .sprt()
-            .is_some_and(|state| state.conclusion != Conclusion::Undecided)
+        self.standings.sprt().is_some_and(|state| state.conclusion != Conclusion::Undecided)
     }
 
     /// Adds a finished game. It counts once the other game of its pair has ended.
@@ -299,11 +273,7 @@ impl Score {
                 mistakes[0].merge(&black.mistakes[1]);
                 mistakes[1].merge(&black.mistakes[0]);
                 let fingerprints = [white, black].map(|half| half.fingerprint.to_le_bytes());
-                let result = PairResult {
-                    outcomes,
-                    fingerprint: xxh3_64(fingerprints.as_flattened()),
-                    mistakes,
-                };
+                let result = PairResult { outcomes, fingerprint: xxh3_64(fingerprints.as_flattened()), mistakes };
                 self.standings.add(id.bout, id.pair, result);
             }
         }

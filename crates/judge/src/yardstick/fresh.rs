@@ -18,11 +18,7 @@ const MOST_DRAWN: usize = 1 << 20;
 const FORCES_DRAWN: usize = 256;
 
 /// The result of each legal action of a position that the tables know, in the order of the actions.
-fn results<G: Game>(
-    game: &G,
-    tables: &dyn Endgames<G>,
-    position: &G::Position,
-) -> Option<Vec<Proven>> {
+fn results<G: Game>(game: &G, tables: &dyn Endgames<G>, position: &G::Position) -> Option<Vec<Proven>> {
     if game.outcome(position).is_some() {
         return None;
     }
@@ -46,12 +42,7 @@ pub(super) fn is_mistake<G: Game>(
 }
 
 /// An exam of different critical positions of the tables; `None` if none are wanted.
-pub(super) fn exam<G: Game>(
-    game: &G,
-    tables: &dyn Endgames<G>,
-    wanted: u32,
-    seed: u64,
-) -> Option<Exam<G>> {
+pub(super) fn exam<G: Game>(game: &G, tables: &dyn Endgames<G>, wanted: u32, seed: u64) -> Option<Exam<G>> {
     let mut stream = stream(seed, EXAM);
     let (mut seen, mut questions) = (HashSet::new(), Vec::new());
     let mut force = 0;
@@ -66,30 +57,19 @@ pub(super) fn exam<G: Game>(
         let Some(results) = results(game, tables, &position) else {
             continue;
         };
-        let question = Question {
-            position,
-            phase: Phase::End,
-            results,
-        };
+        let question = Question { position, phase: Phase::End, results };
         if question.is_critical() {
             force = force.max(tables.force(&position));
             questions.push(question);
         }
     }
-    let made = format!(
-        "{} random critical placements of all forces to {force}, by tables; seed {seed}",
-        questions.len()
-    );
+    let made =
+        format!("{} random critical placements of all forces to {force}, by tables; seed {seed}", questions.len());
     (!questions.is_empty()).then(|| Exam::new(game, &made, questions))
 }
 
 /// The highest force of the tables, and different critical positions of it that are drawn.
-pub(super) fn drawn<G: Game>(
-    game: &G,
-    tables: &dyn Endgames<G>,
-    wanted: usize,
-    seed: u64,
-) -> (u32, Vec<G::Position>) {
+pub(super) fn drawn<G: Game>(game: &G, tables: &dyn Endgames<G>, wanted: usize, seed: u64) -> (u32, Vec<G::Position>) {
     let mut stream = stream(seed, STARTS);
     let forces = (0..FORCES_DRAWN).map(|_| tables.force(&tables.random(&mut stream)));
     let force = forces.max().unwrap_or(0);

@@ -46,10 +46,7 @@ pub(super) fn play<G: Game>(
     let open = |slot: usize| Some(Line::at(starts[slot / 2]));
     let mut env = Shard::new(game, 0..count, Keep::default(), open);
     let (mut mistakes, mut verdicts) = (vec![0_u32; count], vec![None; count]);
-    let mut all = PerfectGames {
-        games: count as u32,
-        ..PerfectGames::default()
-    };
+    let mut all = PerfectGames { games: count as u32, ..PerfectGames::default() };
     let mut actions = vec![Action(0); count];
     // Only the limit on the length of a game takes it outside of the tables.
     let outside = Box::new(RandomAgent::new(game.clone()));

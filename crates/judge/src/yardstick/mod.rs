@@ -43,13 +43,7 @@ pub struct YardstickSettings {
 
 impl Default for YardstickSettings {
     fn default() -> YardstickSettings {
-        YardstickSettings {
-            seed: 1,
-            fresh: 2000,
-            games: 100,
-            starts: 50,
-            positions: 1000,
-        }
+        YardstickSettings { seed: 1, fresh: 2000, games: 100, starts: 50, positions: 1000 }
     }
 }
 
@@ -117,15 +111,7 @@ impl<G: HasEndgames> Yardstick<G> {
                 starts_from = format!("drawn positions of force {force}");
             }
         }
-        Ok(Yardstick {
-            game: game.clone(),
-            settings,
-            exam,
-            fresh,
-            tables,
-            starts,
-            starts_from,
-        })
+        Ok(Yardstick { game: game.clone(), settings, exam, fresh, tables, starts, starts_from })
     }
 
     /// The positions that games and the worst case start from; none without tables.
@@ -139,51 +125,27 @@ impl<G: HasEndgames> Yardstick<G> {
     ///
     /// # Panics
     /// Panics if there is no agent.
-    pub fn measure(
-        &self,
-        agents: &mut [Box<dyn Agent<G>>],
-        nodes: Option<u64>,
-        with_worst_case: bool,
-    ) -> Row {
-        let YardstickSettings {
-            seed,
-            games,
-            starts,
-            positions,
-            ..
-        } = self.settings;
+    pub fn measure(&self, agents: &mut [Box<dyn Agent<G>>], nodes: Option<u64>, with_worst_case: bool) -> Row {
+        let YardstickSettings { seed, games, starts, positions, .. } = self.settings;
         let some = |count: u32| &self.starts[..self.starts.len().min(count as usize)];
         let mut answers = Vec::new();
         let exam = self.exam.as_ref().map(|exam| {
             answers = exam.answers(agents, nodes, seed);
             share(exam, &answers)
         });
-        let fresh = self
-            .fresh
-            .as_ref()
-            .map(|exam| share(exam, &exam.answers(agents, nodes, seed)));
+        let fresh = self.fresh.as_ref().map(|exam| share(exam, &exam.answers(agents, nodes, seed)));
         let game = &self.game;
         let judged = |count: u32| {
             let tables = self.tables.as_ref();
             tables.filter(|_| !some(count).is_empty())
         };
         let name = agents[0].name().to_owned();
-        let mut asked = ask::Asked {
-            agents,
-            nodes,
-            seed,
-        };
+        let mut asked = ask::Asked { agents, nodes, seed };
         let against = judged(games);
         let against = against.map(|tables| games::play(game, tables, some(games), &mut asked));
-        let worst = judged(starts).filter(|_| with_worst_case).map(|tables| {
-            worst::measure(
-                game,
-                tables.as_ref(),
-                some(starts),
-                positions as usize,
-                &mut asked,
-            )
-        });
+        let worst = judged(starts)
+            .filter(|_| with_worst_case)
+            .map(|tables| worst::measure(game, tables.as_ref(), some(starts), positions as usize, &mut asked));
         Row {
             agent: name,
             game: game.id().to_owned(),
@@ -217,10 +179,7 @@ impl<G: HasEndgames> Yardstick<G> {
         for (number, (question, &action)) in questions {
             let legal = game.legal(&question.position);
             if usize::from(action.0) >= game.actions() || !legal.contains(action) {
-                return Err(JudgeError::new(format!(
-                    "the answer to question {} is an illegal action",
-                    number + 1
-                )));
+                return Err(JudgeError::new(format!("the answer to question {} is an illegal action", number + 1)));
             }
         }
         let marked = share(&exam, &answers);

@@ -50,27 +50,15 @@ pub fn to_text(rows: &[Row]) -> String {
     let none = || "-".to_owned();
     let share = |exam: &Option<ExamShare>| {
         let exam = exam.as_ref();
-        exam.map_or_else(none, |exam| {
-            format!("{:.2} ±{:.2} %", 100.0 * exam.share, 100.0 * exam.error)
-        })
+        exam.map_or_else(none, |exam| format!("{:.2} ±{:.2} %", 100.0 * exam.share, 100.0 * exam.error))
     };
     let mut table = vec![
-        [
-            "agent",
-            "budget",
-            "exam wrong",
-            "fresh wrong",
-            "mistakes/game",
-            "points",
-            "held",
-            "median plies",
-        ]
-        .map(str::to_owned),
+        ["agent", "budget", "exam wrong", "fresh wrong", "mistakes/game", "points", "held", "median plies"]
+            .map(str::to_owned),
     ];
     for row in rows {
         let per_game = |value: f64, games: &PerfectGames| value / f64::from(games.games.max(1));
-        let games =
-            |text: &dyn Fn(&PerfectGames) -> String| row.games.as_ref().map_or_else(none, text);
+        let games = |text: &dyn Fn(&PerfectGames) -> String| row.games.as_ref().map_or_else(none, text);
         let worst = row.worst.as_ref();
         table.push([
             row.agent.clone(),
@@ -83,15 +71,11 @@ pub fn to_text(rows: &[Row]) -> String {
                 let held = f64::from(worst.proven + worst.held);
                 format!("{:.0} %", 100.0 * held / f64::from(worst.starts.max(1)))
             }),
-            worst
-                .and_then(|worst| worst.median_plies)
-                .map_or_else(none, |plies| plies.to_string()),
+            worst.and_then(|worst| worst.median_plies).map_or_else(none, |plies| plies.to_string()),
         ]);
     }
     let width = |column: usize| table.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..table[0].len())
-        .map(|column| width(column).unwrap_or(0))
-        .collect();
+    let widths: Vec<usize> = (0..table[0].len()).map(|column| width(column).unwrap_or(0)).collect();
     let mut text = String::new();
     for row in &table {
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
@@ -106,9 +90,7 @@ pub fn to_text(rows: &[Row]) -> String {
         return text;
     };
     if let Some(exam) = &first.exam {
-        let ExamShare {
-            checksum, critical, ..
-        } = exam;
+        let ExamShare { checksum, critical, .. } = exam;
         let _ = writeln!(text, "exam {checksum}: {critical} critical decisions");
     }
     if let Some(ExamShare { made, .. }) = &first.fresh {
@@ -118,11 +100,7 @@ pub fn to_text(rows: &[Row]) -> String {
         let _ = writeln!(text, "{} games from {}", games.games, first.starts);
     }
     if let Some(worst) = rows.iter().find_map(|row| row.worst.as_ref()) {
-        let _ = writeln!(
-            text,
-            "held: no mistake within {} positions, against any play",
-            worst.positions
-        );
+        let _ = writeln!(text, "held: no mistake within {} positions, against any play", worst.positions);
     }
     text
 }
@@ -138,10 +116,7 @@ pub fn to_svg(title: &str, rows: &[Row]) -> String {
     let all = rows.iter().flat_map(shares).flatten();
     let highest = all.fold(0.01, |high: f64, exam| high.max(exam.share + exam.error));
     let bottom = TOP + EACH * rows.len() as f64;
-    let along = Scale {
-        values: (0.0, 105.0 * highest),
-        places: (left, WIDTH - 24.0),
-    };
+    let along = Scale { values: (0.0, 105.0 * highest), places: (left, WIDTH - 24.0) };
     let mut picture = Svg::default();
     for tick in along.ticks(60.0) {
         let x = along.at(tick);
@@ -158,8 +133,7 @@ pub fn to_svg(title: &str, rows: &[Row]) -> String {
             let y = top + BAR * (1.0 + which as f64);
             let x = |share: f64| along.at(100.0 * share);
             picture.line((left, y), (x(exam.share), y), COLOURS[which], BAR - 3.0);
-            let interval =
-                [exam.share - exam.error, exam.share + exam.error].map(|end| (x(end), y));
+            let interval = [exam.share - exam.error, exam.share + exam.error].map(|end| (x(end), y));
             picture.line(interval[0], interval[1], INK, 1.0);
         }
     }

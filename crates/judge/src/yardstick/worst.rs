@@ -47,12 +47,8 @@ pub(super) fn measure<G: Game>(
     most: usize,
     asked: &mut Asked<'_, G>,
 ) -> WorstCase {
-    let search = |start: &G::Position, seat| Search {
-        seat,
-        frontier: vec![*start],
-        seen: HashSet::from([*start]),
-        end: None,
-    };
+    let search =
+        |start: &G::Position, seat| Search { seat, frontier: vec![*start], seen: HashSet::from([*start]), end: None };
     let both = starts.iter();
     let both = both.flat_map(|start| Player::BOTH.map(|seat| search(start, seat)));
     let mut searches: Vec<Search<G::Position>> = both.collect();
@@ -73,8 +69,7 @@ pub(super) fn measure<G: Game>(
                     let mut after = position;
                     game.play(&mut after, action);
                     // What the limit on the length hides from the tables cannot be judged.
-                    let goes_on =
-                        game.outcome(&after).is_none() && tables.known(game, &after).is_some();
+                    let goes_on = game.outcome(&after).is_none() && tables.known(game, &after).is_some();
                     if goes_on && search.seen.insert(after) {
                         next.push(after);
                     }
@@ -101,11 +96,7 @@ pub(super) fn measure<G: Game>(
             break;
         }
     }
-    let mut worst = WorstCase {
-        starts: searches.len() as u32,
-        positions: most as u32,
-        ..WorstCase::default()
-    };
+    let mut worst = WorstCase { starts: searches.len() as u32, positions: most as u32, ..WorstCase::default() };
     let mut lengths = Vec::new();
     for search in searches {
         match search.end {

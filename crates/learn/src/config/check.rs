@@ -64,11 +64,7 @@ pub(super) fn wrong(key: &str, value: &Value, problem: &str) -> RunError {
 pub(super) fn game<'a>(name: &str, games: &'a [Listed]) -> Result<&'a Listed, RunError> {
     games.iter().find(|game| game.name == name).ok_or_else(|| {
         let names: Vec<&str> = games.iter().map(|game| game.name).collect();
-        RunError(format!(
-            "game.name = {}: it must be one of {}",
-            shorten(name),
-            names.join(", ")
-        ))
+        RunError(format!("game.name = {}: it must be one of {}", shorten(name), names.join(", ")))
     })
 }
 
@@ -95,9 +91,7 @@ pub(super) fn together(config: &Config) -> Result<(), RunError> {
     // With a smaller window, learning would never start.
     let (capacity, first) = (config.replay.capacity, config.run.first_samples);
     if first > capacity {
-        return Err(RunError(format!(
-            "run.first_samples = {first}: it must be at most replay.capacity = {capacity}"
-        )));
+        return Err(RunError(format!("run.first_samples = {first}: it must be at most replay.capacity = {capacity}")));
     }
     Ok(())
 }

@@ -40,11 +40,7 @@ pub struct Base {
 /// The games of this crate, with the general defaults.
 impl Default for Base {
     fn default() -> Base {
-        Base {
-            games: Shipped.games(),
-            game: None,
-            net: None,
-        }
+        Base { games: Shipped.games(), game: None, net: None }
     }
 }
 
@@ -55,11 +51,7 @@ impl Config {
     }
 
     /// The same on other defaults. Settings that name another game than `base` are refused.
-    pub fn layered_on(
-        base: &Base,
-        files: &[&Path],
-        settings: &[String],
-    ) -> Result<Config, RunError> {
+    pub fn layered_on(base: &Base, files: &[&Path], settings: &[String]) -> Result<Config, RunError> {
         let mut table = defaults();
         if let Some(first) = base.games.first() {
             lay_over(&mut table, game_named(first.name));
@@ -76,17 +68,16 @@ impl Config {
         }
         for path in files {
             let place = path.display().to_string();
-            let text = read_text(path, SETTINGS_BYTES)
-                .map_err(|error| RunError(format!("{place}: {error}")))?;
+            let text = read_text(path, SETTINGS_BYTES).map_err(|error| RunError(format!("{place}: {error}")))?;
             add_text(&mut table, &text, &place)?;
         }
         let whole = read_with(table, settings).and_then(|config| {
             let name = &config.game.name;
             check::game(name, &base.games)?;
             match &base.game {
-                Some(game) if game != name => Err(RunError(format!(
-                    "game.name = {name}: the run was to play {game}; omit one of the two names"
-                ))),
+                Some(game) if game != name => {
+                    Err(RunError(format!("game.name = {name}: the run was to play {game}; omit one of the two names")))
+                }
                 _ => Ok(config),
             }
         });
@@ -133,10 +124,7 @@ impl Config {
 /// An error about settings as a whole, with the last file that sets one of those it names, unless a `KEY=VALUE` does.
 pub fn in_file(error: RunError, files: &[&Path], settings: &[String]) -> RunError {
     let named = |key: &str| error.0.contains(key);
-    if settings
-        .iter()
-        .any(|one| one.split('=').next().is_some_and(|key| named(key.trim())))
-    {
+    if settings.iter().any(|one| one.split('=').next().is_some_and(|key| named(key.trim()))) {
         return error;
     }
     let sets = |path: &&&Path| {
@@ -153,9 +141,7 @@ pub fn in_file(error: RunError, files: &[&Path], settings: &[String]) -> RunErro
 /// Overrides settings of a table by a text from this place, which errors name.
 fn add_text(table: &mut Table, text: &str, place: &str) -> Result<(), RunError> {
     let wrong = |error: &dyn Display| RunError(format!("{place}: {error}"));
-    let layer = text
-        .parse()
-        .map_err(|error: toml::de::Error| wrong(&error))?;
+    let layer = text.parse().map_err(|error: toml::de::Error| wrong(&error))?;
     add_layer(table, layer).map_err(|error| wrong(&error))
 }
 
@@ -200,9 +186,7 @@ fn name_the_key(layer: &Table, error: &toml::de::Error) -> RunError {
 }
 
 fn defaults() -> Table {
-    jarmo_configs::DEFAULT
-        .parse()
-        .expect("the built-in defaults are TOML")
+    jarmo_configs::DEFAULT.parse().expect("the built-in defaults are TOML")
 }
 
 /// The choice of a game.
@@ -213,9 +197,7 @@ fn game_named(name: &str) -> Table {
 /// Parses `a.b=c`. A value that is not TOML is a string.
 fn single(setting: &str) -> Result<Table, RunError> {
     let Some((key, text)) = setting.split_once('=') else {
-        return Err(RunError(format!(
-            "{setting}: expected KEY=VALUE, such as selfplay.simulations=64"
-        )));
+        return Err(RunError(format!("{setting}: expected KEY=VALUE, such as selfplay.simulations=64")));
     };
     let read = format!("value = {text}").parse::<Table>();
     let value = read.ok().and_then(|mut table| table.remove("value"));
@@ -267,9 +249,7 @@ fn check_keys(layer: &Table) -> Result<(), RunError> {
         }
         let inside = format!("{key}.");
         if known.iter().any(|known| known.starts_with(&inside)) {
-            return Err(RunError(format!(
-                "{key} is a group of settings; set one of them, such as {key}.NAME"
-            )));
+            return Err(RunError(format!("{key} is a group of settings; set one of them, such as {key}.NAME")));
         }
         let key = shorten(&key);
         let remedy = remedy(&key, &known);

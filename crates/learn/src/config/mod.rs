@@ -16,9 +16,7 @@ pub use layers::{Base, in_file};
 use crate::RunError;
 use crate::train::LearnerSettings;
 use jarmo_core::net::{KernelKind, NetKind, NetSettings};
-use jarmo_core::numbers::{
-    BATCH, Bounds, CPU_MINUTES, MATCH_GAMES, PARALLEL_GAMES, RANDOM_PLIES, STEPS, THREADS,
-};
+use jarmo_core::numbers::{BATCH, Bounds, CPU_MINUTES, MATCH_GAMES, PARALLEL_GAMES, RANDOM_PLIES, STEPS, THREADS};
 use jarmo_exact::catalog::GameSettings;
 use jarmo_host::program::cores;
 use jarmo_selfplay::replay::ReplaySettings;
@@ -62,10 +60,7 @@ impl GameChoice {
     /// The settings of the rules.
     pub fn settings(&self) -> GameSettings {
         let own_board = !self.board.as_os_str().is_empty();
-        GameSettings {
-            board: own_board.then(|| self.board.clone()),
-            ..GameSettings::default()
-        }
+        GameSettings { board: own_board.then(|| self.board.clone()), ..GameSettings::default() }
     }
 }
 
@@ -292,9 +287,7 @@ impl Config {
     pub fn net_kind(&self) -> NetKind {
         match self.own.network.as_str() {
             "" => NetKind::BuiltIn(self.net),
-            own => NetKind::Own {
-                own: own.to_owned(),
-            },
+            own => NetKind::Own { own: own.to_owned() },
         }
     }
 

@@ -48,13 +48,7 @@ impl FleetReport {
 
     /// Who plays, and what waits.
     pub fn workers_text(&self) -> String {
-        let FleetReport {
-            playing,
-            idle,
-            queued,
-            queue,
-            ..
-        } = self;
+        let FleetReport { playing, idle, queued, queue, .. } = self;
         if !self.connected {
             return "the server cannot be reached; trying again".to_owned();
         }

@@ -70,9 +70,7 @@ fn text(config: &Config) -> Summary_Value {
 /// A value for a plugin of TensorBoard.
 fn value(tag: &str, plugin: &str, content: Vec<u8>) -> Summary_Value {
     let mut metadata = SummaryMetadata::new();
-    metadata
-        .mut_plugin_data()
-        .set_plugin_name(plugin.to_owned());
+    metadata.mut_plugin_data().set_plugin_name(plugin.to_owned());
     metadata.mut_plugin_data().set_content(content);
     let mut value = Summary_Value::new();
     value.set_tag(tag.to_owned());

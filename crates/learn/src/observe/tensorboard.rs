@@ -28,14 +28,8 @@ const BARS: usize = 30;
 /// The TensorBoard groups of the numbers in a line of metrics. Means per game are under `games`, all
 /// others under `run`.
 const GROUPS: [(&str, &[&str]); 7] = [
-    (
-        "loss",
-        &["loss", "loss_policy", "loss_result", "loss_score"],
-    ),
-    (
-        "policy",
-        &["policy_accuracy", "policy_entropy", "target_entropy"],
-    ),
+    ("loss", &["loss", "loss_policy", "loss_result", "loss_score"]),
+    ("policy", &["policy_accuracy", "policy_entropy", "target_entropy"]),
     ("value", &["calibration_error"]),
     ("learner", &["gradient_norm", "rate"]),
     ("replay", &["replay", "replay_fill"]),
@@ -171,9 +165,7 @@ fn tags(metrics: &Metrics) -> Vec<(String, f64)> {
         let group = group.map_or("run", |(group, _)| group);
         match &value {
             Value::Object(inner) if !matches!(&*name, "accuracy" | "strength") => {
-                inner
-                    .iter()
-                    .for_each(|(name, value)| add(group, name, value));
+                inner.iter().for_each(|(name, value)| add(group, name, value));
             }
             _ => add(group, &name, &value),
         }
@@ -200,10 +192,7 @@ fn new_file(folder: &Path) -> io::Result<(PathBuf, File)> {
     let seconds = since.map_or(0, |time| time.as_secs());
     let mut number = 0;
     loop {
-        let path = folder.join(format!(
-            "events.out.tfevents.{seconds:010}.jarmo.{}.{number}",
-            std::process::id()
-        ));
+        let path = folder.join(format!("events.out.tfevents.{seconds:010}.jarmo.{}.{number}", std::process::id()));
         let mut options = OpenOptions::new();
         match options.write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,

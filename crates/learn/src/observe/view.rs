@@ -46,11 +46,7 @@ pub type Line = (&'static str, String);
 impl RunView {
     /// The view of a run before its first event.
     pub fn new(config: &Config, facts: Facts) -> RunView {
-        RunView {
-            config: config.clone(),
-            facts,
-            ..RunView::default()
-        }
+        RunView { config: config.clone(), facts, ..RunView::default() }
     }
 
     /// Takes in an event. Warnings are not kept.
@@ -122,30 +118,17 @@ impl RunView {
                 let speed = speed(metrics);
                 gathering.then(|| format!("gathering: {samples} of {first} samples, {speed}"))
             }
-            Event::Fleet(report) => Some(format!(
-                "fleet: {}; {}",
-                report.workers_text(),
-                report.files_text()
-            )),
+            Event::Fleet(report) => Some(format!("fleet: {}; {}", report.workers_text(), report.files_text())),
             Event::Metrics(metrics) => Some(metrics_line(metrics)),
-            Event::Strength(strength) => Some(format!(
-                "{}: {}",
-                rating_text(strength),
-                matches_text(strength)
-            )),
-            Event::Checkpoint(step, path) => {
-                Some(format!("step {step}: checkpoint {}", path.display()))
-            }
+            Event::Strength(strength) => Some(format!("{}: {}", rating_text(strength), matches_text(strength))),
+            Event::Checkpoint(step, path) => Some(format!("step {step}: checkpoint {}", path.display())),
         }
     }
 
     /// What ends the run, such as `stops after 4 minutes`.
     pub fn limits_text(&self) -> String {
         let limits = self.config.run.limits();
-        let limits: Vec<String> = limits
-            .iter()
-            .map(|(n, what)| format!("{n} {what}"))
-            .collect();
+        let limits: Vec<String> = limits.iter().map(|(n, what)| format!("{n} {what}")).collect();
         match limits.is_empty() {
             true => "no limit".to_owned(),
             false => format!("stops after {}", limits.join(" or ")),
@@ -178,11 +161,8 @@ impl RunView {
             let ago = clock(self.now.timing.seconds - at);
             format!("step {step}, {ago} ago")
         });
-        let mut lines = vec![
-            ("training", facts.what.clone()),
-            ("device", facts.device.clone()),
-            ("time", self.time_text()),
-        ];
+        let mut lines =
+            vec![("training", facts.what.clone()), ("device", facts.device.clone()), ("time", self.time_text())];
         lines.extend(self.playing_lines());
         if let Some(fleet) = &self.fleet {
             lines.push(("fleet", fleet.workers_text()));
@@ -224,11 +204,7 @@ impl RunView {
 
     fn playing_lines(&self) -> [Line; 3] {
         let (now, config) = (&self.now, &self.config);
-        let speed = format!(
-            "{}; batches {:.0} % full",
-            speed(now),
-            100.0 * now.batch_fill
-        );
+        let speed = format!("{}; batches {:.0} % full", speed(now), 100.0 * now.batch_fill);
         let games = self.line.as_ref().filter(|line| line.new_games > 0);
         let (samples, first) = (self.samples, config.run.first_samples);
         let replay = if now.step == 0 && samples < first {
@@ -238,11 +214,7 @@ impl RunView {
             let capacity = config.replay.capacity;
             format!("{} {samples} of {capacity} samples", bar(now.replay_fill))
         };
-        [
-            ("self-play", speed),
-            ("games", games_text(games.unwrap_or(now))),
-            ("replay", replay),
-        ]
+        [("self-play", speed), ("games", games_text(games.unwrap_or(now))), ("replay", replay)]
     }
 
     fn learning_lines(&self) -> Vec<Line> {
@@ -291,9 +263,8 @@ impl RunView {
         }
         if let Some(score) = &self.accuracy {
             let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-            let phase = |(phase, tally): (Phase, &Tally)| {
-                format!("{} {}", phase.name(), percent(tally.critical_share()))
-            };
+            let phase =
+                |(phase, tally): (Phase, &Tally)| format!("{} {}", phase.name(), percent(tally.critical_share()));
             let phases: Vec<String> = score.phases().map(phase).collect();
             let exact = format!(
                 "the network keeps the best result in {} of positions, in {} of critical ones ({})",
@@ -333,11 +304,7 @@ fn games_text(metrics: &Metrics) -> String {
         metrics.per_game.plies
     );
     if metrics.per_game.truncated > 0.0 {
-        let _ = write!(
-            text,
-            ", cut off {:.1} %",
-            100.0 * metrics.per_game.truncated
-        );
+        let _ = write!(text, ", cut off {:.1} %", 100.0 * metrics.per_game.truncated);
     }
     for (name, count) in &metrics.events {
         let _ = write!(text, ", {count:.2} {}", name.replace('_', " "));
@@ -353,10 +320,8 @@ fn rating_text(strength: &Strength) -> String {
 }
 
 fn matches_text(strength: &Strength) -> String {
-    let scores = strength
-        .matches
-        .iter()
-        .map(|played| format!("{:.0} % against {}", 100.0 * played.score, played.opponent));
+    let scores =
+        strength.matches.iter().map(|played| format!("{:.0} % against {}", 100.0 * played.score, played.opponent));
     scores.collect::<Vec<_>>().join(", ")
 }
 
@@ -391,11 +356,7 @@ fn metrics_line(metrics: &Metrics) -> String {
 fn clock(seconds: f64) -> String {
     let seconds = seconds.max(0.0) as u64;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if hours > 0 {
-        format!("{hours}:{minutes:02}:{seconds:02}")
-    } else {
-        format!("{minutes}:{seconds:02}")
-    }
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
 fn bar(share: f64) -> String {

@@ -14,12 +14,7 @@ pub(super) struct Clock {
 impl Clock {
     /// Continues after this many seconds and processor seconds.
     pub(super) fn after(earlier: f64, earlier_cpu: f64) -> Clock {
-        Clock {
-            earlier,
-            earlier_cpu,
-            started: Instant::now(),
-            cpu_started: ProcessTime::now(),
-        }
+        Clock { earlier, earlier_cpu, started: Instant::now(), cpu_started: ProcessTime::now() }
     }
 
     pub(super) fn seconds(&self) -> f64 {

@@ -6,10 +6,7 @@ use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::accuracy::Exam;
 
 /// The exam that the settings name, if there is one for the game.
-pub(super) fn open<G: CatalogGame>(
-    game: &G,
-    settings: &EvaluationSettings,
-) -> Result<Option<Exam<G>>, RunError> {
+pub(super) fn open<G: CatalogGame>(game: &G, settings: &EvaluationSettings) -> Result<Option<Exam<G>>, RunError> {
     match &settings.exam {
         ExamChoice::None => Ok(None),
         ExamChoice::BuiltIn => Ok(Exam::built_in(game)),

@@ -50,12 +50,7 @@ impl<G: CatalogGame, F: FnMut(Event<'_>)> Run<'_, G, F> {
             line.oldest = line.oldest.max(age);
             self.counters.add_played(&delivery.counts);
             let file = self.trainer.add_delivery(delivery.samples);
-            self.folder.append_order(&OrderLine {
-                file,
-                step,
-                samples,
-                sent,
-            })?;
+            self.folder.append_order(&OrderLine { file, step, samples, sent })?;
         }
         Ok(())
     }
@@ -63,11 +58,7 @@ impl<G: CatalogGame, F: FnMut(Event<'_>)> Run<'_, G, F> {
 
 /// Tells watchers what the fleet does. Speeds and ages since the last line of metrics say nothing while that line is only
 /// seconds old; those that were told before are told again.
-pub(super) fn tell(
-    supply: &dyn Supply,
-    counters: &mut Counters,
-    watchers: &mut Watchers<impl FnMut(Event<'_>)>,
-) {
+pub(super) fn tell(supply: &dyn Supply, counters: &mut Counters, watchers: &mut Watchers<impl FnMut(Event<'_>)>) {
     const LEAST_SECONDS: f64 = 5.0;
     for warning in supply.warnings() {
         watchers.tell(Event::Warning(warning));
@@ -75,12 +66,7 @@ pub(super) fn tell(
     let mut counted = counters.fleet.report(counters.sums.passed);
     let told = &counters.fleet.told;
     if counters.sums.passed < LEAST_SECONDS && told.files > 0 {
-        counted = FleetReport {
-            files: counted.files,
-            samples: counted.samples,
-            stale: counted.stale,
-            ..told.clone()
-        };
+        counted = FleetReport { files: counted.files, samples: counted.samples, stale: counted.stale, ..told.clone() };
     }
     counters.fleet.told = supply.report(counted);
     watchers.tell(Event::Fleet(&counters.fleet.told));

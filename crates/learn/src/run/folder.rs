@@ -18,9 +18,7 @@ use jarmo_core::checksum::digits;
 use jarmo_core::encode::Encode;
 use jarmo_core::net::AgentFile;
 use jarmo_host::agent_file;
-use jarmo_host::files::{
-    FolderLock, SETTINGS_BYTES, lock_folder, read_text, remove_leftovers, write_whole,
-};
+use jarmo_host::files::{FolderLock, SETTINGS_BYTES, lock_folder, read_text, remove_leftovers, write_whole};
 use jarmo_host::program::{self, cores, this_program};
 use jarmo_host::run_folder::{self, CHECKPOINTS};
 
@@ -79,18 +77,12 @@ impl Manifest {
 impl RunFolder {
     /// Creates the folder of a new run with its settings and, if it starts from one, an agent. The settings name the
     /// kernel that is the fastest here, so that the run keeps it on another machine.
-    pub fn create(
-        path: &Path,
-        config: &Config,
-        first: Option<&AgentFile>,
-    ) -> Result<RunFolder, RunError> {
+    pub fn create(path: &Path, config: &Config, first: Option<&AgentFile>) -> Result<RunFolder, RunError> {
         let mut config = config.clone();
         config.run.kernel = KernelChoice::Named(config.run.kernel.here());
         let place = path.display();
         if path.join(CONFIG).exists() {
-            return Err(RunError(format!(
-                "{place} already holds a run; resume it, or name another folder"
-            )));
+            return Err(RunError(format!("{place} already holds a run; resume it, or name another folder")));
         }
         for folder in PARTS {
             fs::create_dir_all(path.join(folder)).map_err(|error| {
@@ -125,14 +117,11 @@ impl RunFolder {
         let text = read_text(&file, SETTINGS_BYTES).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 let file = file.display();
-                RunError(format!(
-                    "{file}: missing; no run was started here, or its settings are lost"
-                ))
+                RunError(format!("{file}: missing; no run was started here, or its settings are lost"))
             }
             _ => at(&file, error),
         })?;
-        let config = Config::from_toml(&text)
-            .map_err(|error| RunError(format!("{}: {error}", file.display())))?;
+        let config = Config::from_toml(&text).map_err(|error| RunError(format!("{}: {error}", file.display())))?;
         let folder = RunFolder::lock(path, &config)?;
         remove_leftovers(path).map_err(|error| at(path, error))?;
         for part in PARTS {
@@ -151,11 +140,7 @@ impl RunFolder {
                 path.display()
             ))
         })?;
-        Ok(RunFolder {
-            path: path.to_owned(),
-            settings: Settings::of(config),
-            _lock: lock,
-        })
+        Ok(RunFolder { path: path.to_owned(), settings: Settings::of(config), _lock: lock })
     }
 
     /// The path as it was given.
@@ -172,10 +157,7 @@ impl RunFolder {
     pub fn identity(&self) -> Result<String, RunError> {
         let path = self.path.join(MANIFEST);
         let text = read_text(&path, SETTINGS_BYTES).map_err(|error| at(&path, error))?;
-        let place = self
-            .path
-            .canonicalize()
-            .map_err(|error| at(&self.path, error))?;
+        let place = self.path.canonicalize().map_err(|error| at(&self.path, error))?;
         let place = place.as_os_str().as_encoded_bytes();
         Ok(digits(&[text.as_bytes(), place]))
     }
@@ -190,15 +172,9 @@ impl RunFolder {
     /// version. Agent files do not depend on it.
     pub(super) fn broken(&self, file: &Path, problem: impl Display) -> RunError {
         let way_out = newest_agent(&self.path).map_or_else(String::new, |agent| {
-            format!(
-                ", or start a new run from its newest agent, {}",
-                agent.display()
-            )
+            format!(", or start a new run from its newest agent, {}", agent.display())
         });
-        RunError(format!(
-            "{}: {problem}; put back a copy of this file{way_out}",
-            file.display()
-        ))
+        RunError(format!("{}: {problem}; put back a copy of this file{way_out}", file.display()))
     }
 
     /// Writes an agent into the checkpoints, under its step.
@@ -223,9 +199,7 @@ impl RunFolder {
         if !path.try_exists().map_err(|error| at(&path, error))? {
             return Ok(None);
         }
-        agent_file::load_for(&path, game)
-            .map(Some)
-            .map_err(RunError::new)
+        agent_file::load_for(&path, game).map(Some).map_err(RunError::new)
     }
 
     /// Starts a file for TensorBoard that continues after this step.
@@ -241,9 +215,7 @@ impl RunFolder {
 
     /// The error for a file that could not be written.
     pub(super) fn unwritten(&self, error: impl Display) -> RunError {
-        RunError(format!(
-            "{error}; earlier files are intact, and the run can be resumed"
-        ))
+        RunError(format!("{error}; earlier files are intact, and the run can be resumed"))
     }
 }
 
@@ -251,9 +223,7 @@ impl RunFolder {
 pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> {
     let place = run.display();
     if !run.is_dir() {
-        return Err(RunError(format!(
-            "{place}: no such folder; a run is in a folder such as runs/jarmo-1"
-        )));
+        return Err(RunError(format!("{place}: no such folder; a run is in a folder such as runs/jarmo-1")));
     }
     let agents = agents(run)?;
     let chosen = match step {
@@ -265,10 +235,7 @@ pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> 
         return Err(RunError(if steps.is_empty() {
             format!("{place}: this folder has no checkpoint")
         } else {
-            format!(
-                "{place}: there are checkpoints of steps {}",
-                steps.join(", ")
-            )
+            format!("{place}: there are checkpoints of steps {}", steps.join(", "))
         }));
     };
     agent_file::load(path).map_err(RunError::new)

@@ -16,8 +16,7 @@ impl RunFolder {
         let path = self.path.join(METRICS);
         let line = line_of(metrics) + "\n";
         let file = OpenOptions::new().create(true).append(true).open(&path);
-        file.and_then(|mut file| file.write_all(line.as_bytes()))
-            .map_err(|error| self.unwritten(at(&path, error)))
+        file.and_then(|mut file| file.write_all(line.as_bytes())).map_err(|error| self.unwritten(at(&path, error)))
     }
 
     /// The content of the metrics; empty without a file.
@@ -30,10 +29,7 @@ impl RunFolder {
     }
 
     /// Changes the last line of the metrics. Returns whether there is a sound one.
-    pub(super) fn change_last_metrics(
-        &self,
-        change: impl FnOnce(&mut Metrics),
-    ) -> Result<bool, RunError> {
+    pub(super) fn change_last_metrics(&self, change: impl FnOnce(&mut Metrics)) -> Result<bool, RunError> {
         let mut bytes = self.read_metrics()?;
         let Some(last) = sealed_lines(&bytes).last() else {
             return Ok(false);
@@ -53,11 +49,7 @@ impl RunFolder {
     /// Removes what follows the `count` lines up to this step from the metrics, because the run will write
     /// it again. Returns the sound lines that stay, and a warning for every damaged line among the first, and if some
     /// of them are missing.
-    pub(super) fn cut_metrics(
-        &self,
-        step: u64,
-        count: u64,
-    ) -> Result<(Vec<Metrics>, Vec<String>), RunError> {
+    pub(super) fn cut_metrics(&self, step: u64, count: u64) -> Result<(Vec<Metrics>, Vec<String>), RunError> {
         let bytes = self.read_metrics()?;
         let (mut kept, mut lines) = (Vec::new(), 0);
         let (mut sound, mut warnings) = (Vec::new(), Vec::new());
@@ -80,9 +72,7 @@ impl RunFolder {
         }
         if lines < count {
             let missing = count - lines;
-            warnings.push(format!(
-                "{path}: {missing} of {count} lines up to step {step} are missing"
-            ));
+            warnings.push(format!("{path}: {missing} of {count} lines up to step {step} are missing"));
         }
         if kept != bytes {
             self.write(METRICS, &kept)?;

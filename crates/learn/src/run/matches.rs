@@ -16,9 +16,7 @@ use jarmo_core::net::{FrozenNet, KernelKind, NetEvaluator};
 use jarmo_core::random::stream;
 use jarmo_exact::agent::{Agent, AgentSpec, TreeAgent, TreeSettings, build};
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_judge::arena::{
-    Anchor, Checkpoint, Entrant, Ladder, Openings, Pairing, Report, Settings, Team, Tournament,
-};
+use jarmo_judge::arena::{Anchor, Checkpoint, Entrant, Ladder, Openings, Pairing, Report, Settings, Team, Tournament};
 
 /// The index of the random stream that seeds matches, plus the learning steps.
 const MATCHES: u64 = 1 << 62;
@@ -74,12 +72,7 @@ impl Matches {
         let pairs = config.games / 2;
         let openings = Openings::random(game, config.random_plies, pairs as usize, seed);
         let openings = openings.map_err(RunError::new)?;
-        let settings = Settings {
-            pairing: Pairing::Gauntlet,
-            pairs,
-            seed,
-            ..Settings::default()
-        };
+        let settings = Settings { pairing: Pairing::Gauntlet, pairs, seed, ..Settings::default() };
         let tournament = Tournament::new(game, entrants, &openings, settings);
         let mut tournament = tournament.map_err(RunError::new)?;
         let played = tournament.play(teams, stop, &mut ());
@@ -90,11 +83,7 @@ impl Matches {
         }
         self.ladder.add(standings);
         self.steps.push(step);
-        Ok(Some(self.strength(
-            config,
-            (step, &past),
-            &Report::new(standings),
-        )))
+        Ok(Some(self.strength(config, (step, &past), &Report::new(standings))))
     }
 
     /// The steps of `count` earlier checkpoints: the best one, then the newest. Adds their networks.
@@ -128,16 +117,8 @@ impl Matches {
         chosen
     }
 
-    fn strength(
-        &mut self,
-        config: &EvaluationSettings,
-        (step, past): (u64, &[u64]),
-        report: &Report,
-    ) -> Strength {
-        let anchor = Anchor {
-            agent: config.opponents.first().cloned().unwrap_or_default(),
-            elo: 0.0,
-        };
+    fn strength(&mut self, config: &EvaluationSettings, (step, past): (u64, &[u64]), report: &Report) -> Strength {
+        let anchor = Anchor { agent: config.opponents.first().cloned().unwrap_or_default(), elo: 0.0 };
         let ratings = self.ladder.ratings(&anchor);
         let own = ratings.iter().filter_map(|(entrant, rating)| {
             let step = entrant.checkpoint.as_ref()?.step;
@@ -147,10 +128,7 @@ impl Matches {
         let there = own.iter().filter(|(step, _)| self.steps.contains(step));
         let best = there.max_by(|(_, a), (_, b)| a.elo.total_cmp(&b.elo));
         self.best = best.map(|(step, _)| *step);
-        let (_, rating) = own
-            .iter()
-            .find(|(other, _)| *other == step)
-            .expect("the checkpoint has just played");
+        let (_, rating) = own.iter().find(|(other, _)| *other == step).expect("the checkpoint has just played");
         let (elo_low, elo_high) = rating.interval();
         let matches = report.matches.iter().map(|row| MatchScore {
             opponent: row.second.clone(),
@@ -160,14 +138,7 @@ impl Matches {
             losses: row.results.losses,
             score: row.score,
         });
-        Strength {
-            step,
-            elo: rating.elo,
-            elo_low,
-            elo_high,
-            anchor: anchor.agent,
-            matches: matches.collect(),
-        }
+        Strength { step, elo: rating.elo, elo_low, elo_high, anchor: anchor.agent, matches: matches.collect() }
     }
 }
 
@@ -196,29 +167,14 @@ fn name(step: u64) -> String {
 }
 
 /// The checkpoint, the fixed agents, the past checkpoints.
-fn entrants(
-    folder: &RunFolder,
-    config: &EvaluationSettings,
-    step: u64,
-    past: &[u64],
-) -> Vec<Entrant> {
+fn entrants(folder: &RunFolder, config: &EvaluationSettings, step: u64, past: &[u64]) -> Vec<Entrant> {
     let own = |step: u64| Entrant {
         name: name(step),
-        checkpoint: Some(Checkpoint {
-            run: folder.name(),
-            step,
-            cpu_seconds: None,
-        }),
+        checkpoint: Some(Checkpoint { run: folder.name(), step, cpu_seconds: None }),
     };
-    let fixed = config.opponents.iter().map(|spec| Entrant {
-        name: spec.clone(),
-        checkpoint: None,
-    });
+    let fixed = config.opponents.iter().map(|spec| Entrant { name: spec.clone(), checkpoint: None });
     let past = past.iter().map(|&step| own(step));
-    std::iter::once(own(step))
-        .chain(fixed)
-        .chain(past)
-        .collect()
+    std::iter::once(own(step)).chain(fixed).chain(past).collect()
 }
 
 /// The agents of one thread, in the order of the [`entrants`]. `nets` are those of the checkpoint and of the past ones.
@@ -229,10 +185,7 @@ fn team<G: CatalogGame>(
     past: &[u64],
     step: u64,
 ) -> Result<Team<G>, RunError> {
-    let settings = TreeSettings {
-        simulations: config.simulations,
-        ..TreeSettings::network()
-    };
+    let settings = TreeSettings { simulations: config.simulations, ..TreeSettings::network() };
     let agent = |step: u64, net: &FrozenNet| -> Box<dyn Agent<G>> {
         let evaluator = NetEvaluator::with_net(game.clone(), net.clone());
         let name = name(step);
@@ -242,10 +195,6 @@ fn team<G: CatalogGame>(
     for text in &config.opponents {
         team.push(opponent(game, text)?);
     }
-    team.extend(
-        past.iter()
-            .zip(&nets[1..])
-            .map(|(&step, net)| agent(step, net)),
-    );
+    team.extend(past.iter().zip(&nets[1..]).map(|(&step, net)| agent(step, net)));
     Ok(team)
 }

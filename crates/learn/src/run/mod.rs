@@ -75,9 +75,7 @@ pub fn check<G: CatalogGame>(game: &G, config: &Config) -> Result<(), RunError> 
     if let Some(kernel) = config.run.kernel.missing_here() {
         let names = KernelKind::available().into_iter().map(|kind| kind.name());
         let names = names.collect::<Vec<_>>().join(", ");
-        return Err(RunError(format!(
-            "run.kernel = {kernel}: this processor supports only {names}"
-        )));
+        return Err(RunError(format!("run.kernel = {kernel}: this processor supports only {names}")));
     }
     check_network(config)?;
     exam::open(game, &config.evaluation)?;
@@ -264,11 +262,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
 
     /// Takes learning steps while games are played, here or elsewhere, and tells watchers. `passed` are the seconds since
     /// the last line of metrics.
-    fn play_and_learn(
-        &mut self,
-        steps: u64,
-        passed: impl Fn() -> f64,
-    ) -> Result<Learned, RunError> {
+    fn play_and_learn(&mut self, steps: u64, passed: impl Fn() -> f64) -> Result<Learned, RunError> {
         let fill = (self.trainer.replay().len(), self.config.replay.capacity);
         let is_learned = AtomicBool::new(false);
         let fleet = self.fleet.as_ref();
@@ -287,8 +281,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
                 counters.sums.passed = passed();
                 self.unsaved |= counts.positions > 0;
                 let metrics = counters.metrics(self.game.events(), fill, &self.clock);
-                self.watchers
-                    .tell(Event::Played(fill.0 + pending, &metrics));
+                self.watchers.tell(Event::Played(fill.0 + pending, &metrics));
                 if let Some(fleet) = fleet.filter(|_| told.elapsed() > TELL_EVERY) {
                     told = Instant::now();
                     fleet::tell(fleet.supply, counters, &mut self.watchers);
@@ -394,8 +387,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         })?;
         if !added {
             self.watchers.tell(Event::Warning(
-                "the last results of exams and matches are not in metrics.jsonl: it has no sound last line"
-                    .to_owned(),
+                "the last results of exams and matches are not in metrics.jsonl: it has no sound last line".to_owned(),
             ));
         }
         Ok(())
@@ -433,16 +425,12 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         self.folder.tidy(&saved.counters, keep, played)?;
         if let Some(fleet) = &self.fleet {
             fleet.supply.saved()?;
-            let youngest = self
-                .trainer
-                .steps()
-                .saturating_sub(self.config.fleet.max_age);
+            let youngest = self.trainer.steps().saturating_sub(self.config.fleet.max_age);
             self.counters.fleet.seen.forget_before(youngest);
         }
         self.unsaved = false;
         let step = self.trainer.steps();
-        self.watchers
-            .write(|file| file.weights(agent.weights(), step));
+        self.watchers.write(|file| file.weights(agent.weights(), step));
         self.watchers.tell(Event::Checkpoint(step, &path));
         Ok(())
     }
@@ -456,22 +444,12 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             step: self.trainer.steps(),
             games: self.counters.games,
         };
-        AgentFile::new(
-            &self.game,
-            self.trainer.average().clone(),
-            provenance,
-            Vec::new(),
-        )
+        AgentFile::new(&self.game, self.trainer.average().clone(), provenance, Vec::new())
     }
 }
 
 /// Whether the play of a turn ends. A turn with learning steps is always completed.
-fn is_over(
-    fleet: Option<&Fleet<'_>>,
-    steps: u64,
-    is_learned: &AtomicBool,
-    stop: &AtomicBool,
-) -> bool {
+fn is_over(fleet: Option<&Fleet<'_>>, steps: u64, is_learned: &AtomicBool, stop: &AtomicBool) -> bool {
     let stop = stop.load(Ordering::Relaxed);
     let Some(fleet) = fleet else {
         return steps == 0 && stop;

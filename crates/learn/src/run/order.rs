@@ -62,8 +62,7 @@ impl RunFolder {
         let path = self.path.join(ORDER);
         let text = serde_json::to_string(line).expect("a line is plain data");
         let file = OpenOptions::new().create(true).append(true).open(&path);
-        let written =
-            file.and_then(|mut file| file.write_all((sealed_line(&text) + "\n").as_bytes()));
+        let written = file.and_then(|mut file| file.write_all((sealed_line(&text) + "\n").as_bytes()));
         written.map_err(|error| self.unwritten(at(&path, error)))
     }
 
@@ -93,8 +92,7 @@ impl RunFolder {
         let mut lines = Vec::new();
         let mut damaged = None;
         for line in sealed_lines(&bytes) {
-            let read: Option<OrderLine> =
-                line.text.and_then(|text| serde_json::from_str(text).ok());
+            let read: Option<OrderLine> = line.text.and_then(|text| serde_json::from_str(text).ok());
             let Some(read) = read else {
                 damaged.get_or_insert(line.number);
                 continue;

@@ -39,14 +39,7 @@ impl<G: CatalogGame> SelfPlayer<G> {
         let kernel = config.run.kernel.here();
         let evaluators = evaluators(game, weights, (device, kernel), threads);
         let play = SelfPlay::new(game, &config.selfplay, evaluators, config.run.seed);
-        Ok(SelfPlayer {
-            game: game.clone(),
-            device: device.clone(),
-            kernel,
-            pool,
-            play,
-            pending: Samples::new(),
-        })
+        Ok(SelfPlayer { game: game.clone(), device: device.clone(), kernel, pool, play, pending: Samples::new() })
     }
 
     /// The unfinished games, and the samples that are in no file yet.
@@ -55,11 +48,7 @@ impl<G: CatalogGame> SelfPlayer<G> {
     }
 
     /// Continues saved games.
-    pub(super) fn restore(
-        &mut self,
-        games: &GamesState,
-        pending: Samples,
-    ) -> Result<(), SelfPlayError> {
+    pub(super) fn restore(&mut self, games: &GamesState, pending: Samples) -> Result<(), SelfPlayError> {
         self.pending = pending;
         self.play.restore(games)
     }
@@ -70,11 +59,7 @@ impl<G: CatalogGame> SelfPlayer<G> {
 
     /// Plays rounds until there are enough samples for a file, or until `stopped`. Calls `each` after each
     /// round with its counts and the number of samples that are in no file yet.
-    pub(super) fn play(
-        &mut self,
-        stopped: impl Fn() -> bool,
-        mut each: impl FnMut(&Counts, usize),
-    ) {
+    pub(super) fn play(&mut self, stopped: impl Fn() -> bool, mut each: impl FnMut(&Counts, usize)) {
         while self.pending.len() < FILE_SAMPLES && !stopped() {
             let round = self.pool.install(|| self.play.round());
             self.pending.extend(&round.samples);
@@ -104,8 +89,7 @@ impl<G: CatalogGame> SelfPlayer<G> {
             Box::new(PolicyAgent::new(self.game.clone(), name, evaluator))
         };
         let mut agents: Vec<_> = evaluators.into_iter().map(agent).collect();
-        self.pool
-            .install(|| exam.take(&mut agents, None, SEED).score())
+        self.pool.install(|| exam.take(&mut agents, None, SEED).score())
     }
 }
 

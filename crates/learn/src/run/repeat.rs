@@ -52,11 +52,7 @@ pub fn repeat<G: CatalogGame>(
     }
     learn_until(&mut trainer, step)?;
     let checkpoint = folder.load_agent(step)?;
-    Ok(Repeated {
-        step,
-        files: order.len(),
-        is_same: checkpoint.weights() == trainer.average(),
-    })
+    Ok(Repeated { step, files: order.len(), is_same: checkpoint.weights() == trainer.average() })
 }
 
 fn learn_until(trainer: &mut Trainer<'_>, step: u64) -> Result<(), RunError> {
@@ -72,9 +68,9 @@ impl RunFolder {
         let wrong = |problem: String| RunError(format!("{}: {problem}", path.display()));
         let bytes = read_file(&path).map_err(|unread| match unread {
             Unread::Damaged(problem) => wrong(problem),
-            Unread::Failed(error) => wrong(format!(
-                "{error}; a file that left the window is deleted, and cannot be learned from again"
-            )),
+            Unread::Failed(error) => {
+                wrong(format!("{error}; a file that left the window is deleted, and cannot be learned from again"))
+            }
         })?;
         Samples::from_bytes(&bytes, origin).map_err(|error| wrong(error.to_string()))
     }

@@ -52,11 +52,7 @@ impl RunFolder {
         self.write(CURRENT, current.as_bytes())
     }
 
-    pub(super) fn save_checkpoint(
-        &self,
-        saved: &Saved,
-        origin: &GameVersion,
-    ) -> Result<(), RunError> {
+    pub(super) fn save_checkpoint(&self, saved: &Saved, origin: &GameVersion) -> Result<(), RunError> {
         let games = serde_json::to_string(&saved.games).expect("games are plain data");
         let parts = [
             (LEARNER, &saved.learner),
@@ -70,10 +66,7 @@ impl RunFolder {
     }
 
     /// The last checkpoint, if there is one, and warnings. Refuses to start again where a run is.
-    pub(super) fn load_checkpoint(
-        &self,
-        origin: &GameVersion,
-    ) -> Result<(Option<Saved>, Vec<String>), RunError> {
+    pub(super) fn load_checkpoint(&self, origin: &GameVersion) -> Result<(Option<Saved>, Vec<String>), RunError> {
         let Some(current) = self.load_current()? else {
             return match self.remains()? {
                 None => Ok((None, Vec::new())),
@@ -148,21 +141,14 @@ impl RunFolder {
     }
 
     /// Deletes older states, and all older agents but the newest and those that played matches.
-    pub(super) fn tidy(
-        &self,
-        counters: &Counters,
-        keep: usize,
-        played: &[u64],
-    ) -> Result<(), RunError> {
+    pub(super) fn tidy(&self, counters: &Counters, keep: usize, played: &[u64]) -> Result<(), RunError> {
         let remove = |path: &Path| fs::remove_file(path).map_err(|error| at(path, error));
         let resume = self.path.join(RESUME);
         let current = self.part_path(counters, "");
         let current = current.file_name().expect("a part has a name");
         for path in list(&resume).map_err(|error| at(&resume, error))? {
             let name = path.file_name().unwrap_or_default();
-            let is_current = name
-                .as_encoded_bytes()
-                .starts_with(current.as_encoded_bytes());
+            let is_current = name.as_encoded_bytes().starts_with(current.as_encoded_bytes());
             if is_state(&path) && !is_current {
                 remove(&path)?;
             }
@@ -170,9 +156,7 @@ impl RunFolder {
         let mut agents = agents(&self.path)?;
         agents.retain(|(step, _)| *step <= counters.step && !played.contains(step));
         let older = agents.len().saturating_sub(keep);
-        agents[..older]
-            .iter()
-            .try_for_each(|(_, path)| remove(path))
+        agents[..older].iter().try_for_each(|(_, path)| remove(path))
     }
 
     /// The path of a file of a checkpoint.
@@ -215,9 +199,7 @@ const DAMAGED: &str = "damaged: its check does not fit";
 
 /// The name of a file of a checkpoint. A stopped run may write a step twice, but not with as many positions.
 fn part(counters: &Counters, name: &str) -> String {
-    let Counters {
-        step, positions, ..
-    } = counters;
+    let Counters { step, positions, .. } = counters;
     format!("{RESUME}/{step:08}-{positions}-{name}")
 }
 

@@ -50,12 +50,7 @@ impl Counters {
 
     /// The line of metrics at this moment. `events` are the names of the events that the game counts;
     /// the replay window holds `samples` of `capacity`.
-    pub(super) fn metrics(
-        &self,
-        events: &[&str],
-        (samples, capacity): (usize, usize),
-        clock: &Clock,
-    ) -> Metrics {
+    pub(super) fn metrics(&self, events: &[&str], (samples, capacity): (usize, usize), clock: &Clock) -> Metrics {
         let metrics = self.sums.metrics(events);
         Metrics {
             step: self.step,
@@ -63,11 +58,7 @@ impl Counters {
             positions: self.positions,
             replay: samples,
             replay_fill: (samples as f64 / capacity as f64).min(1.0),
-            timing: Timing {
-                seconds: clock.seconds(),
-                cpu_seconds: clock.cpu_seconds(),
-                ..metrics.timing
-            },
+            timing: Timing { seconds: clock.seconds(), cpu_seconds: clock.cpu_seconds(), ..metrics.timing },
             ..metrics
         }
     }

@@ -63,9 +63,7 @@ impl Sums {
             calibration: predictions.bins.to_vec(),
             new_games: counts.games.games,
             per_game: counts.per_game(),
-            events: events
-                .map(|(name, count)| ((*name).to_owned(), per(count as f64, games)))
-                .collect(),
+            events: events.map(|(name, count)| ((*name).to_owned(), per(count as f64, games))).collect(),
             batch_fill: per(counts.requests as f64, counts.room as f64),
             timing: Timing {
                 games_per_s: per_second(counts.games.games),

@@ -30,9 +30,7 @@ impl FromStr for FileId {
     fn from_str(text: &str) -> Result<FileId, String> {
         let digits = Some(text).filter(|text| text.len() == 32);
         let number = digits.and_then(|text| u128::from_str_radix(text, 16).ok());
-        number
-            .map(FileId)
-            .ok_or_else(|| "a file of games is named by 32 hexadecimal digits".to_owned())
+        number.map(FileId).ok_or_else(|| "a file of games is named by 32 hexadecimal digits".to_owned())
     }
 }
 
@@ -155,10 +153,7 @@ pub struct Handed {
 impl Handed {
     /// Hands over these files in their order.
     pub fn new(files: impl IntoIterator<Item = Delivery>) -> Handed {
-        Handed {
-            files: Mutex::new(files.into_iter().collect()),
-            published: Mutex::default(),
-        }
+        Handed { files: Mutex::new(files.into_iter().collect()), published: Mutex::default() }
     }
 
     /// The learning steps of the networks that were published.
@@ -195,11 +190,7 @@ impl Supply for Handed {
     }
 
     fn report(&self, counted: FleetReport) -> FleetReport {
-        FleetReport {
-            queued: self.files().len() as u64,
-            connected: true,
-            ..counted
-        }
+        FleetReport { queued: self.files().len() as u64, connected: true, ..counted }
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -44,14 +44,7 @@ impl<'a> Trainer<'a> {
         replay: Replay,
         owed: f64,
     ) -> Trainer<'a> {
-        Trainer {
-            config,
-            learner,
-            replay,
-            batch: Samples::new(),
-            mirror: game.mirror(),
-            owed,
-        }
+        Trainer { config, learner, replay, batch: Samples::new(), mirror: game.mirror(), owed }
     }
 
     /// Learning steps since the run began.
@@ -142,10 +135,7 @@ impl<'a> Trainer<'a> {
         if steps > 0 {
             self.learner.end_turn()?;
         }
-        Ok(Learned {
-            steps: taken,
-            time: begun.elapsed(),
-        })
+        Ok(Learned { steps: taken, time: begun.elapsed() })
     }
 }
 
@@ -166,10 +156,7 @@ pub(super) fn first_learner<G: CatalogGame>(
     }
     let weights = match first {
         None => Weights::random(config.net, shape, &mut stream),
-        Some(agent) => agent
-            .weights()
-            .grown(config.net, &mut stream)
-            .map_err(RunError::new)?,
+        Some(agent) => agent.weights().grown(config.net, &mut stream).map_err(RunError::new)?,
     };
     weights.check_range().map_err(RunError::new)?;
     Ok(Box::new(Learner::new(config.learner, weights).on(device)))

@@ -58,10 +58,7 @@ pub(super) struct Backprop {
 
 impl Backprop {
     pub(super) fn new(device: &OpenDevice) -> Backprop {
-        Backprop {
-            device: device.device.clone().autodiff(),
-            sums_stem: device.kind() == DeviceKind::Cpu,
-        }
+        Backprop { device: device.device.clone().autodiff(), sums_stem: device.kind() == DeviceKind::Cpu }
     }
 
     /// The device, with gradients.
@@ -80,21 +77,13 @@ impl Backprop {
         let sums = self.stem_sums(weights, &rows.features);
         let first = match &sums {
             Some(sums) => sums.clone(),
-            None => dense(
-                &leaves,
-                STEM,
-                features(&rows.features, weights.shape(), &self.device),
-            ),
+            None => dense(&leaves, STEM, features(&rows.features, weights.shape(), &self.device)),
         };
         let trunk = trunk(&leaves, weights.settings().blocks, first);
         let policy = dense(&leaves, "policy", trunk.clone());
         let result = dense(&leaves, "result", trunk.clone());
         let score = (weights.shape().points > 0).then(|| dense(&leaves, "score", trunk));
-        let predictions = Predictions::of(
-            &rows,
-            &numbers(policy.clone().detach()),
-            &numbers(result.clone().detach()),
-        );
+        let predictions = Predictions::of(&rows, &numbers(policy.clone().detach()), &numbers(result.clone().detach()));
         let (total, losses) = self.losses(&rows, policy, result, score);
         let mut found = total.backward();
         let gradients = leaves.into_iter().map(|(name, leaf)| {
@@ -104,18 +93,12 @@ impl Backprop {
         });
         let mut gradients: Gradients = gradients.collect();
         if let Some(sums) = sums {
-            let gradient = sums
-                .grad_remove(&mut found)
-                .expect("the loss depends on the first layer");
+            let gradient = sums.grad_remove(&mut found).expect("the loss depends on the first layer");
             let dims = [weights.shape().features, weights.settings().width];
             let (matrix, bias) = stem::backward(&numbers(gradient), &rows.features, dims);
             gradients.extend(stem_names().into_iter().zip([matrix, bias]));
         }
-        Pass {
-            losses,
-            predictions,
-            gradients,
-        }
+        Pass { losses, predictions, gradients }
     }
 
     /// The weights whose gradients burn computes.
@@ -135,8 +118,7 @@ impl Backprop {
         let [matrix, bias] = stem_names().map(|name| weights.get(&name));
         self.sums_stem.then(|| {
             let sums = stem::forward(matrix, bias, features);
-            self.matrix(sums, [features.len(), bias.len()])
-                .require_grad()
+            self.matrix(sums, [features.len(), bias.len()]).require_grad()
         })
     }
 
@@ -193,12 +175,7 @@ impl DeviceNet {
         let device = device.device.clone();
         let tensors = weights.tensors().iter();
         let leaves = tensors.map(|(name, tensor)| (name.clone(), leaf(&tensor.data, &device)));
-        DeviceNet {
-            leaves: leaves.collect(),
-            blocks: weights.settings().blocks,
-            shape: *weights.shape(),
-            device,
-        }
+        DeviceNet { leaves: leaves.collect(), blocks: weights.settings().blocks, shape: *weights.shape(), device }
     }
 }
 
@@ -260,10 +237,7 @@ pub(super) fn features(batch: &FeatureBatch, shape: &NetShape, device: &Device) 
 }
 
 pub(super) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor
-        .into_data()
-        .try_into_vec()
-        .expect("tensors of 32-bit numbers")
+    tensor.into_data().try_into_vec().expect("tensors of 32-bit numbers")
 }
 
 fn number(tensor: Tensor<1>) -> f32 {
@@ -277,11 +251,7 @@ mod tests {
     use jarmo_core::random::stream;
     use jarmo_selfplay::replay::Sample;
 
-    const SHAPE: NetShape = NetShape {
-        features: 40,
-        actions: 7,
-        points: 3,
-    };
+    const SHAPE: NetShape = NetShape { features: 40, actions: 7, points: 3 };
 
     /// Five rows with a few features, the last with none.
     fn batch() -> Samples {
@@ -301,24 +271,15 @@ mod tests {
 
     #[test]
     fn the_first_layer_is_the_same_as_a_sum_and_as_a_product() {
-        let config = NetSettings {
-            width: 32,
-            blocks: 1,
-        };
+        let config = NetSettings { width: 32, blocks: 1 };
         let weights = Weights::random(config, SHAPE, &mut stream(3, 0));
         let mut tensors = weights.tensors().clone();
         let data = (0..32).map(|place| 0.01 * place as f32).collect();
-        let bias = Tensor {
-            dims: vec![32],
-            data,
-        };
+        let bias = Tensor { dims: vec![32], data };
         tensors.insert("stem.bias".to_owned(), bias);
         let weights = Weights::new(config, SHAPE, tensors).unwrap();
         let added = Backprop::new(&OpenDevice::cpu());
-        let multiplied = Backprop {
-            sums_stem: false,
-            ..Backprop::new(&OpenDevice::cpu())
-        };
+        let multiplied = Backprop { sums_stem: false, ..Backprop::new(&OpenDevice::cpu()) };
         assert!(added.sums_stem);
         let [one, other] = [added, multiplied].map(|backprop| backprop.pass(&weights, &batch()));
         assert!((one.losses.total - other.losses.total).abs() < 1e-5);

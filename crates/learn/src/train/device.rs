@@ -56,10 +56,7 @@ pub struct OpenDevice {
 impl OpenDevice {
     /// The processor.
     pub fn cpu() -> OpenDevice {
-        OpenDevice {
-            kind: DeviceKind::Cpu,
-            device: Device::flex(),
-        }
+        OpenDevice { kind: DeviceKind::Cpu, device: Device::flex() }
     }
 
     /// Opens a device and tests it with a small computation.
@@ -105,11 +102,7 @@ impl OpenDevice {
         let device = device.and_then(|device| device.ok_or("it computes wrong results".to_owned()));
         device
             .map(|device| OpenDevice { kind, device })
-            .map_err(|problem| {
-                RunError(format!(
-                    "{kind} does not work on this machine: {problem}; cpu always does"
-                ))
-            })
+            .map_err(|problem| RunError(format!("{kind} does not work on this machine: {problem}; cpu always does")))
     }
 }
 

@@ -45,12 +45,7 @@ impl LearnerSettings {
 
     /// The learning rate of this step; the first one is 1.
     pub(super) fn rate_of(&self, step: u64) -> f32 {
-        let LearnerSettings {
-            rate,
-            warm_up,
-            decay,
-            ..
-        } = *self;
+        let LearnerSettings { rate, warm_up, decay, .. } = *self;
         if step < warm_up {
             return rate * (step as f32 / warm_up as f32);
         }
@@ -70,12 +65,7 @@ impl LearnerSettings {
     }
 
     /// Refuses the losses and gradients of a step that would spoil the weights.
-    pub(super) fn check(
-        &self,
-        step: u64,
-        losses: &Losses,
-        gradient_norm: f32,
-    ) -> Result<(), RunError> {
+    pub(super) fn check(&self, step: u64, losses: &Losses, gradient_norm: f32) -> Result<(), RunError> {
         if !losses.total.is_finite() || !gradient_norm.is_finite() {
             return Err(RunError(format!(
                 "step {step}: the loss is {} (policy {}, result {}, score {}) with a gradient norm of \
@@ -165,28 +155,14 @@ impl Learner {
         Learner::from_parts(settings, weights, average, adam)
     }
 
-    pub(super) fn from_parts(
-        settings: LearnerSettings,
-        weights: Weights,
-        average: Weights,
-        adam: Adam,
-    ) -> Learner {
-        Learner {
-            settings,
-            weights,
-            average,
-            adam,
-            backprop: Backprop::new(&OpenDevice::cpu()),
-        }
+    pub(super) fn from_parts(settings: LearnerSettings, weights: Weights, average: Weights, adam: Adam) -> Learner {
+        Learner { settings, weights, average, adam, backprop: Backprop::new(&OpenDevice::cpu()) }
     }
 
     /// The same learner on another device.
     #[must_use]
     pub fn on(self, device: &OpenDevice) -> Learner {
-        Learner {
-            backprop: Backprop::new(device),
-            ..self
-        }
+        Learner { backprop: Backprop::new(device), ..self }
     }
 
     /// Takes one step. On an error nothing changes.
@@ -194,25 +170,14 @@ impl Learner {
     /// # Panics
     /// Panics if the batch is empty or of another game.
     pub fn step(&mut self, batch: &Samples) -> Result<StepStats, RunError> {
-        let Pass {
-            losses,
-            predictions,
-            gradients,
-        } = self.backprop.pass(&self.weights, batch);
+        let Pass { losses, predictions, gradients } = self.backprop.pass(&self.weights, batch);
         let gradient_norm = norm(&gradients);
-        self.settings
-            .check(self.steps() + 1, &losses, gradient_norm)?;
+        self.settings.check(self.steps() + 1, &losses, gradient_norm)?;
         let rate = self.rate();
         let scale = (CLIP / gradient_norm).min(1.0);
         self.adam.step(rate, &mut self.weights, &gradients, scale);
         self.update_average();
-        Ok(StepStats {
-            step: self.steps(),
-            losses,
-            predictions,
-            gradient_norm,
-            rate,
-        })
+        Ok(StepStats { step: self.steps(), losses, predictions, gradient_norm, rate })
     }
 
     /// Steps taken.
@@ -233,10 +198,7 @@ impl Learner {
     /// Refuses averaged weights with which a network could overflow.
     pub fn check_average(&self) -> Result<(), RunError> {
         self.average.check_range().map_err(|error| {
-            RunError(format!(
-                "step {}: {error}; lower learner.rate and resume from the last checkpoint",
-                self.steps()
-            ))
+            RunError(format!("step {}: {error}; lower learner.rate and resume from the last checkpoint", self.steps()))
         })
     }
 
@@ -268,9 +230,6 @@ impl Learner {
 
 /// The norm of all gradients. Squares are summed in 64 bits.
 fn norm(gradients: &Gradients) -> f32 {
-    let squares = gradients
-        .values()
-        .flatten()
-        .map(|&g| f64::from(g) * f64::from(g));
+    let squares = gradients.values().flatten().map(|&g| f64::from(g) * f64::from(g));
     squares.sum::<f64>().sqrt() as f32
 }

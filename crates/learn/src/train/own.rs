@@ -13,8 +13,8 @@ use super::learner::{LearnerSettings, Learning};
 use super::own_learner::OwnLearner;
 use crate::RunError;
 use jarmo_core::net::{
-    self, FeatureBatch, FileError, FrozenNet, KernelKind, Logits, NetKind, NetShape, Network,
-    OwnNet, Weights, provide_net,
+    self, FeatureBatch, FileError, FrozenNet, KernelKind, Logits, NetKind, NetShape, Network, OwnNet, Weights,
+    provide_net,
 };
 
 /// A network of one's own, from the features of positions to policy and result. It learns from the same targets by the
@@ -126,11 +126,7 @@ pub fn register<M: OwnNetwork>(name: &str, settings: M::Settings) {
         !name.is_empty() && name.bytes().all(is_fit),
         "the name `{name}` of a network must be made of a to z, 0 to 9, _ and -"
     );
-    let own: Arc<Own<M>> = Arc::new(Own {
-        name: name.to_owned(),
-        settings,
-        module: PhantomData,
-    });
+    let own: Arc<Own<M>> = Arc::new(Own { name: name.to_owned(), settings, module: PhantomData });
     let mut all = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|other| other.name() != name);
     all.push(own.clone());
@@ -147,9 +143,7 @@ pub(crate) fn registered(name: &str) -> Result<Arc<dyn OwnTraining>, RunError> {
             [] => "the built-in one".to_owned(),
             _ => known.join(", "),
         };
-        RunError(format!(
-            "own.network = {name}: this program knows only {known}; take the program that registers it"
-        ))
+        RunError(format!("own.network = {name}: this program knows only {known}; take the program that registers it"))
     })
 }
 
@@ -158,9 +152,7 @@ pub(crate) fn registered(name: &str) -> Result<Arc<dyn OwnTraining>, RunError> {
 /// # Panics
 /// Panics if the weights are those of the built-in network.
 pub(crate) fn own_on_device(weights: &Weights, device: &OpenDevice) -> WideNet {
-    let NetKind::Own { own } = weights.net() else {
-        panic!("weights of a network of one's own")
-    };
+    let NetKind::Own { own } = weights.net() else { panic!("weights of a network of one's own") };
     let own = registered(own).expect("weights are of a network that is known");
     WideNet(own.on_device(weights, &device.device))
 }
@@ -247,11 +239,7 @@ impl<M: OwnNetwork> OwnTraining for Own<M> {
     }
 
     fn on_device(&self, weights: &Weights, device: &Device) -> FrozenNet {
-        FrozenNet::of(BurnNet {
-            module: self.with(weights, device),
-            shape: *weights.shape(),
-            device: device.clone(),
-        })
+        FrozenNet::of(BurnNet { module: self.with(weights, device), shape: *weights.shape(), device: device.clone() })
     }
 }
 
@@ -272,11 +260,7 @@ impl<M: OwnNetwork> Network for BurnNet<M> {
 
     fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
         let features = features(batch, &self.shape, &self.device);
-        let Outputs {
-            policy,
-            result,
-            score,
-        } = self.module.forward(features);
+        let Outputs { policy, result, score } = self.module.forward(features);
         let mut heads = vec![policy, result];
         if self.shape.scores() > 0 {
             let dims = [batch.len(), self.shape.scores()];
@@ -348,18 +332,9 @@ mod tests {
     use jarmo_core::random::stream;
     use jarmo_selfplay::replay::{Sample, Samples};
 
-    const SHAPE: NetShape = NetShape {
-        features: 40,
-        actions: 7,
-        points: 3,
-    };
+    const SHAPE: NetShape = NetShape { features: 40, actions: 7, points: 3 };
 
-    const SETTINGS: LearnerSettings = LearnerSettings {
-        rate: 0.01,
-        warm_up: 0,
-        decay: 100,
-        average: 0.9,
-    };
+    const SETTINGS: LearnerSettings = LearnerSettings { rate: 0.01, warm_up: 0, decay: 100, average: 0.9 };
 
     /// One layer and no head for points. Its frozen form is another network, so that a test can tell them apart.
     #[derive(Module, Debug)]
@@ -373,10 +348,7 @@ mod tests {
 
         fn new(_: &bool, shape: &NetShape, device: &Device) -> Line {
             let layer = |outputs| burn::nn::LinearConfig::new(shape.features, outputs).init(device);
-            Line {
-                policy: layer(shape.actions),
-                result: layer(3),
-            }
+            Line { policy: layer(shape.actions), result: layer(3) }
         }
 
         fn forward(&self, features: Tensor<2>) -> Outputs {
@@ -393,10 +365,7 @@ mod tests {
     }
 
     fn built_in(shape: NetShape) -> Weights {
-        let size = NetSettings {
-            width: 32,
-            blocks: 0,
-        };
+        let size = NetSettings { width: 32, blocks: 0 };
         Weights::random(size, shape, &mut stream(1, 0))
     }
 
@@ -431,10 +400,7 @@ mod tests {
             let own = registered(name).unwrap();
             let learner = own.begin(SHAPE, Err(1), SETTINGS, &OpenDevice::cpu());
             let weights = learner.average().clone();
-            (
-                policy(own.on_device(&weights, &Device::flex())),
-                policy(FrozenNet::new(&weights)),
-            )
+            (policy(own.on_device(&weights, &Device::flex())), policy(FrozenNet::new(&weights)))
         };
         let (in_burn, played) = line("line-burn");
         assert_eq!(played, in_burn);

@@ -18,11 +18,7 @@ use jarmo_core::net::container::{Array, Format, numbers as array};
 use jarmo_core::net::{FileError, NetShape, Weights};
 use jarmo_selfplay::replay::Samples;
 
-const FORMAT: Format = Format {
-    key: "jarmo_own_learner",
-    what: "learner of a network of one's own",
-    version: 1,
-};
+const FORMAT: Format = Format { key: "jarmo_own_learner", what: "learner of a network of one's own", version: 1 };
 
 /// The records of a learner, as burn writes them.
 const MODULE: &str = "module";
@@ -111,22 +107,13 @@ impl<M: OwnNetwork> Learning for OwnLearner<M> {
     fn step(&mut self, batch: &Samples) -> Result<StepStats, RunError> {
         let rows = Rows::of(batch, &self.shape);
         let features = features(&rows.features, &self.shape, self.backprop.device());
-        let Outputs {
-            policy,
-            result,
-            score,
-        } = self.module.forward(features);
-        let predictions = Predictions::of(
-            &rows,
-            &numbers(policy.clone().detach()),
-            &numbers(result.clone().detach()),
-        );
+        let Outputs { policy, result, score } = self.module.forward(features);
+        let predictions = Predictions::of(&rows, &numbers(policy.clone().detach()), &numbers(result.clone().detach()));
         let score = score.filter(|_| self.shape.points > 0);
         let (total, losses) = self.backprop.losses(&rows, policy, result, score);
         let mut gradients = GradientsParams::from_grads(total.backward(), &self.module);
         let gradient_norm = norm(&self.module, &gradients);
-        self.settings
-            .check(self.steps + 1, &losses, gradient_norm)?;
+        self.settings.check(self.steps + 1, &losses, gradient_norm)?;
         if gradient_norm > CLIP {
             let scale = CLIP / gradient_norm;
             self.module.visit(&mut Scale(&mut gradients, scale));
@@ -140,13 +127,7 @@ impl<M: OwnNetwork> Learning for OwnLearner<M> {
         self.module.visit(&mut Values(&mut targets));
         let average = self.average.clone();
         self.average = average.map(&mut Towards(&mut targets, 1.0 - keep));
-        Ok(StepStats {
-            step: self.steps,
-            losses,
-            predictions,
-            gradient_norm,
-            rate,
-        })
+        Ok(StepStats { step: self.steps, losses, predictions, gradient_norm, rate })
     }
 
     fn steps(&self) -> u64 {
@@ -160,20 +141,13 @@ impl<M: OwnNetwork> Learning for OwnLearner<M> {
     fn end_turn(&mut self) -> Result<(), RunError> {
         let weights = of(&self.name, self.shape, &self.average);
         self.weights = weights.map_err(|error| {
-            RunError(format!(
-                "step {}: {error}; lower learner.rate and resume from the last checkpoint",
-                self.steps
-            ))
+            RunError(format!("step {}: {error}; lower learner.rate and resume from the last checkpoint", self.steps))
         })?;
         Ok(())
     }
 
     fn to_bytes(&self) -> Vec<u8> {
-        let header = Header {
-            own: self.name.clone(),
-            shape: self.shape,
-            steps: self.steps,
-        };
+        let header = Header { own: self.name.clone(), shape: self.shape, steps: self.steps };
         let module = |module: &M| module.clone().into_record().into_bytes();
         let parts = [
             (MODULE, module(&self.module)),
@@ -190,21 +164,14 @@ impl<M: OwnNetwork> Learning for OwnLearner<M> {
 
 /// AdamW with the constants of the built-in network. Biases do not decay.
 fn optimizer() -> ModuleOptimizer {
-    let adam = AdamWConfig::new()
-        .with_beta_1(BETA1)
-        .with_beta_2(BETA2)
-        .with_epsilon(EPSILON);
+    let adam = AdamWConfig::new().with_beta_1(BETA1).with_beta_2(BETA2).with_epsilon(EPSILON);
     let biases = adam.clone().with_weight_decay(0.0).build();
     let all = adam.with_weight_decay(WEIGHT_DECAY).init();
     all.with_group(ParamGroup::from_predicate("bias"), biases, None)
 }
 
 /// The numbers of a module.
-fn of<M: Module>(
-    name: &str,
-    shape: NetShape,
-    module: &M,
-) -> Result<Weights, jarmo_core::net::NetError> {
+fn of<M: Module>(name: &str, shape: NetShape, module: &M) -> Result<Weights, jarmo_core::net::NetError> {
     Weights::own(name, shape, tensors(module))
 }
 

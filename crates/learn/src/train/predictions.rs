@@ -44,11 +44,7 @@ impl Bin {
 
     /// The mean of target minus prediction; 0 for an empty bin.
     pub fn gap(&self) -> f64 {
-        if self.rows > 0.0 {
-            (self.target - self.predicted) / self.rows
-        } else {
-            0.0
-        }
+        if self.rows > 0.0 { (self.target - self.predicted) / self.rows } else { 0.0 }
     }
 }
 
@@ -103,9 +99,7 @@ impl Predictions {
 
 fn entropy(shares: &[f32]) -> f64 {
     let parts = shares.iter().filter(|&&share| share > 0.0);
-    -parts
-        .map(|&share| f64::from(share) * f64::from(share).ln())
-        .sum::<f64>()
+    -parts.map(|&share| f64::from(share) * f64::from(share).ln()).sum::<f64>()
 }
 
 /// The index of the largest number; of equals, the first.

@@ -7,11 +7,7 @@ use super::learner::{Learner, LearnerSettings};
 use jarmo_core::net::container::Format;
 use jarmo_core::net::{FileError, NetKind, NetSettings, NetShape, Weights};
 
-const FORMAT: Format = Format {
-    key: "jarmo_learner",
-    what: "learner",
-    version: 3,
-};
+const FORMAT: Format = Format { key: "jarmo_learner", what: "learner", version: 3 };
 
 /// What comes before the names of the four numbers that are kept for every weight.
 const PARTS: [&str; 4] = ["weights/", "average/", "first/", "second/"];
@@ -26,21 +22,11 @@ struct LearnerHeader {
 impl Learner {
     /// Everything that the next step depends on, but for the settings.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let header = LearnerHeader {
-            net: self.weights.settings(),
-            shape: *self.weights.shape(),
-            steps: self.adam.steps,
-        };
-        let parts = [
-            &self.weights,
-            &self.average,
-            &self.adam.first,
-            &self.adam.second,
-        ];
+        let header =
+            LearnerHeader { net: self.weights.settings(), shape: *self.weights.shape(), steps: self.adam.steps };
+        let parts = [&self.weights, &self.average, &self.adam.first, &self.adam.second];
         let arrays = PARTS.into_iter().zip(parts);
-        let arrays: Vec<_> = arrays
-            .flat_map(|(part, weights)| weights.to_arrays(part))
-            .collect();
+        let arrays: Vec<_> = arrays.flat_map(|(part, weights)| weights.to_arrays(part)).collect();
         FORMAT.write(&header, &arrays)
     }
 
@@ -51,11 +37,7 @@ impl Learner {
         let net = NetKind::BuiltIn(header.net);
         let [weights, average, first, second] =
             PARTS.map(|part| Weights::from_arrays(&net, header.shape, &arrays, part));
-        let adam = Adam {
-            first: first?,
-            second: second?,
-            steps: header.steps,
-        };
+        let adam = Adam { first: first?, second: second?, steps: header.steps };
         let average = average?;
         average.check_range().map_err(|error| error.to_string())?;
         Ok(Learner::from_parts(settings, weights?, average, adam))

@@ -16,11 +16,7 @@ pub(super) fn forward(weights: &[f32], bias: &[f32], batch: &FeatureBatch) -> Ve
 }
 
 /// The gradients of weights and bias from those of the output.
-pub(super) fn backward(
-    gradients: &[f32],
-    batch: &FeatureBatch,
-    [features, width]: [usize; 2],
-) -> (Vec<f32>, Vec<f32>) {
+pub(super) fn backward(gradients: &[f32], batch: &FeatureBatch, [features, width]: [usize; 2]) -> (Vec<f32>, Vec<f32>) {
     let (mut weights, mut bias) = (vec![0.0; features * width], vec![0.0; width]);
     for (row, gradients) in gradients.chunks_exact(width).enumerate() {
         add(&mut bias, gradients);

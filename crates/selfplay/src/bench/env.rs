@@ -52,17 +52,12 @@ impl fmt::Display for EnvSpeed {
              {:.0} games/s, mean length {}",
             self.game,
             self.games,
-            if self.observe {
-                "features and masks"
-            } else {
-                "bare"
-            },
+            if self.observe { "features and masks" } else { "bare" },
             self.threads,
             self.plies_per_s / 1e6,
             self.plies_per_cpu_s / 1e6,
             self.games_per_s,
-            self.mean_length
-                .map_or("unknown".to_owned(), |plies| format!("{plies:.1}"))
+            self.mean_length.map_or("unknown".to_owned(), |plies| format!("{plies:.1}"))
         )
     }
 }

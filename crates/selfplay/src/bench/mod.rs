@@ -36,11 +36,7 @@ impl<const COUNTS: usize> Measured<COUNTS> {
                 *sum += count;
             }
         }
-        Measured {
-            counts,
-            seconds: start.elapsed().as_secs_f64(),
-            cpu_seconds: cpu_start.elapsed().as_secs_f64(),
-        }
+        Measured { counts, seconds: start.elapsed().as_secs_f64(), cpu_seconds: cpu_start.elapsed().as_secs_f64() }
     }
 
     fn per_s(&self, count: usize) -> f64 {

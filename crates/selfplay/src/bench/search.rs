@@ -56,11 +56,7 @@ impl fmt::Display for SearchSpeed {
             self.positions_per_s,
         )?;
         if let Some(evaluations) = self.evaluations_per_cpu_s {
-            write!(
-                out,
-                ", {:.0} k evaluations per CPU second",
-                evaluations / 1e3
-            )?;
+            write!(out, ", {:.0} k evaluations per CPU second", evaluations / 1e3)?;
         }
         Ok(())
     }
@@ -71,22 +67,12 @@ pub fn search<G: Game>(game: &G, agent: &mut dyn Agent<G>, work: SearchWork) -> 
     let opening = || Some(Line::at(game.start()));
     let mut env = Shard::new(game, 0..work.games, Keep::default(), |_| opening());
     let mut actions = vec![Action(0); work.games];
-    let mut streams: Vec<Stream> = (0..work.games as u64)
-        .map(|index| stream(work.seed, index))
-        .collect();
-    let limit = Limit {
-        nodes: work.nodes,
-        ..Limit::default()
-    };
+    let mut streams: Vec<Stream> = (0..work.games as u64).map(|index| stream(work.seed, index)).collect();
+    let limit = Limit { nodes: work.nodes, ..Limit::default() };
     let runs = Runs::of(work.run_time, || {
         let evaluated = agent.evaluations().unwrap_or(0);
         let mut requests: Vec<Request<'_, G>> = (streams.iter_mut().enumerate())
-            .map(|(slot, stream)| Request {
-                position: *env.position(slot),
-                stream,
-                limit,
-                memory: None,
-            })
+            .map(|(slot, stream)| Request { position: *env.position(slot), stream, limit, memory: None })
             .collect();
         let mut nodes = 0;
         for (action, decision) in actions.iter_mut().zip(agent.choose(&mut requests)) {
@@ -106,9 +92,7 @@ pub fn search<G: Game>(game: &G, agent: &mut dyn Agent<G>, work: SearchWork) -> 
         simulations_per_cpu_s: runs.median(|run| run.per_cpu_s(0)),
         positions_per_s: runs.median(|run| run.per_s(1)),
         positions_per_cpu_s: runs.median(|run| run.per_cpu_s(1)),
-        evaluations_per_cpu_s: agent
-            .evaluations()
-            .map(|_| runs.median(|run| run.per_cpu_s(2))),
+        evaluations_per_cpu_s: agent.evaluations().map(|_| runs.median(|run| run.per_cpu_s(2))),
         runs: RUNS,
     }
 }

@@ -58,14 +58,7 @@ impl fmt::Display for SelfPlaySpeed {
         writeln!(
             out,
             "{}, {} ({} parameters, {}), {} games, {} simulations, {}, {} thread(s)",
-            self.game,
-            self.net,
-            self.parameters,
-            self.kernel,
-            self.games,
-            self.simulations,
-            self.root,
-            self.threads
+            self.game, self.net, self.parameters, self.kernel, self.games, self.simulations, self.root, self.threads
         )?;
         writeln!(
             out,
@@ -109,10 +102,7 @@ pub fn selfplay<G: Encode + HasEndgames>(game: &G, work: SelfPlayWork) -> SelfPl
     let kernel = net.kernel();
     let stopwatch = Arc::new(AtomicU64::new(0));
     let evaluators = (0..threads)
-        .map(|_| {
-            NetEvaluator::with_net(game.clone(), net.clone())
-                .with_stopwatch(nanoseconds, stopwatch.clone())
-        })
+        .map(|_| NetEvaluator::with_net(game.clone(), net.clone()).with_stopwatch(nanoseconds, stopwatch.clone()))
         .collect();
     let mut play = SelfPlay::new(game, &work.settings, evaluators, work.seed);
     play.round(); // allocates memory and warms up
@@ -123,12 +113,7 @@ pub fn selfplay<G: Encode + HasEndgames>(game: &G, work: SelfPlayWork) -> SelfPl
         round.samples = Default::default(); // not needed
         let counts = round.counts;
         all.add(round);
-        [
-            counts.positions,
-            counts.simulations,
-            counts.evaluations(),
-            counts.games.games,
-        ]
+        [counts.positions, counts.simulations, counts.evaluations(), counts.games.games]
     });
     let playing = all.playing.as_secs_f64();
     let features_share = stopwatch.load(Ordering::Relaxed) as f64 * 1e-9 / playing;

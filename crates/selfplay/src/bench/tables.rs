@@ -26,9 +26,7 @@ pub fn tables<G: Solvable>(tables: &Tables<G>, lookups: u32, seed: u64) -> Vec<L
         .layers()
         .map(|layer| {
             let mut stream = stream(seed, layer.force().into());
-            let positions: Vec<_> = (0..lookups)
-                .map(|_| random_position(layer, &mut stream))
-                .collect();
+            let positions: Vec<_> = (0..lookups).map(|_| random_position(layer, &mut stream)).collect();
             LookupSpeed {
                 force: layer.force(),
                 throughput: time(lookups, || {

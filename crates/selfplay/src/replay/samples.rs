@@ -42,11 +42,7 @@ impl Samples {
     /// # Panics
     /// Panics unless there is one probability per action.
     pub fn push(&mut self, sample: Sample<'_>) {
-        assert_eq!(
-            sample.actions.len(),
-            sample.policy.len(),
-            "one probability per action"
-        );
+        assert_eq!(sample.actions.len(), sample.policy.len(), "one probability per action");
         self.features.extend_from_slice(sample.features);
         self.feature_ends.push(self.features.len() as u32);
         self.actions.extend_from_slice(sample.actions);

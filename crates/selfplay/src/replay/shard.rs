@@ -6,11 +6,7 @@ use super::samples::Samples;
 use jarmo_core::net::container::{Array, Format, numbers};
 use jarmo_core::net::{FileError, GameVersion, RESULTS};
 
-const FORMAT: Format = Format {
-    key: "jarmo_replay",
-    what: "samples",
-    version: 4,
-};
+const FORMAT: Format = Format { key: "jarmo_replay", what: "samples", version: 4 };
 
 #[derive(Serialize, Deserialize)]
 struct ReplayHeader {
@@ -21,10 +17,7 @@ struct ReplayHeader {
 impl Samples {
     /// The content of a replay file.
     pub fn to_bytes(&self, origin: &GameVersion) -> Vec<u8> {
-        let header = ReplayHeader {
-            origin: origin.clone(),
-            samples: self.len(),
-        };
+        let header = ReplayHeader { origin: origin.clone(), samples: self.len() };
         FORMAT.write(&header, &self.arrays())
     }
 
@@ -61,12 +54,8 @@ impl Samples {
 
     /// Whether the samples are whole, and a network of their origin could learn from them.
     fn fit(&self, header: &ReplayHeader) -> bool {
-        let lengths = [
-            self.feature_ends.len(),
-            self.action_ends.len(),
-            self.results.len() / RESULTS,
-            self.scores.len(),
-        ];
+        let lengths =
+            [self.feature_ends.len(), self.action_ends.len(), self.results.len() / RESULTS, self.scores.len()];
         let shape = &header.origin.shape;
         let points = shape.points as i64;
         let below = |indices: &[u16], end: usize| indices.iter().all(|&i| usize::from(i) < end);

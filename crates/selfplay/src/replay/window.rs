@@ -93,11 +93,7 @@ impl Replay {
             match bytes.and_then(|bytes| Samples::from_bytes(&bytes, &replay.origin)) {
                 Ok(samples) => {
                     replay.total += samples.len();
-                    replay.shards.push_front(ReplayFile {
-                        number,
-                        samples,
-                        is_written: true,
-                    });
+                    replay.shards.push_front(ReplayFile { number, samples, is_written: true });
                 }
                 Err(error) => warnings.push(format!("{}: {error}; skipped", path.display())),
             }
@@ -108,14 +104,11 @@ impl Replay {
     /// Continues after a checkpoint with these files in its window. Returns a warning if some are missing.
     pub fn expect_files(&mut self, files: Range<u64>) -> Option<String> {
         self.next = self.next.max(files.end);
-        let missing: Vec<String> = files
-            .filter(|&number| !self.path(number).exists())
-            .map(|number| number.to_string())
-            .collect();
+        let missing: Vec<String> =
+            files.filter(|&number| !self.path(number).exists()).map(|number| number.to_string()).collect();
         let folder = self.folder.display();
         let numbers = missing.join(", ");
-        let warning =
-            format!("{folder}: files are missing: {numbers}; the run continues without them");
+        let warning = format!("{folder}: files are missing: {numbers}; the run continues without them");
         (!missing.is_empty()).then_some(warning)
     }
 
@@ -127,11 +120,7 @@ impl Replay {
         let number = self.next;
         self.next += 1;
         self.total += samples.len();
-        self.shards.push_back(ReplayFile {
-            number,
-            samples,
-            is_written: false,
-        });
+        self.shards.push_back(ReplayFile { number, samples, is_written: false });
         while let Some(oldest) = self.shards.front() {
             let rest = self.total - oldest.samples.len();
             if rest < self.settings.capacity {
@@ -152,8 +141,7 @@ impl Replay {
         let new = self.shards.iter_mut().filter(|file| !file.is_written);
         for file in new {
             let path = Replay::path_in(folder, file.number);
-            write_whole(&path, &file.samples.to_bytes(origin))
-                .map_err(|error| SelfPlayError::at(&path, error))?;
+            write_whole(&path, &file.samples.to_bytes(origin)).map_err(|error| SelfPlayError::at(&path, error))?;
             file.is_written = true;
         }
         Ok(())
@@ -176,9 +164,7 @@ impl Replay {
 
     /// The number of the oldest file in the window, or of the next file if there is none.
     pub fn first(&self) -> u64 {
-        self.shards
-            .front()
-            .map_or(self.next, |oldest| oldest.number)
+        self.shards.front().map_or(self.next, |oldest| oldest.number)
     }
 
     /// The number of the next file.

@@ -22,17 +22,8 @@ pub struct Episode {
 }
 
 impl Episode {
-    pub(super) fn new<G: Encode>(
-        game: &G,
-        line: &Line<G::Position>,
-        record: &Record,
-        weights: u64,
-    ) -> Episode {
-        Episode {
-            game: SavedGame::of(game, line),
-            searches: record.save(),
-            weights,
-        }
+    pub(super) fn new<G: Encode>(game: &G, line: &Line<G::Position>, record: &Record, weights: u64) -> Episode {
+        Episode { game: SavedGame::of(game, line), searches: record.save(), weights }
     }
 }
 
@@ -49,20 +40,12 @@ const ROUNDING: f32 = 1e-3;
 impl<G: Encode + HasEndgames> EpisodeReader<G> {
     /// Reads games that were played with these settings.
     pub fn new(game: &G, settings: &SelfPlaySettings) -> EpisodeReader<G> {
-        EpisodeReader {
-            rules: Rules::new(game, settings),
-            lambda: settings.lambda,
-        }
+        EpisodeReader { rules: Rules::new(game, settings), lambda: settings.lambda }
     }
 
     /// Appends the samples of a game and counts it. Fails if it breaks the rules of the game or of self-play; then
     /// nothing is appended.
-    pub fn read(
-        &self,
-        episode: &Episode,
-        samples: &mut Samples,
-        counts: &mut Counts,
-    ) -> Result<(), SelfPlayError> {
+    pub fn read(&self, episode: &Episode, samples: &mut Samples, counts: &mut Counts) -> Result<(), SelfPlayError> {
         let refuse = |problem: String| Err(SelfPlayError::new(problem));
         let Episode { game, searches, .. } = episode;
         let most = match game.has_own_start() {

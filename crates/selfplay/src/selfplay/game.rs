@@ -17,13 +17,7 @@ pub(super) struct Record {
 
 impl Record {
     /// Adds a position with its legal actions and its search result.
-    pub(super) fn push<G: Encode>(
-        &mut self,
-        game: &G,
-        position: &G::Position,
-        actions: &[u16],
-        search: &Searched,
-    ) {
+    pub(super) fn push<G: Encode>(&mut self, game: &G, position: &G::Position, actions: &[u16], search: &Searched) {
         self.features.clear();
         game.inputs(position, |index| self.features.push(index as u16));
         self.movers.push(game.to_move(position));
@@ -50,10 +44,8 @@ impl Record {
 
     /// The part of the search results that does not follow from the game's actions.
     pub(super) fn save(&self) -> Vec<Searched> {
-        let searches = self.samples.iter().map(|sample| Searched {
-            policy: sample.policy.to_vec(),
-            expected: sample.result,
-        });
+        let searches =
+            self.samples.iter().map(|sample| Searched { policy: sample.policy.to_vec(), expected: sample.result });
         searches.collect()
     }
 

@@ -59,37 +59,23 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
     ///
     /// # Panics
     /// Panics without an evaluator.
-    pub fn new(
-        game: &G,
-        settings: &SelfPlaySettings,
-        evaluators: Vec<E>,
-        seed: u64,
-    ) -> SelfPlay<G, E>
+    pub fn new(game: &G, settings: &SelfPlaySettings, evaluators: Vec<E>, seed: u64) -> SelfPlay<G, E>
     where
         G: HasEndgames,
     {
         let count = evaluators.len();
         assert!(count > 0, "an evaluator per shard");
         let rules = Rules::new(game, settings);
-        let shards = evaluators
-            .into_iter()
-            .enumerate()
-            .map(|(index, evaluator)| {
-                let slots = settings.games * index / count..settings.games * (index + 1) / count;
-                SlotSearches::new(rules.clone(), settings, evaluator, slots, seed)
-            });
-        SelfPlay {
-            shards: shards.collect(),
-        }
+        let shards = evaluators.into_iter().enumerate().map(|(index, evaluator)| {
+            let slots = settings.games * index / count..settings.games * (index + 1) / count;
+            SlotSearches::new(rules.clone(), settings, evaluator, slots, seed)
+        });
+        SelfPlay { shards: shards.collect() }
     }
 
     /// Searches all slots and plays one action in each, on the threads of the current rayon pool.
     pub fn round(&mut self) -> Round {
-        let rounds: Vec<Round> = self
-            .shards
-            .par_iter_mut()
-            .map(SlotSearches::round)
-            .collect();
+        let rounds: Vec<Round> = self.shards.par_iter_mut().map(SlotSearches::round).collect();
         let mut all = Round::default();
         for round in rounds {
             all.add(round);
@@ -146,11 +132,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
     /// # Panics
     /// Panics unless there is one evaluator per shard.
     pub fn replace_evaluators(&mut self, evaluators: Vec<E>) {
-        assert_eq!(
-            evaluators.len(),
-            self.shards.len(),
-            "an evaluator per shard"
-        );
+        assert_eq!(evaluators.len(), self.shards.len(), "an evaluator per shard");
         for (shard, evaluator) in self.shards.iter_mut().zip(evaluators) {
             shard.replace_evaluator(evaluator);
         }

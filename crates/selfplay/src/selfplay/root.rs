@@ -11,12 +11,7 @@ use jarmo_core::search::{SearchRule, Tree, dirichlet, gumbel_noise};
 const CONCENTRATION: f64 = 10.0;
 
 /// Writes the noise for a root with this many legal actions.
-pub(super) fn draw_noise(
-    rule: SearchRule,
-    actions: usize,
-    stream: &mut Stream,
-    out: &mut Vec<f32>,
-) {
+pub(super) fn draw_noise(rule: SearchRule, actions: usize, stream: &mut Stream, out: &mut Vec<f32>) {
     out.clear();
     match rule {
         SearchRule::Gumbel(_) => out.extend((0..actions).map(|_| gumbel_noise(stream.next_u64()))),
@@ -28,12 +23,7 @@ pub(super) fn draw_noise(
 }
 
 /// The action to play. `policy` is the policy after search, over all actions of the game.
-pub(super) fn choose<G: Game>(
-    rule: SearchRule,
-    tree: &Tree<G>,
-    policy: &[f32],
-    stream: &mut Stream,
-) -> Action {
+pub(super) fn choose<G: Game>(rule: SearchRule, tree: &Tree<G>, policy: &[f32], stream: &mut Stream) -> Action {
     match rule {
         SearchRule::Gumbel(_) => tree.best().expect("the search evaluated the root"),
         SearchRule::Puct(_) => draw_action(policy, stream.random()),

@@ -39,28 +39,22 @@ impl SelfPlaySettings {
         ("least_range", Bounds::SHARE),
         ("max_random_plies", Bounds::Whole(RANDOM_PLIES)),
         ("endgames", Bounds::SHARE),
-        (
-            "endgame_force",
-            Bounds::whole(LEAST_FORCE as u64, MOST_FORCE as u64),
-        ),
+        ("endgame_force", Bounds::whole(LEAST_FORCE as u64, MOST_FORCE as u64)),
         ("lambda", Bounds::SHARE),
     ];
 
     /// The search rule with its settings.
     pub(super) fn rule(&self) -> SearchRule {
         match self.root {
-            SearchRule::Gumbel(settings) => SearchRule::Gumbel(GumbelSettings {
-                least_range: self.least_range,
-                ..settings
-            }),
+            SearchRule::Gumbel(settings) => {
+                SearchRule::Gumbel(GumbelSettings { least_range: self.least_range, ..settings })
+            }
             rule => rule,
         }
     }
 
     /// The generator of random endgames, if they are enabled and the game has them.
     pub fn random_endgames<G: HasEndgames>(&self, game: &G) -> Option<RandomEndgames<G::Position>> {
-        (self.endgames > 0.0)
-            .then(|| game.random_endgames(self.endgame_force))
-            .flatten()
+        (self.endgames > 0.0).then(|| game.random_endgames(self.endgame_force)).flatten()
     }
 }

@@ -54,10 +54,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         let rule = settings.rule();
         let game = &rules.game;
         let count = slots.len();
-        let keep = Keep {
-            history: true,
-            events: true,
-        };
+        let keep = Keep { history: true, events: true };
         let first = slots.start;
         let draws = slots.clone().map(|slot| slot_stream(seed, slot as u64, 0));
         let mut draws: Vec<Stream> = draws.collect();
@@ -187,8 +184,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
             let simulations = if forced { 1 } else { self.simulations };
             tree.plan(simulations, simulations, &self.noise, stream.next_u64());
         }
-        self.batch
-            .search(&mut self.trees, &mut self.evaluator, |_| false);
+        self.batch.search(&mut self.trees, &mut self.evaluator, |_| false);
     }
 
     /// Records the search result of a slot and chooses its action.
@@ -203,10 +199,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         let action = choose(self.rule, tree, &self.policy, &mut self.draws[slot]);
         let root_actions = tree.root_actions();
         let search = Searched {
-            policy: legal
-                .iter()
-                .map(|action| self.policy[action.index()])
-                .collect(),
+            policy: legal.iter().map(|action| self.policy[action.index()]).collect(),
             expected: expected(tree, &root_actions, action).results(),
         };
         self.records[slot].begin_with(self.weights);

@@ -13,10 +13,7 @@ pub(super) struct Timed<E> {
 
 impl<E> Timed<E> {
     pub(super) fn new(inner: E) -> Timed<E> {
-        Timed {
-            inner,
-            spent: Duration::ZERO,
-        }
+        Timed { inner, spent: Duration::ZERO }
     }
 
     /// The measured evaluator.

@@ -24,13 +24,7 @@ pub enum Language {
 
 impl Language {
     /// All languages, the fallback first.
-    pub const ALL: [Language; 5] = [
-        Language::En,
-        Language::De,
-        Language::It,
-        Language::Fi,
-        Language::Eo,
-    ];
+    pub const ALL: [Language; 5] = [Language::En, Language::De, Language::It, Language::Fi, Language::Eo];
 
     /// Its two-letter code.
     pub const fn code(self) -> &'static str {
@@ -46,9 +40,7 @@ impl Language {
     /// The language of a tag such as `de`, `de_AT.UTF-8` or `de-AT`.
     pub fn parse(tag: &str) -> Option<Language> {
         let code = tag.split(['_', '-', '.', '@']).next()?;
-        Language::ALL
-            .into_iter()
-            .find(|language| language.code().eq_ignore_ascii_case(code))
+        Language::ALL.into_iter().find(|language| language.code().eq_ignore_ascii_case(code))
     }
 
     /// The table of this language.
@@ -62,8 +54,7 @@ impl Language {
                 include_str!("fi.toml"),
                 include_str!("eo.toml"),
             ];
-            let read =
-                |source| toml::from_str(source).expect("the built-in tables are well-formed");
+            let read = |source| toml::from_str(source).expect("the built-in tables are well-formed");
             sources.into_iter().map(read).collect()
         });
         &tables[self as usize]
@@ -149,9 +140,7 @@ impl Texts {
     /// The games and steps that have texts of a lesson.
     pub fn lesson_keys(&self) -> Vec<(&str, &str)> {
         let steps = self.lessons.iter();
-        steps
-            .flat_map(|(game, steps)| steps.keys().map(|key| (game.as_str(), key.as_str())))
-            .collect()
+        steps.flat_map(|(game, steps)| steps.keys().map(|key| (game.as_str(), key.as_str()))).collect()
     }
 
     /// Why a move is illegal. Falls back to English if the table lacks the reason.

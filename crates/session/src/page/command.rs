@@ -88,21 +88,14 @@ pub enum Offer {
 }
 
 /// Does what a page asks for; the error says why not. `ours` are the players that the page may name besides the levels.
-pub fn obey(
-    session: &mut Session,
-    command: Command,
-    language: Language,
-    ours: &[String],
-) -> Result<(), String> {
+pub fn obey(session: &mut Session, command: Command, language: Language, ours: &[String]) -> Result<(), String> {
     let texts = language.texts();
     match command {
         Command::Play { text } => {
             if session.board().cursor() >= MOST_MOVES {
                 return Err(too_long(texts));
             }
-            session
-                .play(&text)
-                .map_err(|refusal| words::refusal(texts, &text, &refusal))?;
+            session.play(&text).map_err(|refusal| words::refusal(texts, &text, &refusal))?;
         }
         Command::Undo {} => session.undo(),
         Command::Redo {} => session.redo(),
@@ -112,9 +105,7 @@ pub fn obey(
         Command::Swap {} => session.swap(),
         Command::NewGame {} => session.new_game(),
         Command::NewMatch {} => session.new_match(),
-        Command::NextGame {} => session
-            .next_game()
-            .map_err(|refusal| words::refusal(texts, "", &refusal))?,
+        Command::NextGame {} => session.next_game().map_err(|refusal| words::refusal(texts, "", &refusal))?,
         Command::Rematch {} => session.rematch(),
         Command::Seat { player, who } => {
             let set = session.set_seat(player, offered(&who, ours, texts)?);
@@ -124,29 +115,18 @@ pub fn obey(
         Command::Analyse { on } => session.set_analysing(on),
         Command::Deepen { on } => session.set_deepening(on),
         Command::Load { record } => load(session, &record, ours, texts)?,
-        Command::Try { place, text } => session
-            .try_move(place, &text)
-            .map_err(|refusal| words::refusal(texts, &text, &refusal))?,
+        Command::Try { place, text } => {
+            session.try_move(place, &text).map_err(|refusal| words::refusal(texts, &text, &refusal))?
+        }
         Command::Offer { .. } | Command::Decline {} | Command::Resign {} => {
             return Err(texts.get("no_friend").to_owned());
         }
-        Command::Restore {
-            record,
-            seats,
-            place,
-            current_match,
-        } => {
+        Command::Restore { record, seats, place, current_match } => {
             // A person sits down for an agent that this server does not offer any more.
             let seat = |who: String| offered(&who, ours, texts).unwrap_or("human").to_owned();
-            let left = LeftGame {
-                record: parse_record(&record, "", texts)?,
-                seats: seats.map(seat),
-                place,
-                current_match,
-            };
-            session
-                .resume_left(&left)
-                .map_err(|problem| words::record_problem(texts, &problem))?;
+            let left =
+                LeftGame { record: parse_record(&record, "", texts)?, seats: seats.map(seat), place, current_match };
+            session.resume_left(&left).map_err(|problem| words::record_problem(texts, &problem))?;
         }
     }
     Ok(())
@@ -156,10 +136,7 @@ pub fn obey(
 pub fn view(session: &Session, trouble: Option<&str>) -> Value {
     let board = session.board();
     let places = 0..=board.moves().len();
-    let known = by_winner(
-        &session.known(board.cursor()),
-        serde_json::value::Serializer,
-    );
+    let known = by_winner(&session.known(board.cursor()), serde_json::value::Serializer);
     let known = known.expect("a result is plain JSON");
     json!({
         "number": session.number(),
@@ -194,11 +171,7 @@ pub fn view(session: &Session, trouble: Option<&str>) -> Value {
 
 /// The player that a browser asks for. Those that read files are for the person who started the server; a browser
 /// knows them by names without folders.
-pub(super) fn offered<'a>(
-    who: &'a str,
-    ours: &'a [String],
-    texts: &Texts,
-) -> Result<&'a str, String> {
+pub(super) fn offered<'a>(who: &'a str, ours: &'a [String], texts: &Texts) -> Result<&'a str, String> {
     let own = || {
         let mut own = ours.iter();
         own.find(|seat| *seat == who || specs::without_folders(seat) == who)
@@ -213,11 +186,7 @@ pub(super) fn offered<'a>(
 /// Reads a record, or the moves of a game alone.
 pub(super) fn parse_record(text: &str, game: &str, texts: &Texts) -> Result<GameRecord, String> {
     let record = GameRecord::parse(text.trim()).or_else(|_| match moves_of(text) {
-        Some(moves) if !game.is_empty() => Ok(GameRecord {
-            game: game.to_owned(),
-            moves,
-            ..GameRecord::default()
-        }),
+        Some(moves) if !game.is_empty() => Ok(GameRecord { game: game.to_owned(), moves, ..GameRecord::default() }),
         _ => Err(texts.get("record_unreadable").to_owned()),
     })?;
     if record.moves.len() > MOST_MOVES {
@@ -229,11 +198,7 @@ pub(super) fn parse_record(text: &str, game: &str, texts: &Texts) -> Result<Game
 /// The moves of a text with or without their numbers: `1. A1-C2 A5-B3 2. …`; `None` for a text of another kind.
 fn moves_of(text: &str) -> Option<Vec<String>> {
     let words = text.split(|one: char| one.is_whitespace() || ",;".contains(one));
-    let is_number = |word: &str| {
-        word.trim_end_matches('.')
-            .bytes()
-            .all(|one| one.is_ascii_digit())
-    };
+    let is_number = |word: &str| word.trim_end_matches('.').bytes().all(|one| one.is_ascii_digit());
     let moves: Vec<String> = words
         .map(|word| word.trim_start_matches(|one: char| one.is_ascii_digit() || one == '.'))
         .filter(|word| !is_number(word))

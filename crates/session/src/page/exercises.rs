@@ -64,10 +64,7 @@ pub fn puzzle(body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
     let puzzle = all.find(|one| one.position == asked.position);
     let puzzle = puzzle.ok_or_else(|| impossible("no such puzzle"))?;
     let player = Attempt::new(puzzle).session().board().scene().to_move;
-    let mut attempt = Attempt {
-        puzzle,
-        done: asked.done.min(puzzle.line.len()),
-    };
+    let mut attempt = Attempt { puzzle, done: asked.done.min(puzzle.line.len()) };
     let mut session = attempt.session();
     let mut message = json!({
         "player": player,
@@ -100,8 +97,7 @@ pub fn puzzle(body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
 pub fn puzzles() -> Value {
     let list = |game| -> Vec<Value> {
         let list = puzzles::of(game).iter();
-        list.map(|one| json!({ "position": one.position, "rating": one.rating }))
-            .collect()
+        list.map(|one| json!({ "position": one.position, "rating": one.rating })).collect()
     };
     let games: BTreeMap<&str, Vec<Value>> = GAMES.map(|game| (game, list(game))).into();
     json!({ "scale": SCALE, "puzzles": games })

@@ -80,12 +80,8 @@ pub fn setup(session: &Session, body: &[u8], texts: &Texts) -> Result<Value, Rej
     let board = session.board();
     need_cells(board)?;
     let text = match wanted {
-        Wanted {
-            setup: Some(setup), ..
-        } => board.setup_text(&setup),
-        Wanted {
-            text: Some(text), ..
-        } => text.trim().to_owned(),
+        Wanted { setup: Some(setup), .. } => board.setup_text(&setup),
+        Wanted { text: Some(text), .. } => text.trim().to_owned(),
         Wanted { .. } => board.position_text(),
     };
     let mut checked = json!({ "text": text, "palette": board.palette(), "layout": board.layout() });

@@ -77,10 +77,7 @@ pub struct Wish {
 impl Wish {
     /// Reads the query of a request; keys that mean nothing here are passed over.
     pub fn read(query: &str, usual: Language) -> Result<Wish, Rejection> {
-        let mut wish = Wish {
-            language: usual,
-            since: None,
-        };
+        let mut wish = Wish { language: usual, since: None };
         for (key, value) in pairs(query) {
             match key {
                 "lang" => wish.language = Language::parse(value).unwrap_or(wish.language),
@@ -98,9 +95,7 @@ fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, Rejection> {
-    value
-        .parse()
-        .map_err(|_| malformed(format!("{key}={}: expected a number", shorten(value))))
+    value.parse().map_err(|_| malformed(format!("{key}={}: expected a number", shorten(value))))
 }
 
 /// The texts of a language, and what there is to choose from.
@@ -108,14 +103,11 @@ pub fn texts(store: &Store, language: Language) -> Value {
     let games = store.games.names();
     let usual = |what: fn(Usual) -> Value| -> BTreeMap<&str, Value> {
         let usual = games.iter();
-        usual
-            .filter_map(|game| Some((*game, what(store.games.usual(game)?))))
-            .collect()
+        usual.filter_map(|game| Some((*game, what(store.games.usual(game)?)))).collect()
     };
     let puzzled = games.iter().filter(|game| !puzzles::of(game).is_empty());
-    let languages = Language::ALL.map(
-        |language| json!({ "code": language.code(), "name": language.texts().get("language") }),
-    );
+    let languages =
+        Language::ALL.map(|language| json!({ "code": language.code(), "name": language.texts().get("language") }));
     json!({
         "language": language.code(),
         "languages": languages,
@@ -133,8 +125,6 @@ pub fn texts(store: &Store, language: Language) -> Value {
 fn level_of(store: &Store, level: Level) -> Value {
     let games = store.games.names().into_iter();
     let measured = games.filter(|game| store.is_usual(game));
-    let ratings: BTreeMap<&str, u16> = measured
-        .filter_map(|game| Some((game, level.rating(game)?)))
-        .collect();
+    let ratings: BTreeMap<&str, u16> = measured.filter_map(|game| Some((game, level.rating(game)?))).collect();
     json!({ "name": level, "ratings": ratings })
 }

@@ -36,12 +36,7 @@ impl Opening {
     }
 }
 
-fn begin(
-    defaults: &Defaults,
-    opening: &Opening,
-    texts: &Texts,
-    seed: u64,
-) -> Result<Session, String> {
+fn begin(defaults: &Defaults, opening: &Opening, texts: &Texts, seed: u64) -> Result<Session, String> {
     let record = match &opening.record {
         Some(line) => Some(parse_record(line, "", texts)?),
         None => None,
@@ -81,15 +76,8 @@ fn begin(
 }
 
 /// Loads the game of a record. People play the sides for which no player is given, until a new game begins.
-fn load(
-    session: &mut Session,
-    record: &GameRecord,
-    players: [Option<&str>; 2],
-    texts: &Texts,
-) -> Result<(), String> {
-    session
-        .load(record)
-        .map_err(|problem| words::record_problem(texts, &problem))?;
+fn load(session: &mut Session, record: &GameRecord, players: [Option<&str>; 2], texts: &Texts) -> Result<(), String> {
+    session.load(record).map_err(|problem| words::record_problem(texts, &problem))?;
     for (player, who) in Player::BOTH.into_iter().zip(players) {
         if let Some(who) = who {
             session.set_seat(player, who)?;

@@ -26,9 +26,7 @@ impl Session {
             return Some(self.make_job(here, Purpose::Move, strength, time));
         }
         let agents = self.board.agents();
-        let look = |place, effort, strength, time| {
-            Some(self.make_job(place, Purpose::Look(effort), strength, time))
-        };
+        let look = |place, effort, strength, time| Some(self.make_job(place, Purpose::Look(effort), strength, time));
         if self.hint == Some(here) && self.lacks(here, Effort::Hint) {
             return look(here, Effort::Hint, agents.analyst(), Some(MOVE_TIME));
         }
@@ -47,9 +45,7 @@ impl Session {
                 return look(here, Effort::Deep(round), agents.deepened(round), None);
             }
             let end = self.board.moves().len();
-            let next = std::iter::once(here)
-                .chain(0..=end)
-                .find(|&place| self.lacks(place, Effort::Study))?;
+            let next = std::iter::once(here).chain(0..=end).find(|&place| self.lacks(place, Effort::Study))?;
             return look(next, Effort::Study, agents.reviewer(), Some(STUDY));
         }
         if self.evaluating && self.lacks(here, Effort::Glance) {
@@ -60,9 +56,7 @@ impl Session {
 
     /// Whether a running job is still the next one.
     pub fn wants(&self, job: &Job) -> bool {
-        self.job().is_some_and(|next| {
-            (next.edition, next.place, next.purpose) == (job.edition, job.place, job.purpose)
-        })
+        self.job().is_some_and(|next| (next.edition, next.place, next.purpose) == (job.edition, job.place, job.purpose))
     }
 
     /// Takes a job's answer and plays it if it is a move. Returns false if the answer is outdated.
@@ -106,26 +100,13 @@ impl Session {
         true
     }
 
-    fn make_job(
-        &self,
-        place: usize,
-        purpose: Purpose,
-        strength: Strength,
-        time: Option<Duration>,
-    ) -> Job {
+    fn make_job(&self, place: usize, purpose: Purpose, strength: Strength, time: Option<Duration>) -> Job {
         // Another game with the same moves gets other answers from agents that draw theirs.
         let seed = match purpose {
             Purpose::Move => self.seed.wrapping_add(self.number),
             Purpose::Look(_) | Purpose::Try => self.seed,
         };
-        Job {
-            question: self.board.question(place, seed),
-            strength,
-            time,
-            purpose,
-            place,
-            edition: self.edition,
-        }
+        Job { question: self.board.question(place, seed), strength, time, purpose, place, edition: self.edition }
     }
 
     /// Whether the game is not over at a place and the place was not yet evaluated with this effort.

@@ -45,9 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             games.push((record.opening_plies.unwrap_or(0), positions));
         }
     }
-    let solve = |solver: &mut Solver, (first, positions): &(usize, Vec<_>)| {
-        mistakes(solver, &game, positions, *first)
-    };
+    let solve = |solver: &mut Solver, (first, positions): &(usize, Vec<_>)| mistakes(solver, &game, positions, *first);
     let counts: Vec<Vec<(usize, bool)>> = games.par_iter().map_init(Solver::new, solve).collect();
     report(&counts);
     Ok(())
@@ -65,11 +63,7 @@ fn mistakes(
     for (ply, position) in positions.iter().enumerate().skip(first).rev() {
         let value = value(solver, game, position);
         if let Some(after) = after {
-            let sign = if game.to_move(position) == Player::White {
-                1
-            } else {
-                -1
-            };
+            let sign = if game.to_move(position) == Player::White { 1 } else { -1 };
             decisions.push((ply, sign * after < sign * value));
         }
         after = Some(value);
@@ -87,24 +81,16 @@ fn value(solver: &mut Solver, game: &ConnectFour, position: &ConnectFourPosition
         },
         None => {
             let score = solver.solve(&board_of(position)).signum();
-            if game.to_move(position) == Player::White {
-                score
-            } else {
-                -score
-            }
+            if game.to_move(position) == Player::White { score } else { -score }
         }
     }
 }
 
 fn report(games: &[Vec<(usize, bool)>]) {
     let number = games.len() as f64;
-    let in_game =
-        |game: &Vec<(usize, bool)>| game.iter().filter(|(_, mistake)| *mistake).count() as f64;
+    let in_game = |game: &Vec<(usize, bool)>| game.iter().filter(|(_, mistake)| *mistake).count() as f64;
     let mean = games.iter().map(in_game).sum::<f64>() / number;
-    let squares = games
-        .iter()
-        .map(|game| (in_game(game) - mean).powi(2))
-        .sum::<f64>();
+    let squares = games.iter().map(|game| (in_game(game) - mean).powi(2)).sum::<f64>();
     let error = Z_95 * (squares / (number - 1.0) / number).sqrt();
     let any = games.iter().filter(|game| in_game(game) > 0.0).count();
     let mut plies: Vec<[Decisions; 2]> = Vec::new(); // by range of plies, White and Black
@@ -116,10 +102,7 @@ fn report(games: &[Vec<(usize, bool)>]) {
         decisions.count += 1;
         decisions.mistakes += u32::from(mistake);
     }
-    println!(
-        "{} different games, {mean:.3} ± {error:.3} mistakes per game, {any} games with any",
-        games.len()
-    );
+    println!("{} different games, {mean:.3} ± {error:.3} mistakes per game, {any} games with any", games.len());
     println!("  plies   per game   white  of decisions   black  of decisions");
     for (range, [white, black]) in plies.iter().enumerate() {
         let first = range * RANGE;

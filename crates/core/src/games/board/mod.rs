@@ -54,8 +54,7 @@ impl Board {
     /// Builds the tables. The lines must be valid.
     fn new(name: String, mut lines: Vec<(Circle, Circle)>) -> Board {
         lines.sort_unstable();
-        let mut moves: Vec<(Circle, Circle)> =
-            lines.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+        let mut moves: Vec<(Circle, Circle)> = lines.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
         moves.sort_unstable();
         let mut board = Board {
             name,
@@ -154,23 +153,13 @@ impl fmt::Debug for Board {
 }
 
 /// The board field of jarmo and guard: lower case for archers, upper case for marked archers or guards.
-pub(crate) const BOARD_FIELD: BoardText = BoardText {
-    columns: SIDE,
-    rows: SIDE,
-    letters: "wbWB",
-};
+pub(crate) const BOARD_FIELD: BoardText = BoardText { columns: SIDE, rows: SIDE, letters: "wbWB" };
 
 /// The letter of a piece in the board field.
 pub(crate) fn piece_letter(pieces: [Circles; 2], upper: Circles, circle: Circle) -> Option<char> {
-    let player = Player::BOTH
-        .into_iter()
-        .find(|player| pieces[player.index()].contains(circle))?;
+    let player = Player::BOTH.into_iter().find(|player| pieces[player.index()].contains(circle))?;
     let letter = player.letter();
-    Some(if upper.contains(circle) {
-        letter.to_ascii_uppercase()
-    } else {
-        letter
-    })
+    Some(if upper.contains(circle) { letter.to_ascii_uppercase() } else { letter })
 }
 
 /// The pieces of each player, and the set of those in upper case, from `(place, letter)` pairs.
@@ -179,11 +168,7 @@ pub(crate) fn collect_pieces(placed: &[(usize, char)]) -> ([Circles; 2], Circles
     let mut upper = Circles::NONE;
     for &(place, letter) in placed {
         let circle = Circles::from(Circle::at(place));
-        let player = if letter.eq_ignore_ascii_case(&'w') {
-            Player::White
-        } else {
-            Player::Black
-        };
+        let player = if letter.eq_ignore_ascii_case(&'w') { Player::White } else { Player::Black };
         pieces[player.index()] |= circle;
         if letter.is_ascii_uppercase() {
             upper |= circle;

@@ -37,9 +37,7 @@ impl Board {
         if let Some(&(from, to)) = self.moves.get(index) {
             BoardAction::Move { from, to }
         } else if index < self.moves.len() + DEPLOY_PLACES {
-            BoardAction::Deploy {
-                column: index - self.moves.len(),
-            }
+            BoardAction::Deploy { column: index - self.moves.len() }
         } else {
             assert!(index == self.moves.len() + DEPLOY_PLACES, "no such action");
             BoardAction::Pass
@@ -77,12 +75,7 @@ impl Board {
     }
 
     /// Reads an action of `mover`; `enemy` are the opponent's pieces.
-    pub(crate) fn parse_action(
-        &self,
-        mover: Player,
-        enemy: Circles,
-        text: &str,
-    ) -> Result<Action, ActionError> {
+    pub(crate) fn parse_action(&self, mover: Player, enemy: Circles, text: &str) -> Result<Action, ActionError> {
         let error = |reason: Reason| Err(ActionError::new(text, reason));
         if text.eq_ignore_ascii_case("pass") {
             return Ok(self.pass());

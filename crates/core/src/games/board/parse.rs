@@ -28,9 +28,8 @@ impl Board {
         })?;
         let mut lines: Vec<(Circle, Circle)> = Vec::with_capacity(file.lines.len());
         for (index, text) in file.lines.iter().enumerate() {
-            let line = parse_line(text).map_err(|problem| {
-                BoardError(format!("line {} `{}`: {problem}", index + 1, shorten(text)))
-            })?;
+            let line = parse_line(text)
+                .map_err(|problem| BoardError(format!("line {} `{}`: {problem}", index + 1, shorten(text))))?;
             if let Some(first) = lines.iter().position(|&other| other == line) {
                 return Err(BoardError(format!(
                     "line {} `{}` repeats line {} `{}`; lines have no direction",
@@ -43,10 +42,7 @@ impl Board {
             lines.push(line);
         }
         if lines.len() > MAX_LINES {
-            return Err(BoardError(format!(
-                "{} lines; a board has at most {MAX_LINES}",
-                lines.len()
-            )));
+            return Err(BoardError(format!("{} lines; a board has at most {MAX_LINES}", lines.len())));
         }
         let board = Board::new(file.name, lines);
         board.check_playable()?;
@@ -75,9 +71,7 @@ impl Board {
     fn reachable(&self, start: Circle) -> Circles {
         let mut reached = Circles::from(start);
         loop {
-            let wider = reached
-                .iter()
-                .fold(reached, |set, circle| set | self.neighbours(circle));
+            let wider = reached.iter().fold(reached, |set, circle| set | self.neighbours(circle));
             if wider == reached {
                 return reached;
             }
@@ -88,13 +82,8 @@ impl Board {
 
 /// The two circles of a line, the lower one first.
 fn parse_line(text: &str) -> Result<(Circle, Circle), String> {
-    let (from, to) = text
-        .split_once('-')
-        .ok_or("expected two circles joined by `-`, such as `A1-B3`")?;
-    let circle = |name: &str| {
-        name.parse::<Circle>()
-            .map_err(|error| format!("`{}` is {error}", shorten(name)))
-    };
+    let (from, to) = text.split_once('-').ok_or("expected two circles joined by `-`, such as `A1-B3`")?;
+    let circle = |name: &str| name.parse::<Circle>().map_err(|error| format!("`{}` is {error}", shorten(name)));
     let (from, to) = (circle(from)?, circle(to)?);
     if from == to {
         return Err("a line needs two different circles".to_owned());

@@ -8,9 +8,7 @@ use std::sync::Arc;
 
 use super::board::{Board, BoardAction, BoardMask, Circle, Circles, draw_circles, piece_letter};
 use crate::game::{Action, ActionError, Game, Mask, Outcome, Player, PositionError, Reason};
-use crate::games::reasons::{
-    GAME_OVER, MOVE_MADE, NO_ARCHER_CAPTURED, NO_PLACEMENT, NOT_EMPTY, PASS_AFTER_MOVE,
-};
+use crate::games::reasons::{GAME_OVER, MOVE_MADE, NO_ARCHER_CAPTURED, NO_PLACEMENT, NOT_EMPTY, PASS_AFTER_MOVE};
 
 /// Pieces of a player at the start, which is also the maximum.
 pub const PIECES: u32 = 5;
@@ -81,10 +79,7 @@ impl GuardPosition {
     /// The same with another player to move, which the rules may not allow.
     #[inline]
     pub(crate) fn seen_by(&self, viewer: Player) -> GuardPosition {
-        GuardPosition {
-            to_move: viewer,
-            ..*self
-        }
+        GuardPosition { to_move: viewer, ..*self }
     }
 
     /// The player to move.
@@ -144,10 +139,7 @@ impl GuardPosition {
 impl Guard {
     /// The rules on this board; games are cut off after `max_plies` actions (0 for never).
     pub fn new(board: Board, max_plies: u32) -> Guard {
-        Guard {
-            board: Arc::new(board),
-            max_plies,
-        }
+        Guard { board: Arc::new(board), max_plies }
     }
 
     /// The standard board and the default limit.
@@ -269,11 +261,7 @@ impl Game for Guard {
         if position.ended() | self.is_cut_off(position) {
             return BoardMask::default();
         }
-        let mut legal = if position.moved {
-            BoardMask::default()
-        } else {
-            self.moves(position)
-        };
+        let mut legal = if position.moved { BoardMask::default() } else { self.moves(position) };
         let places = position.places();
         if !places.is_empty() {
             let deploys = self.board.deploys(position.to_move, places);
@@ -321,8 +309,7 @@ impl Game for Guard {
         match self.board.decode(action) {
             BoardAction::Move { .. } if position.moved => MOVE_MADE.reason(),
             BoardAction::Move { from, to } => {
-                super::board_move_problem(mover, position.pieces(mover), from, to)
-                    .expect("nothing else forbids a move")
+                super::board_move_problem(mover, position.pieces(mover), from, to).expect("nothing else forbids a move")
             }
             BoardAction::Deploy { column } => {
                 if position.placements(mover) == 0 {
@@ -330,9 +317,7 @@ impl Game for Guard {
                 } else if position.captured_archers(mover) == 0 {
                     NO_ARCHER_CAPTURED.reason().player(mover)
                 } else {
-                    NOT_EMPTY
-                        .reason()
-                        .with("place", Circle::home(mover, column))
+                    NOT_EMPTY.reason().with("place", Circle::home(mover, column))
                 }
             }
             BoardAction::Pass => PASS_AFTER_MOVE.reason(),
@@ -373,23 +358,10 @@ impl Game for Guard {
     }
 
     fn draw(&self, position: &GuardPosition, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        draw_circles(
-            &self.board,
-            |circle| piece_letter(position.pieces, position.guards, circle),
-            out,
-        )?;
+        draw_circles(&self.board, |circle| piece_letter(position.pieces, position.guards, circle), out)?;
         let [white, black] = position.score();
-        let phase = if position.moved {
-            "to place or pass"
-        } else {
-            "to move"
-        };
-        writeln!(
-            out,
-            "{} {phase}, ply {}; score {white}:{black}",
-            position.to_move.name(),
-            position.ply
-        )?;
+        let phase = if position.moved { "to place or pass" } else { "to move" };
+        writeln!(out, "{} {phase}, ply {}; score {white}:{black}", position.to_move.name(), position.ply)?;
         for player in Player::BOTH {
             writeln!(
                 out,

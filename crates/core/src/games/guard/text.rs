@@ -3,25 +3,14 @@
 use super::{Guard, GuardPosition, PASSES_TO_END, PIECES};
 use crate::game::{Mask, Player, PositionError, Wording, parse_board, write_board};
 use crate::games::board::{BOARD_FIELD, Circle, collect_pieces, piece_letter};
-use crate::games::reasons::{
-    MOVE_IS_NO_PASS, TOO_MANY_CAPTURED, TOO_MANY_PIECES, TOO_MANY_PLACEMENTS, TURN_IS_OVER,
-};
+use crate::games::reasons::{MOVE_IS_NO_PASS, TOO_MANY_CAPTURED, TOO_MANY_PIECES, TOO_MANY_PLACEMENTS, TURN_IS_OVER};
 use crate::games::text::{fields, parse_number, parse_player};
 
-const FIELDS: [&str; 7] = [
-    "board",
-    "to move",
-    "start/moved",
-    "captured archers",
-    "placements in hand",
-    "passes",
-    "ply",
-];
+const FIELDS: [&str; 7] =
+    ["board", "to move", "start/moved", "captured archers", "placements in hand", "passes", "ply"];
 
 pub(super) fn write(position: &GuardPosition) -> String {
-    let board = write_board(BOARD_FIELD, |place| {
-        piece_letter(position.pieces, position.guards, Circle::at(place))
-    });
+    let board = write_board(BOARD_FIELD, |place| piece_letter(position.pieces, position.guards, Circle::at(place)));
     let [captured_white, captured_black] = position.captured_archers;
     let [placements_white, placements_black] = position.placements;
     format!(
@@ -54,9 +43,7 @@ pub(super) fn parse(game: &Guard, text: &str) -> Result<GuardPosition, PositionE
             .try_into()
             .ok()
             .filter(|&passes| passes <= PASSES_TO_END)
-            .ok_or_else(|| {
-                PositionError::new("passes", passes, "expected at most 2, where the game ends")
-            })?,
+            .ok_or_else(|| PositionError::new("passes", passes, "expected at most 2, where the game ends"))?,
         ply: parse_number("ply", ply)?,
     };
     for player in Player::BOTH {
@@ -91,15 +78,9 @@ pub(super) fn parse(game: &Guard, text: &str) -> Result<GuardPosition, PositionE
 
 /// Reads the numbers of White and Black, such as `1,0`.
 fn parse_pair(field: &'static str, text: &str) -> Result<[u8; 2], PositionError> {
-    let number = |text: &str| {
-        text.parse::<u8>()
-            .ok()
-            .filter(|&number| u32::from(number) <= PIECES && text.len() == 1)
-    };
-    text.split_once(',')
-        .and_then(|(white, black)| Some([number(white)?, number(black)?]))
-        .ok_or_else(|| {
-            let problem = format!("expected two numbers from 0 to {PIECES}, such as `1,0`");
-            PositionError::new(field, text, problem)
-        })
+    let number = |text: &str| text.parse::<u8>().ok().filter(|&number| u32::from(number) <= PIECES && text.len() == 1);
+    text.split_once(',').and_then(|(white, black)| Some([number(white)?, number(black)?])).ok_or_else(|| {
+        let problem = format!("expected two numbers from 0 to {PIECES}, such as `1,0`");
+        PositionError::new(field, text, problem)
+    })
 }

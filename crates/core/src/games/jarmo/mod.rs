@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use super::board::{Board, BoardAction, BoardMask, Circle, Circles, draw_circles, piece_letter};
 use crate::game::{Action, ActionError, Game, Mask, Outcome, Player, PositionError, Reason};
-use crate::games::reasons::{
-    GAME_OVER, NO_MARKED_ARCHER, NONE_CAPTURED, NOT_EMPTY, PASS_LAST, SHUTTLE,
-};
+use crate::games::reasons::{GAME_OVER, NO_MARKED_ARCHER, NONE_CAPTURED, NOT_EMPTY, PASS_LAST, SHUTTLE};
 
 /// Archers of a player at the start, which is also the maximum.
 pub const ARCHERS: u32 = 5;
@@ -50,25 +48,16 @@ pub struct Shuttle {
 
 impl Shuttle {
     /// The player has not acted yet, or the last action was a redeploy.
-    pub const NONE: Shuttle = Shuttle {
-        last: u8::MAX,
-        streak: 0,
-    };
+    pub const NONE: Shuttle = Shuttle { last: u8::MAX, streak: 0 };
 
     /// The last action was a pass.
-    pub const PASS: Shuttle = Shuttle {
-        last: u8::MAX - 1,
-        streak: 0,
-    };
+    pub const PASS: Shuttle = Shuttle { last: u8::MAX - 1, streak: 0 };
 
     /// The last action was this move, with this streak (1 to [`SHUTTLE_LIMIT`]).
     #[inline]
     pub fn of_move(action: Action, streak: u8) -> Shuttle {
         debug_assert!((1..=SHUTTLE_LIMIT).contains(&streak), "a streak is 1 to 4");
-        Shuttle {
-            last: action.0 as u8,
-            streak,
-        }
+        Shuttle { last: action.0 as u8, streak }
     }
 
     /// The last action if it was a move, and its streak.
@@ -82,13 +71,7 @@ impl JarmoPosition {
     /// in [`Game::parse_position`].
     #[inline]
     pub fn new(archers: [Circles; 2], marked: Circles, to_move: Player) -> JarmoPosition {
-        JarmoPosition {
-            archers,
-            marked,
-            ply: 0,
-            shuttles: [Shuttle::NONE; 2],
-            to_move,
-        }
+        JarmoPosition { archers, marked, ply: 0, shuttles: [Shuttle::NONE; 2], to_move }
     }
 
     /// The circles of the player's archers.
@@ -126,10 +109,7 @@ impl JarmoPosition {
     /// The same with another player to move, which the rules may not allow.
     #[inline]
     pub(crate) fn seen_by(&self, viewer: Player) -> JarmoPosition {
-        JarmoPosition {
-            to_move: viewer,
-            ..*self
-        }
+        JarmoPosition { to_move: viewer, ..*self }
     }
 
     /// The player to move.
@@ -184,10 +164,7 @@ impl JarmoPosition {
 impl Jarmo {
     /// The rules on this board; games are cut off after `max_plies` actions (0 for never).
     pub fn new(board: Board, max_plies: u32) -> Jarmo {
-        Jarmo {
-            board: Arc::new(board),
-            max_plies,
-        }
+        Jarmo { board: Arc::new(board), max_plies }
     }
 
     /// The standard board and the default limit.
@@ -293,12 +270,8 @@ impl Game for Jarmo {
                 position.marked = position.marked & !(from | to);
                 position.marked.0 |= to.0 * u32::from(captures | marked);
                 let shuttle = &mut position.shuttles[me];
-                let undoes =
-                    shuttle.streak > 0 && self.board.reverse(action).0 == u16::from(shuttle.last);
-                *shuttle = Shuttle {
-                    last: action.0 as u8,
-                    streak: if undoes { shuttle.streak + 1 } else { 1 },
-                };
+                let undoes = shuttle.streak > 0 && self.board.reverse(action).0 == u16::from(shuttle.last);
+                *shuttle = Shuttle { last: action.0 as u8, streak: if undoes { shuttle.streak + 1 } else { 1 } };
             }
             BoardAction::Deploy { column } => {
                 let own = position.archers[me];
@@ -330,11 +303,10 @@ impl Game for Jarmo {
             return GAME_OVER.reason();
         }
         match self.board.decode(action) {
-            BoardAction::Move { from, to } => super::board_move_problem(mover, own, from, to)
-                .unwrap_or_else(|| {
-                    let shuttle = SHUTTLE.reason().player(mover);
-                    shuttle.with("from", from).with("to", to)
-                }),
+            BoardAction::Move { from, to } => super::board_move_problem(mover, own, from, to).unwrap_or_else(|| {
+                let shuttle = SHUTTLE.reason().player(mover);
+                shuttle.with("from", from).with("to", to)
+            }),
             BoardAction::Deploy { column } => {
                 let place = Circle::home(mover, column);
                 if position.captured(mover) == 0 {
@@ -391,11 +363,7 @@ impl Game for Jarmo {
     }
 
     fn draw(&self, position: &JarmoPosition, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        draw_circles(
-            &self.board,
-            |circle| piece_letter(position.archers, position.marked, circle),
-            out,
-        )?;
+        draw_circles(&self.board, |circle| piece_letter(position.archers, position.marked, circle), out)?;
         let [white, black] = position.score();
         writeln!(
             out,
@@ -407,9 +375,7 @@ impl Game for Jarmo {
         )?;
         for player in Player::BOTH {
             if position.shuttle(player).streak == SHUTTLE_LIMIT {
-                let banned = self
-                    .board
-                    .reverse(Action(u16::from(position.shuttle(player).last)));
+                let banned = self.board.reverse(Action(u16::from(position.shuttle(player).last)));
                 let text = self.board.action_text(player, Circles::NONE, banned);
                 writeln!(out, "shuttle: {} may not play {text}", player.name())?;
             }

@@ -6,24 +6,12 @@ use crate::games::board::{BOARD_FIELD, Circle, Circles, collect_pieces, piece_le
 use crate::games::reasons::{MOVED_FROM_GOAL, NO_LINE, STREAK, TOO_MANY_ARCHERS, TOO_MANY_MARKS};
 use crate::games::text::{fields, parse_number, parse_player};
 
-const FIELDS: [&str; 5] = [
-    "board",
-    "to move",
-    "white's shuttle",
-    "black's shuttle",
-    "ply",
-];
+const FIELDS: [&str; 5] = ["board", "to move", "white's shuttle", "black's shuttle", "ply"];
 
 pub(super) fn write(game: &Jarmo, position: &JarmoPosition) -> String {
-    let board = write_board(BOARD_FIELD, |place| {
-        piece_letter(position.archers, position.marked, Circle::at(place))
-    });
+    let board = write_board(BOARD_FIELD, |place| piece_letter(position.archers, position.marked, Circle::at(place)));
     let [white, black] = position.shuttles.map(|shuttle| shuttle_text(game, shuttle));
-    format!(
-        "{board} {} {white} {black} {}",
-        position.to_move.letter(),
-        position.ply
-    )
+    format!("{board} {} {white} {black} {}", position.to_move.letter(), position.ply)
 }
 
 pub(super) fn parse(game: &Jarmo, text: &str) -> Result<JarmoPosition, PositionError> {
@@ -33,10 +21,7 @@ pub(super) fn parse(game: &Jarmo, text: &str) -> Result<JarmoPosition, PositionE
         archers,
         marked,
         to_move: parse_player(to_move)?,
-        shuttles: [
-            parse_shuttle(game, Player::White, white)?,
-            parse_shuttle(game, Player::Black, black)?,
-        ],
+        shuttles: [parse_shuttle(game, Player::White, white)?, parse_shuttle(game, Player::Black, black)?],
         ply: parse_number("ply", ply)?,
     };
     for player in Player::BOTH {
@@ -62,9 +47,7 @@ pub(super) fn parse(game: &Jarmo, text: &str) -> Result<JarmoPosition, PositionE
 fn shuttle_text(game: &Jarmo, shuttle: Shuttle) -> String {
     match shuttle.last_move() {
         Some((action, streak)) => {
-            let text = game
-                .board()
-                .action_text(Player::White, Circles::NONE, action);
+            let text = game.board().action_text(Player::White, Circles::NONE, action);
             format!("{text}*{streak}")
         }
         None if shuttle == Shuttle::PASS => "pass".to_owned(),
@@ -99,8 +82,5 @@ fn parse_shuttle(game: &Jarmo, player: Player, text: &str) -> Result<Shuttle, Po
     if goal.contains(from) || (streak > 1 && goal.contains(to)) {
         return broken(MOVED_FROM_GOAL.reason());
     }
-    Ok(Shuttle {
-        last: action.0 as u8,
-        streak: streak as u8,
-    })
+    Ok(Shuttle { last: action.0 as u8, streak: streak as u8 })
 }

@@ -14,11 +14,8 @@ pub(super) struct KingMoves {
 }
 
 impl KingMoves {
-    pub(super) const EMPTY: KingMoves = KingMoves {
-        moves: [(0, 0); MAX_QUIET_LIMIT as usize],
-        length: 0,
-        repeated: false,
-    };
+    pub(super) const EMPTY: KingMoves =
+        KingMoves { moves: [(0, 0); MAX_QUIET_LIMIT as usize], length: 0, repeated: false };
 
     #[inline]
     pub(super) fn clear(&mut self) {
@@ -43,11 +40,7 @@ impl KingMoves {
         self.length += 1;
         let mut toggled = [0_u32; 2]; // of the player who just moved, of the opponent
         let mut repeats = 0;
-        for (age, &(from, to)) in self.moves[..usize::from(self.length)]
-            .iter()
-            .rev()
-            .enumerate()
-        {
+        for (age, &(from, to)) in self.moves[..usize::from(self.length)].iter().rev().enumerate() {
             toggled[age % 2] ^= 1 << from ^ 1 << to;
             repeats += u8::from(age % 2 == 1 && toggled == [0; 2]);
         }

@@ -10,9 +10,7 @@ mod text;
 
 use std::fmt;
 
-use crate::game::{
-    Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError, Reason,
-};
+use crate::game::{Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError, Reason};
 use crate::games::reasons::GAME_OVER;
 use history::KingMoves;
 pub use history::MAX_QUIET_LIMIT;
@@ -152,11 +150,7 @@ impl TammiPosition {
 
     #[inline]
     fn pieces_of(&self, player: Player) -> u32 {
-        if player == self.to_move {
-            self.own
-        } else {
-            self.enemy
-        }
+        if player == self.to_move { self.own } else { self.enemy }
     }
 
     #[inline]
@@ -211,14 +205,8 @@ impl Tammi {
     /// # Panics
     /// Panics unless `quiet_limit` is 1 to [`MAX_QUIET_LIMIT`].
     pub fn new(quiet_limit: u32, max_plies: u32) -> Tammi {
-        assert!(
-            (1..=MAX_QUIET_LIMIT).contains(&quiet_limit),
-            "the quiet limit is 1 to {MAX_QUIET_LIMIT}"
-        );
-        Tammi {
-            quiet_limit,
-            max_plies,
-        }
+        assert!((1..=MAX_QUIET_LIMIT).contains(&quiet_limit), "the quiet limit is 1 to {MAX_QUIET_LIMIT}");
+        Tammi { quiet_limit, max_plies }
     }
 
     /// The rules with the default limits.
@@ -391,8 +379,7 @@ impl Game for Tammi {
         counts[0] += u64::from(captures);
         let mut after = *position;
         self.play(&mut after, action);
-        counts[1] +=
-            u64::from(after.kings(mover).count_ones() > position.kings(mover).count_ones());
+        counts[1] += u64::from(after.kings(mover).count_ones() > position.kings(mover).count_ones());
     }
 
     fn draw(&self, position: &TammiPosition, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -418,11 +405,7 @@ impl Game for Tammi {
         )?;
         if let Some((jumper, jumped)) = position.capture() {
             let names: Vec<String> = squares::squares(jumped).map(|s| s.to_string()).collect();
-            writeln!(
-                out,
-                "{jumper} is capturing and has jumped {}",
-                names.join(", ")
-            )?;
+            writeln!(out, "{jumper} is capturing and has jumped {}", names.join(", "))?;
         }
         Ok(())
     }

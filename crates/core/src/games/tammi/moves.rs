@@ -4,20 +4,15 @@ use super::squares::{DIAGONALS, DIRECTIONS, FAR_ROW, FORWARD, Square, squares};
 use super::{TammiMask, TammiPosition};
 use crate::game::Reason;
 use crate::games::reasons::{
-    BLOCKED, CAPTURE_UNDER_WAY, JUMPED_TWICE, KING_CAPTURES, MAN_BACKWARDS, MAN_FAR, MUST_CAPTURE,
-    NO_PIECE, NOT_EMPTY, OTHER_CAPTURES,
+    BLOCKED, CAPTURE_UNDER_WAY, JUMPED_TWICE, KING_CAPTURES, MAN_BACKWARDS, MAN_FAR, MUST_CAPTURE, NO_PIECE, NOT_EMPTY,
+    OTHER_CAPTURES,
 };
 
 /// The legal actions, without the rules that draw or cut off the game.
 pub(super) fn legal(position: &TammiPosition) -> TammiMask {
     let mut legal = TammiMask::default();
     if let Some(jumper) = position.jumper() {
-        add_captures(
-            position,
-            jumper,
-            position.kings & jumper.bit() != 0,
-            &mut legal,
-        );
+        add_captures(position, jumper, position.kings & jumper.bit() != 0, &mut legal);
         return legal;
     }
     let kings = position.own & position.kings;
@@ -74,10 +69,7 @@ pub(super) fn each_quiet_origin(after: [u32; 3], mut visit: impl FnMut([u32; 3])
     for to in squares(own & !kings | crowned) {
         for direction in FORWARD..DIRECTIONS {
             let ray = DIAGONALS.ray[to.index()][direction];
-            if let Some(from) = squares(ray)
-                .last()
-                .filter(|from| from.bit() & occupied == 0)
-            {
+            if let Some(from) = squares(ray).last().filter(|from| from.bit() & occupied == 0) {
                 visit([own ^ to.bit() ^ from.bit(), enemy, kings & !to.bit()]);
             }
         }
@@ -90,12 +82,7 @@ pub(super) fn can_capture(position: &TammiPosition, from: Square, king: bool) ->
 }
 
 /// Why a move along a diagonal, over the squares `between`, is illegal.
-pub(super) fn why_illegal(
-    position: &TammiPosition,
-    from: Square,
-    to: Square,
-    between: u32,
-) -> Reason {
+pub(super) fn why_illegal(position: &TammiPosition, from: Square, to: Square, between: u32) -> Reason {
     let occupied = position.own | position.enemy;
     let mover = position.to_move;
     let [from_name, to_name] = [from, to].map(|square| square.seen_by(mover));
@@ -117,11 +104,7 @@ pub(super) fn why_illegal(
     } else if !king && between.count_ones() > captured.count_ones() {
         MAN_FAR.reason()
     } else if captured == 0 {
-        if position.jumper().is_some() {
-            CAPTURE_UNDER_WAY.reason()
-        } else {
-            MUST_CAPTURE.reason()
-        }
+        if position.jumper().is_some() { CAPTURE_UNDER_WAY.reason() } else { MUST_CAPTURE.reason() }
     } else {
         KING_CAPTURES.reason()
     }
@@ -149,11 +132,7 @@ fn add_captures(position: &TammiPosition, from: Square, king: bool, legal: &mut 
         }
         let landings = free_run(victim, direction, occupied);
         let landings = if king { landings } else { landings.min(1) };
-        add_run(
-            first_action(from, direction) + distance as u32,
-            landings,
-            legal,
-        );
+        add_run(first_action(from, direction) + distance as u32, landings, legal);
         any |= landings > 0;
     }
     any

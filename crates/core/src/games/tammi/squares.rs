@@ -205,9 +205,5 @@ const fn step(from: Square, direction: usize) -> Option<Square> {
     let (columns, rows) = STEPS[direction];
     let column = from.column() as i8 + columns;
     let row = from.row() as i8 + rows;
-    if column < 0 || row < 0 {
-        None
-    } else {
-        Square::on(column as usize, row as usize)
-    }
+    if column < 0 || row < 0 { None } else { Square::on(column as usize, row as usize) }
 }

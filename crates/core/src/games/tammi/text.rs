@@ -1,38 +1,22 @@
 //! Position and action text of tammi.
 
 use super::squares::{DIAGONALS, FAR_ROW, squares};
-use super::{
-    KingMoves, NO_SQUARE, NoSuchSquare, PIECES, SIDE, Square, Tammi, TammiPosition, moves,
-};
-use crate::game::{
-    Action, ActionError, BoardText, Player, PositionError, Reason, parse_board, shorten,
-    write_board,
-};
+use super::{KingMoves, NO_SQUARE, NoSuchSquare, PIECES, SIDE, Square, Tammi, TammiPosition, moves};
+use crate::game::{Action, ActionError, BoardText, Player, PositionError, Reason, parse_board, shorten, write_board};
 use crate::games::reasons::{
-    CAPTURE_IS_OVER, JUMP, MAN_AT_END, NO_DIAGONAL, NO_ENEMY_BETWEEN, NOT_THERE, TAMMI_SHAPE,
-    TAMMI_SQUARES, TOO_MANY_PIECES, TOO_QUIET,
+    CAPTURE_IS_OVER, JUMP, MAN_AT_END, NO_DIAGONAL, NO_ENEMY_BETWEEN, NOT_THERE, TAMMI_SHAPE, TAMMI_SQUARES,
+    TOO_MANY_PIECES, TOO_QUIET,
 };
 use crate::games::text::{fields, parse_number, parse_player};
 
-const FIELDS: [&str; 5] = [
-    "board",
-    "to move",
-    "capture in progress",
-    "plies without capture",
-    "ply",
-];
+const FIELDS: [&str; 5] = ["board", "to move", "capture in progress", "plies without capture", "ply"];
 
-const BOARD: BoardText = BoardText {
-    columns: SIDE,
-    rows: SIDE,
-    letters: "wbWB",
-};
+const BOARD: BoardText = BoardText { columns: SIDE, rows: SIDE, letters: "wbWB" };
 
 /// The letter of the piece on a square, in White's view.
 pub(super) fn letter(position: &TammiPosition, square: Square) -> Option<char> {
-    let player = Player::BOTH
-        .into_iter()
-        .find(|&player| (position.men(player) | position.kings(player)) & square.bit() != 0)?;
+    let player =
+        Player::BOTH.into_iter().find(|&player| (position.men(player) | position.kings(player)) & square.bit() != 0)?;
     Some(if position.kings(player) & square.bit() != 0 {
         player.letter().to_ascii_uppercase()
     } else {
@@ -41,22 +25,13 @@ pub(super) fn letter(position: &TammiPosition, square: Square) -> Option<char> {
 }
 
 pub(super) fn write(position: &TammiPosition) -> String {
-    let board = write_board(BOARD, |place| {
-        letter(position, Square::on(place % SIDE, place / SIDE)?)
+    let board = write_board(BOARD, |place| letter(position, Square::on(place % SIDE, place / SIDE)?));
+    let capture = position.capture().map_or("-".to_owned(), |(jumper, jumped)| {
+        let mut names: Vec<String> = squares(jumped).map(|square| square.to_string()).collect();
+        names.sort_unstable();
+        format!("{jumper}x{}", names.join(","))
     });
-    let capture = position
-        .capture()
-        .map_or("-".to_owned(), |(jumper, jumped)| {
-            let mut names: Vec<String> = squares(jumped).map(|square| square.to_string()).collect();
-            names.sort_unstable();
-            format!("{jumper}x{}", names.join(","))
-        });
-    format!(
-        "{board} {} {capture} {} {}",
-        position.to_move.letter(),
-        position.quiet,
-        position.ply
-    )
+    format!("{board} {} {capture} {} {}", position.to_move.letter(), position.quiet, position.ply)
 }
 
 pub(super) fn parse(game: &Tammi, text: &str) -> Result<TammiPosition, PositionError> {
@@ -139,10 +114,7 @@ fn parse_capture(position: &mut TammiPosition, text: &str) -> Result<(), Positio
     let mover = position.to_move;
     let read = |name: &str| name.parse::<Square>().map(|square| square.seen_by(mover));
     let Some((jumper, jumped)) = text.split_once('x') else {
-        return error(
-            "expected `-`, or the capturing piece and the pieces it jumped, such as `e5xd4,f6`"
-                .into(),
-        );
+        return error("expected `-`, or the capturing piece and the pieces it jumped, such as `e5xd4,f6`".into());
     };
     let Ok(jumper_square) = read(jumper) else {
         return error(format!("`{}` is {NoSuchSquare}", shorten(jumper)));

@@ -70,10 +70,7 @@ impl<K: Int8> Numbers for Integers<K> {
     }
 
     fn inputs(width: usize) -> Inputs {
-        Inputs {
-            bytes: Aligned::new(CHUNK * width),
-            scales: Vec::with_capacity(CHUNK),
-        }
+        Inputs { bytes: Aligned::new(CHUNK * width), scales: Vec::with_capacity(CHUNK) }
     }
 
     fn sum_rows(self, table: &Rows16, rows: &[u32], out: &mut [f32]) {

@@ -27,12 +27,7 @@ pub enum KernelKind {
 
 impl KernelKind {
     /// All kinds.
-    pub const ALL: [KernelKind; 4] = [
-        KernelKind::Portable,
-        KernelKind::Avx2,
-        KernelKind::Avx512,
-        KernelKind::Int8,
-    ];
+    pub const ALL: [KernelKind; 4] = [KernelKind::Portable, KernelKind::Avx2, KernelKind::Avx512, KernelKind::Int8];
 
     /// The name on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -46,20 +41,13 @@ impl KernelKind {
 
     /// The kinds that this processor can run.
     pub fn available() -> Vec<KernelKind> {
-        KernelKind::ALL
-            .into_iter()
-            .filter(|kind| kind.runs_here())
-            .collect()
+        KernelKind::ALL.into_iter().filter(|kind| kind.runs_here()).collect()
     }
 
     /// The kind for networks whose user names none: small integers where the processor multiplies them quickly, which
     /// is one and a half to three times as fast there as 32-bit floats, and half as fast elsewhere.
     pub fn best() -> KernelKind {
-        if int8::is_fast() {
-            KernelKind::Int8
-        } else {
-            KernelKind::Portable
-        }
+        if int8::is_fast() { KernelKind::Int8 } else { KernelKind::Portable }
     }
 
     /// Whether this processor can run it.
@@ -86,13 +74,10 @@ impl FromStr for KernelKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<KernelKind, String> {
-        KernelKind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == text)
-            .ok_or_else(|| {
-                let names = KernelKind::ALL.map(KernelKind::name).join(", ");
-                let text = shorten(text);
-                format!("unknown kernel `{text}`; the kernels are {names}")
-            })
+        KernelKind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+            let names = KernelKind::ALL.map(KernelKind::name).join(", ");
+            let text = shorten(text);
+            format!("unknown kernel `{text}`; the kernels are {names}")
+        })
     }
 }

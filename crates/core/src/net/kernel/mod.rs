@@ -57,10 +57,7 @@ pub(super) struct PackedRows {
 /// What to do with the sums of a product.
 pub(super) enum Epilogue<'a> {
     /// A hidden layer: add the residual and apply ReLU, `[rows, outputs]`.
-    Hidden {
-        residual: &'a [f32],
-        out: &'a mut [f32],
-    },
+    Hidden { residual: &'a [f32], out: &'a mut [f32] },
     /// The sums as they are, `[rows, outputs]`.
     Sums { out: &'a mut [f32] },
 }
@@ -96,12 +93,7 @@ impl<E: Copy + Default> Dense<E> {
         }
         let mut padded_bias = Aligned::new(padded);
         padded_bias[..outputs].copy_from_slice(bias);
-        Dense {
-            weights,
-            bias: padded_bias,
-            inputs,
-            outputs: padded,
-        }
+        Dense { weights, bias: padded_bias, inputs, outputs: padded }
     }
 
     /// Outputs of a row, padding included.
@@ -134,10 +126,7 @@ impl PackedRows {
     pub(super) fn pack(matrix: &[f32], bias: &[f32]) -> PackedRows {
         assert!(bias.len().is_multiple_of(LANES), "rows in whole vectors");
         assert!(matrix.len().is_multiple_of(bias.len()), "whole rows");
-        PackedRows {
-            rows: matrix.into(),
-            bias: bias.into(),
-        }
+        PackedRows { rows: matrix.into(), bias: bias.into() }
     }
 
     /// Columns of a row.

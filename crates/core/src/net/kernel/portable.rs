@@ -76,9 +76,7 @@ fn store(sum: &[f32; LANES], bias: &[f32], place: usize, epilogue: &mut Epilogue
     for (index, (sum, bias)) in sum.iter().zip(bias).enumerate() {
         let place = place + index;
         match epilogue {
-            Epilogue::Hidden { residual, out } => {
-                out[place] = (sum + bias + residual[place]).max(0.0)
-            }
+            Epilogue::Hidden { residual, out } => out[place] = (sum + bias + residual[place]).max(0.0),
             Epilogue::Sums { out } => out[place] = sum + bias,
         }
     }

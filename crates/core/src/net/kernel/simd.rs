@@ -30,11 +30,7 @@ pub(in crate::net) trait Simd: Copy + Send + Sync + 'static {
     /// A number in every lane.
     unsafe fn splat(from: *const f32) -> Self::Floats;
     /// Adds the products of inputs and weights to `sums`.
-    unsafe fn multiply(
-        sums: Self::Floats,
-        inputs: Self::Floats,
-        weights: Self::Floats,
-    ) -> Self::Floats;
+    unsafe fn multiply(sums: Self::Floats, inputs: Self::Floats, weights: Self::Floats) -> Self::Floats;
     /// Adds lane by lane.
     unsafe fn add(left: Self::Floats, right: Self::Floats) -> Self::Floats;
     /// Replaces negative numbers with zero.
@@ -64,11 +60,7 @@ impl<S: Simd> Kernel for S {
 /// # Safety
 /// The processor has the unit, and `layer.check(input, epilogue)` passed.
 #[inline(always)]
-pub(super) unsafe fn dense<S: Simd>(
-    layer: &Dense<f32>,
-    input: &[f32],
-    epilogue: &mut Epilogue<'_>,
-) {
+pub(super) unsafe fn dense<S: Simd>(layer: &Dense<f32>, input: &[f32], epilogue: &mut Epilogue<'_>) {
     let mut column = 0;
     while column < layer.outputs {
         let vectors = ((layer.outputs - column) / S::LANES).min(S::VECTORS);
@@ -191,12 +183,7 @@ pub(super) unsafe fn sum_rows<S: Simd>(table: &PackedRows, rows: &[u32], out: &m
 /// # Safety
 /// As [`sum_rows`], and `column + V * LANES <= table.width()`.
 #[inline(always)]
-unsafe fn add_up<S: Simd, const V: usize>(
-    table: &PackedRows,
-    rows: &[u32],
-    column: usize,
-    out: &mut [f32],
-) {
+unsafe fn add_up<S: Simd, const V: usize>(table: &PackedRows, rows: &[u32], column: usize, out: &mut [f32]) {
     // SAFETY: every row is in the table, and `column + V * LANES` is at most its width, the length of
     // the bias and of the output.
     unsafe {

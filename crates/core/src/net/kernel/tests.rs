@@ -46,10 +46,7 @@ fn dense<K: Kernel>(kernel: K, (rows, inputs, outputs): (usize, usize, usize)) -
     let size = rows * layer.outputs();
     let residual = numbers.some(size);
     let mut hidden = vec![0.0; size];
-    let epilogue = Epilogue::Hidden {
-        residual: &residual,
-        out: &mut hidden,
-    };
+    let epilogue = Epilogue::Hidden { residual: &residual, out: &mut hidden };
     kernel.dense(&layer, &input, epilogue);
     let mut sums = vec![0.0; size];
     kernel.dense(&layer, &input, Epilogue::Sums { out: &mut sums });
@@ -65,17 +62,13 @@ fn sum_rows<K: Kernel>(kernel: K, (rows, width): (usize, usize)) -> Answers {
     let rows: Vec<u32> = (0..rows as u32).map(|row| row * 7 % TABLE as u32).collect();
     let mut hidden = vec![0.0; width];
     kernel.sum_rows(&table, &rows, &mut hidden);
-    Answers {
-        hidden,
-        sums: Vec::new(),
-    }
+    Answers { hidden, sums: Vec::new() }
 }
 
 fn compare(what: &str, computed: &Answers, expected: &Answers, tolerance: f32) {
-    for (part, computed, expected) in [
-        ("hidden", &computed.hidden, &expected.hidden),
-        ("sums", &computed.sums, &expected.sums),
-    ] {
+    for (part, computed, expected) in
+        [("hidden", &computed.hidden, &expected.hidden), ("sums", &computed.sums, &expected.sums)]
+    {
         assert_eq!(computed.len(), expected.len());
         for (place, (computed, expected)) in computed.iter().zip(expected).enumerate() {
             assert!(
@@ -103,12 +96,7 @@ fn check<K: Kernel>(kernel: K, error: f32) {
             let computed = sum_rows(kernel, (rows, width));
             let expected = sum_rows(Portable, (rows, width));
             let tolerance = error * (1.0 + rows as f32).sqrt();
-            compare(
-                &format!("rows {rows} of {width}"),
-                &computed,
-                &expected,
-                tolerance,
-            );
+            compare(&format!("rows {rows} of {width}"), &computed, &expected, tolerance);
         }
     }
     for (inputs, outputs) in [(34, 16), (64, 48), (96, 80)] {
@@ -169,40 +157,24 @@ fn in_integers<K: Int8>(kernel: K, (rows, inputs, outputs): (usize, usize, usize
     }
     let size = rows * layer.outputs();
     let (residual, mut out, mut sums) = (numbers.some(size), vec![0.0; size], vec![0.0; size]);
-    let epilogue = Epilogue::Hidden {
-        residual: &residual,
-        out: &mut out,
-    };
+    let epilogue = Epilogue::Hidden { residual: &residual, out: &mut out };
     kernel.dense(&layer, &bytes, &scales, epilogue);
     kernel.dense(&layer, &bytes, &scales, Epilogue::Sums { out: &mut sums });
     let all = hidden.into_iter().chain(scales).chain(out).chain(sums);
-    all.map(f32::to_bits)
-        .chain(bytes.into_iter().map(u32::from))
-        .collect()
+    all.map(f32::to_bits).chain(bytes.into_iter().map(u32::from)).collect()
 }
 
-#[cfg(any(
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    target_feature = "simd128"
-))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 fn integers_are_the_same_bits<K: Int8>(kernel: K) {
     for rows in [1, 2, 3, 4, 5, 6, 7, 12, 13, 16, 97] {
         for (inputs, outputs) in [(32, 1), (64, 33), (96, 176), (256, 112), (416, 80)] {
             let shape = (rows, inputs, outputs);
-            assert!(
-                in_integers(kernel, shape) == in_integers(Portable8, shape),
-                "{shape:?}"
-            );
+            assert!(in_integers(kernel, shape) == in_integers(Portable8, shape), "{shape:?}");
         }
     }
 }
 
-#[cfg(any(
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    target_feature = "simd128"
-))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 #[test]
 fn kernels_of_small_integers_give_the_same_bits() {
     #[cfg(target_arch = "x86_64")]
@@ -242,10 +214,7 @@ fn the_portable_kernel_follows_the_formula() {
     assert_eq!(first[..4], [2.5, 4.0, -0.5, 0.0]);
     assert_eq!(second[..4], [2.5, 4.0, -6.5, 0.0]);
     let mut hidden = [0.0; 32];
-    let epilogue = Epilogue::Hidden {
-        residual: &[1.0; 32],
-        out: &mut hidden,
-    };
+    let epilogue = Epilogue::Hidden { residual: &[1.0; 32], out: &mut hidden };
     Portable.dense(&layer, &input, epilogue);
     let (first, second) = hidden.split_at(16);
     assert_eq!(first[..4], [3.5, 5.0, 0.5, 1.0]);

@@ -49,7 +49,7 @@ pub struct AlphaBeta<G: HasHeuristic> {
     heuristic: G::Heuristic,
     table: TranspositionTable,
     stats: OrderStats,
-    scored: Vec<Scored>, // a stack: the actions of all positions on the path
+    scored: Vec<Scored>,             // a stack: the actions of all positions on the path
     lines: Vec<[Action; MAX_PLIES]>, // [ply]: the principal variation from there
     lengths: [usize; MAX_PLIES + 1], // [ply]: its length
     nodes: u64,
@@ -101,11 +101,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         let legal = self.game.legal(position);
         assert!(!legal.is_empty(), "the game must not be over");
         let count = count.clamp(1, legal.count() as usize);
-        let mut found = SearchResult {
-            lines: Vec::new(),
-            depth: 0,
-            nodes: 0,
-        };
+        let mut found = SearchResult { lines: Vec::new(), depth: 0, nodes: 0 };
         for depth in 1..MAX_DEPTH {
             self.bounded = depth > 1;
             self.max_nodes = max_nodes;
@@ -126,9 +122,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
             if self.stopped {
                 // The lines of the unfinished depth replace those of the depth before.
                 for line in lines.into_iter().rev() {
-                    found
-                        .lines
-                        .retain(|known| known.actions[0] != line.actions[0]);
+                    found.lines.retain(|known| known.actions[0] != line.actions[0]);
                     found.lines.insert(0, line);
                 }
                 found.lines.truncate(count);
@@ -159,9 +153,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         let first = expected.map(|line| line.actions[0]);
         let mut window = ASPIRATION;
         let (mut alpha, mut beta) = match expected {
-            Some(line) if depth > 2 && line.proven.is_none() => {
-                (line.score - window, line.score + window)
-            }
+            Some(line) if depth > 2 && line.proven.is_none() => (line.score - window, line.score + window),
             _ => (-INFINITE, INFINITE),
         };
         loop {
@@ -283,10 +275,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         let (narrow, forced) = (beta - alpha == 1, legal.count() == 1);
         let static_score = self.heuristic.evaluate(position);
         let calm = narrow && !forced && beta.abs() < MIN_WIN && alpha.abs() < MIN_WIN;
-        if calm
-            && depth <= REVERSE_FUTILITY_DEPTH
-            && static_score - REVERSE_FUTILITY_MARGIN * depth >= beta
-        {
+        if calm && depth <= REVERSE_FUTILITY_DEPTH && static_score - REVERSE_FUTILITY_MARGIN * depth >= beta {
             return static_score;
         }
         // A shallower search finds a good first action at lower cost.
@@ -312,8 +301,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
             (false, false) => Bound::Upper,
         };
         let stored = to_table(found.score, ply) as i16;
-        self.table
-            .put(key, depth as u8, bound, stored, found.action);
+        self.table.put(key, depth as u8, bound, stored, found.action);
         found.score
     }
 
@@ -331,9 +319,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
             return (None, None);
         };
         let score = from_table(entry.score.into(), ply);
-        let decides = beta - alpha == 1
-            && i32::from(entry.depth) >= depth
-            && entry.bound.decides(score, (alpha, beta));
+        let decides = beta - alpha == 1 && i32::from(entry.depth) >= depth && entry.bound.decides(score, (alpha, beta));
         let action = legal.contains(entry.action).then_some(entry.action);
         (decides.then_some(score), action)
     }
@@ -348,20 +334,10 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         (mut alpha, beta): (i32, i32),
         stop: &mut dyn FnMut() -> bool,
     ) -> Option<Found> {
-        let Node {
-            position,
-            mover,
-            ply,
-            depth,
-            ..
-        } = *node;
+        let Node { position, mover, ply, depth, .. } = *node;
         let forcing = self.heuristic.forcing(position, legal);
         let start = self.score_actions(position, (mover, ply), table_action, legal, &forcing);
-        let mut found = Found {
-            score: -INFINITE,
-            action: Action(0),
-            raised: false,
-        };
+        let mut found = Found { score: -INFINITE, action: Action(0), raised: false };
         for next in start..self.scored.len() {
             let tried = (next - start) as i32;
             let action = pick(&mut self.scored[next..]);
@@ -449,13 +425,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         forcing: &G::Mask,
     ) -> usize {
         let start = self.scored.len();
-        let scoring = Scoring::<G> {
-            position,
-            mover,
-            ply,
-            table_action,
-            forcing,
-        };
+        let scoring = Scoring::<G> { position, mover, ply, table_action, forcing };
         scoring.push(&self.heuristic, &self.stats, among, &mut self.scored);
         start
     }
@@ -517,10 +487,7 @@ struct Child {
 impl Child {
     #[inline]
     fn new<G: Game>(game: &G, child: &G::Position, mover: Player, ply: usize) -> Child {
-        Child {
-            turns: game.to_move(child) != mover,
-            ply: ply + 1,
-        }
+        Child { turns: game.to_move(child) != mover, ply: ply + 1 }
     }
 }
 

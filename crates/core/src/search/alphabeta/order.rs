@@ -28,10 +28,7 @@ const NO_ACTION: Action = Action(u16::MAX);
 
 impl OrderStats {
     pub(super) fn new(actions: usize) -> OrderStats {
-        OrderStats {
-            killers: [[NO_ACTION; KILLERS]; MAX_PLIES],
-            history: [vec![0; actions], vec![0; actions]],
-        }
+        OrderStats { killers: [[NO_ACTION; KILLERS]; MAX_PLIES], history: [vec![0; actions], vec![0; actions]] }
     }
 
     pub(super) fn forget(&mut self) {

@@ -45,8 +45,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         for next in start..self.scored.len() {
             let action = pick(&mut self.scored[next..]);
             if !all_forcing {
-                let optimistic =
-                    static_score + self.heuristic.gain(position, action) + DELTA_MARGIN;
+                let optimistic = static_score + self.heuristic.gain(position, action) + DELTA_MARGIN;
                 if optimistic <= alpha {
                     best = best.max(optimistic);
                     continue;

@@ -44,24 +44,14 @@ impl RootLine {
     pub(super) fn new(actions: Vec<Action>, score: i32) -> RootLine {
         let proven = (score.abs() >= MIN_WIN).then(|| {
             let plies = (WIN - score.abs()) as u32;
-            if score > 0 {
-                Proven::win(plies)
-            } else {
-                Proven::loss(plies)
-            }
+            if score > 0 { Proven::win(plies) } else { Proven::loss(plies) }
         });
-        RootLine {
-            actions,
-            score,
-            proven,
-        }
+        RootLine { actions, score, proven }
     }
 
     /// Whether a search deeper than this cannot change the result.
     pub(super) fn is_certain_at(&self, depth: i32) -> bool {
-        self.proven
-            .and_then(|proven| proven.plies)
-            .is_some_and(|plies| plies as i32 <= depth)
+        self.proven.and_then(|proven| proven.plies).is_some_and(|plies| plies as i32 <= depth)
     }
 
     /// The score as a value.

@@ -86,10 +86,7 @@ impl TranspositionTable {
         let useful = usize::try_from(nodes).unwrap_or(usize::MAX).max(1);
         let buckets = affordable.min(useful);
         let buckets = 1 << buckets.ilog2(); // a power of two, rounded down
-        TranspositionTable {
-            buckets: vec![[[0; 3]; 2]; buckets],
-            generation: 0,
-        }
+        TranspositionTable { buckets: vec![[[0; 3]; 2]; buckets], generation: 0 }
     }
 
     /// Invalidates all entries.
@@ -121,14 +118,7 @@ impl TranspositionTable {
     /// Stores a result.
     #[inline]
     pub(super) fn put(&mut self, key: u64, depth: u8, bound: Bound, score: i16, action: Action) {
-        let entry = Entry {
-            check: (key >> 32) as u32,
-            action,
-            score,
-            generation: self.generation,
-            depth,
-            bound,
-        };
+        let entry = Entry { check: (key >> 32) as u32, action, score, generation: self.generation, depth, bound };
         let bucket = self.bucket(key);
         let [deep, latest] = &mut self.buckets[bucket];
         let held = Entry::unpack(*deep);

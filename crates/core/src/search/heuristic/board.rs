@@ -22,8 +22,8 @@ const COMES_BACK: i32 = 90;
 /// Look-up tables by row and set of circles in it: piece values, and the moves that end there.
 #[derive(Clone)]
 struct BoardTables {
-    by_set: [[[i16; 32]; SIDE]; 2], // [player][row][set]: the sum of piece values
-    by_circle: [[i16; CIRCLES]; 2], // [player][circle]: the value of a piece
+    by_set: [[[i16; 32]; SIDE]; 2],    // [player][row][set]: the sum of piece values
+    by_circle: [[i16; CIRCLES]; 2],    // [player][circle]: the value of a piece
     target: [u8; BoardMask::CAPACITY], // [action]: the circle a move ends on, or NOWHERE
     arriving: [[BoardMask; 32]; SIDE], // [row][set]: moves that end there
     deploys: BoardMask,
@@ -74,9 +74,7 @@ impl BoardTables {
     #[inline]
     fn value(&self, player: Player, pieces: Circles) -> i32 {
         let rows = &self.by_set[player.index()];
-        (0..SIDE)
-            .map(|row| i32::from(rows[row][pieces.row(row)]))
-            .sum()
+        (0..SIDE).map(|row| i32::from(rows[row][pieces.row(row)])).sum()
     }
 
     /// The legal captures and redeploys.
@@ -142,8 +140,7 @@ impl JarmoHeuristic {
         let own = position.archers(player);
         let marked = own & position.marked();
         let able = (marked & Circles::goal(player)).count();
-        self.tables.value(player, own)
-            + return_value(able, position.captured(player), marked.count())
+        self.tables.value(player, own) + return_value(able, position.captured(player), marked.count())
     }
 }
 
@@ -151,9 +148,7 @@ impl JarmoHeuristic {
 #[inline]
 fn shuttle_word(shuttle: Shuttle) -> u64 {
     match shuttle.last_move() {
-        Some((action, streak)) if streak + 2 >= SHUTTLE_LIMIT => {
-            u64::from(action.0) << 8 | u64::from(streak)
-        }
+        Some((action, streak)) if streak + 2 >= SHUTTLE_LIMIT => u64::from(action.0) << 8 | u64::from(streak),
         _ => u64::from(shuttle == Shuttle::PASS),
     }
 }
@@ -167,8 +162,7 @@ impl Heuristic<Jarmo> for JarmoHeuristic {
 
     #[inline]
     fn forcing(&self, position: &JarmoPosition, legal: &BoardMask) -> BoardMask {
-        self.tables
-            .forcing(position.archers(!position.to_move()), legal)
+        self.tables.forcing(position.archers(!position.to_move()), legal)
     }
 
     #[inline]
@@ -193,10 +187,7 @@ impl HasHeuristic for Jarmo {
     type Heuristic = JarmoHeuristic;
 
     fn heuristic(&self) -> Option<JarmoHeuristic> {
-        Some(JarmoHeuristic {
-            tables: Box::new(BoardTables::new(self.board())),
-            game: self.clone(),
-        })
+        Some(JarmoHeuristic { tables: Box::new(BoardTables::new(self.board())), game: self.clone() })
     }
 }
 
@@ -213,8 +204,7 @@ impl GuardHeuristic {
         let own = position.pieces(player);
         let guards = (own & position.guards()).count();
         let able = position.placements(player);
-        self.tables.value(player, own)
-            + return_value(able, position.captured_archers(player), guards)
+        self.tables.value(player, own) + return_value(able, position.captured_archers(player), guards)
     }
 }
 
@@ -230,8 +220,7 @@ impl Heuristic<Guard> for GuardHeuristic {
         if position.moved() {
             return *legal; // positions within a turn are not evaluated
         }
-        self.tables
-            .forcing(position.pieces(!position.to_move()), legal)
+        self.tables.forcing(position.pieces(!position.to_move()), legal)
     }
 
     #[inline]
@@ -242,10 +231,8 @@ impl Heuristic<Guard> for GuardHeuristic {
     #[inline]
     fn key(&self, position: &GuardPosition) -> u64 {
         let [white, black] = Player::BOTH.map(|player| position.pieces(player).0);
-        let counts = Player::BOTH.map(|player| {
-            u64::from(position.captured_archers(player)) << 8
-                | u64::from(position.placements(player))
-        });
+        let counts = Player::BOTH
+            .map(|player| u64::from(position.captured_archers(player)) << 8 | u64::from(position.placements(player)));
         let rest = plies_left(&self.game, position) << 8
             | u64::from(position.passes()) << 2
             | u64::from(position.moved()) << 1
@@ -262,9 +249,6 @@ impl HasHeuristic for Guard {
     type Heuristic = GuardHeuristic;
 
     fn heuristic(&self) -> Option<GuardHeuristic> {
-        Some(GuardHeuristic {
-            tables: Box::new(BoardTables::new(self.board())),
-            game: self.clone(),
-        })
+        Some(GuardHeuristic { tables: Box::new(BoardTables::new(self.board())), game: self.clone() })
     }
 }

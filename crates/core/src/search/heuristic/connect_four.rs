@@ -87,8 +87,6 @@ impl HasHeuristic for ConnectFour {
     type Heuristic = ConnectFourHeuristic;
 
     fn heuristic(&self) -> Option<ConnectFourHeuristic> {
-        Some(ConnectFourHeuristic {
-            max_plies: self.max_plies(),
-        })
+        Some(ConnectFourHeuristic { max_plies: self.max_plies() })
     }
 }

@@ -9,9 +9,7 @@ const START: u64 = 0x243f_6a88_85a3_08d3;
 /// Hashes words by folded multiplication: one per word, and a last one to mix.
 #[inline]
 pub(super) fn word_key<const WORDS: usize>(words: [u64; WORDS]) -> u64 {
-    let key = words
-        .into_iter()
-        .fold(START, |key, word| fold(key ^ word, FACTOR));
+    let key = words.into_iter().fold(START, |key, word| fold(key ^ word, FACTOR));
     fold(key, FACTOR.rotate_left(32))
 }
 

@@ -44,12 +44,7 @@ pub trait Heuristic<G: Game>: Clone + Send + Sync + 'static {
     fn value(centipoints: i32) -> Value {
         let points = centipoints as f32 / 100.0;
         let win = 1.0 / (1.0 + (-(centipoints as f32) / CENTIPOINTS_PER_LOGIT).exp());
-        Value {
-            win,
-            draw: 0.0,
-            loss: 1.0 - win,
-            score: points,
-        }
+        Value { win, draw: 0.0, loss: 1.0 - win, score: points }
     }
 }
 

@@ -32,9 +32,7 @@ pub struct TammiHeuristic {
 /// Evaluates the pieces of a player that moves towards higher squares.
 #[inline]
 fn side(men: u32, kings: u32) -> i32 {
-    let rows: u32 = (1..ROWS)
-        .map(|row| row * (men >> (4 * row) & ROW_SQUARES).count_ones())
-        .sum();
+    let rows: u32 = (1..ROWS).map(|row| row * (men >> (4 * row) & ROW_SQUARES).count_ones()).sum();
     MAN * men.count_ones() as i32
         + KING * kings.count_ones() as i32
         + ROW * rows as i32
@@ -53,33 +51,20 @@ impl Heuristic<Tammi> for TammiHeuristic {
     /// Captures are compulsory, so either all actions are captures or none.
     #[inline]
     fn forcing(&self, position: &TammiPosition, legal: &TammiMask) -> TammiMask {
-        if !legal.is_empty() && position.jumped_by(legal.nth(0)) != 0 {
-            *legal
-        } else {
-            TammiMask::default()
-        }
+        if !legal.is_empty() && position.jumped_by(legal.nth(0)) != 0 { *legal } else { TammiMask::default() }
     }
 
     #[inline]
     fn gain(&self, position: &TammiPosition, action: Action) -> i32 {
         let [_, _, kings, _] = position.mover_view();
-        if position.jumped_by(action) & kings != 0 {
-            KING
-        } else {
-            MAN
-        }
+        if position.jumped_by(action) & kings != 0 { KING } else { MAN }
     }
 
     #[inline]
     fn key(&self, position: &TammiPosition) -> u64 {
         let [own, enemy, kings, jumped] = position.mover_view().map(u64::from);
-        let jumper = position
-            .jumper()
-            .map_or(0, |square| 1 + square.index() as u64);
-        let quiet_left = self
-            .game
-            .quiet_limit()
-            .saturating_sub(position.quiet_plies());
+        let jumper = position.jumper().map_or(0, |square| 1 + square.index() as u64);
+        let quiet_left = self.game.quiet_limit().saturating_sub(position.quiet_plies());
         let plies_left = plies_left(&self.game, position);
         let rest = jumper << 32
             | plies_left << 16

@@ -58,12 +58,9 @@ impl Counts {
         let frequencies = self.0.iter().map(|counts| {
             let rest = u64::from(TOTAL) - GROUPS as u64; // every group has at least one
             let sum: u64 = counts.iter().sum();
-            let mut shares =
-                counts.map(|count| 1 + (count * rest).checked_div(sum).unwrap_or(0) as u16);
+            let mut shares = counts.map(|count| 1 + (count * rest).checked_div(sum).unwrap_or(0) as u16);
             let given: u32 = shares.iter().map(|&share| u32::from(share)).sum();
-            let most = (0..GROUPS)
-                .max_by_key(|&group| counts[group])
-                .expect("not empty");
+            let most = (0..GROUPS).max_by_key(|&group| counts[group]).expect("not empty");
             shares[most] += (TOTAL - given) as u16;
             shares
         });
@@ -75,10 +72,7 @@ impl Model {
     /// A model with these frequencies; `None` if one of them is zero or their sum is wrong.
     fn of(frequencies: Vec<[u16; GROUPS]>) -> Option<Model> {
         let ranked = frequencies.iter().map(Ranked::of).collect::<Option<_>>()?;
-        Some(Model {
-            frequencies,
-            ranked,
-        })
+        Some(Model { frequencies, ranked })
     }
 
     /// Reads the bytes of [`Model::to_bytes`].
@@ -133,9 +127,8 @@ impl Model {
         let count = results.div_ceil(GROUP);
         let length = count.div_ceil(STREAMS);
         let (states, words) = block.split_at(4 * STREAMS);
-        let mut states: [u32; STREAMS] = std::array::from_fn(|stream| {
-            u32::from_le_bytes(states[4 * stream..][..4].try_into().expect("four bytes"))
-        });
+        let mut states: [u32; STREAMS] =
+            std::array::from_fn(|stream| u32::from_le_bytes(states[4 * stream..][..4].try_into().expect("four bytes")));
         let mut words = words.as_chunks::<2>().0.iter();
         let mut before = [FIRST; STREAMS];
         for place in 0..length {
@@ -178,19 +171,14 @@ impl Ranked {
     }
 
     fn rank(&self, group: usize) -> usize {
-        let found = self
-            .groups
-            .iter()
-            .position(|&one| usize::from(one) == group);
+        let found = self.groups.iter().position(|&one| usize::from(one) == group);
         found.expect("every group has a rank")
     }
 }
 
 /// The group of up to four results; missing ones count as 0.
 fn group(results: &[u8]) -> usize {
-    (0..GROUP).rev().fold(0, |group, place| {
-        3 * group + usize::from(results.get(place).copied().unwrap_or(0))
-    })
+    (0..GROUP).rev().fold(0, |group, place| 3 * group + usize::from(results.get(place).copied().unwrap_or(0)))
 }
 
 /// One result of a group.

@@ -86,12 +86,7 @@ pub(super) fn head_bytes(head: &Head, layer: &Layer, matrices: &[Matrix], data: 
         directory.extend(checksum.to_le_bytes());
     }
     let blocks: usize = matrices.iter().map(|matrix| matrix.blocks.len()).sum();
-    let LayerStats {
-        sides,
-        longest_win,
-        longest_loss,
-        ..
-    } = &head.stats;
+    let LayerStats { sides, longest_win, longest_loss, .. } = &head.stats;
     let longest = [longest_win, longest_loss];
     let mut out = Vec::with_capacity(HEADER + directory.len());
     out.extend(MAGIC);
@@ -112,9 +107,7 @@ pub(super) fn head_bytes(head: &Head, layer: &Layer, matrices: &[Matrix], data: 
         out.extend(plies.to_le_bytes());
     }
     for longest in longest {
-        let index = longest
-            .as_ref()
-            .and_then(|(_, position)| layer.index(&Placement::of(position)));
+        let index = longest.as_ref().and_then(|(_, position)| layer.index(&Placement::of(position)));
         out.extend((index.unwrap_or(0) as u64).to_le_bytes());
     }
     out.extend(xxh3_64(&directory).to_le_bytes());
@@ -139,9 +132,7 @@ fn directory_bytes(layer: &Layer) -> usize {
 fn matrix_sizes(layer: &Layer) -> Vec<usize> {
     let blocks = layer.blocks().iter();
     let turned = blocks.filter(|block| block.material.mover == Player::Black);
-    turned
-        .map(|block| block.rows * row_length(block.columns))
-        .collect()
+    turned.map(|block| block.rows * row_length(block.columns)).collect()
 }
 
 /// The packed results of a layer.
@@ -190,11 +181,7 @@ impl PackedLayer {
     #[inline]
     pub fn verdict(&self, layer: &Layer, placement: &Placement) -> Option<Verdict> {
         debug_assert_eq!(placement.mover, Player::White);
-        let turned = Placement {
-            mover: Player::Black,
-            own: placement.enemy,
-            enemy: placement.own,
-        };
+        let turned = Placement { mover: Player::Black, own: placement.enemy, enemy: placement.own };
         let index = layer.index(&turned)?;
         let block = layer.block_of(&Material::of(&turned))?;
         // White to move comes before Black to move.
@@ -263,13 +250,7 @@ impl Header<'_> {
     }
 
     /// Refuses another kind or version of file, another board or other rules, and another layer.
-    fn check(
-        &self,
-        owner: Owner,
-        layer: &Layer,
-        matrices: usize,
-        blocks: usize,
-    ) -> Result<(), ExactError> {
+    fn check(&self, owner: Owner, layer: &Layer, matrices: usize, blocks: usize) -> Result<(), ExactError> {
         if self.0[..8] != MAGIC {
             return Err(repack("is not a file of packed results"));
         }
@@ -297,13 +278,7 @@ impl Header<'_> {
         };
         let sides = Player::BOTH.map(|to_move| {
             let count = |place: usize| self.long(56 + 32 * to_move.index() + 8 * place);
-            SideStats {
-                to_move: Some(to_move),
-                won: count(0),
-                drawn: count(1),
-                lost: count(2),
-                over: count(3),
-            }
+            SideStats { to_move: Some(to_move), won: count(0), drawn: count(1), lost: count(2), over: count(3) }
         });
         LayerStats {
             force: layer.force(),
@@ -319,10 +294,7 @@ fn long(bytes: &[u8]) -> u64 {
 }
 
 fn repack(problem: impl fmt::Display) -> ExactError {
-    ExactError::of_kind(
-        ExactErrorKind::Damaged,
-        format_args!("{problem}; pack it again"),
-    )
+    ExactError::of_kind(ExactErrorKind::Damaged, format_args!("{problem}; pack it again"))
 }
 
 /// Checks a whole file.
@@ -352,9 +324,7 @@ fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactErr
         map: file,
     };
     match packed.damaged_block() {
-        Some(number) => Err(repack(format_args!(
-            "is damaged in block {number} of {blocks}"
-        ))),
+        Some(number) => Err(repack(format_args!("is damaged in block {number} of {blocks}"))),
         None => Ok(packed),
     }
 }
@@ -366,12 +336,7 @@ fn read_matrices(directory: &[u8], sizes: &[usize]) -> Result<Vec<Open>, ExactEr
     let matrices = matrices.map(|(bytes, &size)| {
         let (start, model) = bytes.split_at(8);
         let model = Model::from_bytes(model).ok_or_else(|| repack("has a wrong directory"))?;
-        let matrix = Open {
-            model,
-            first,
-            start: long(start),
-            size,
-        };
+        let matrix = Open { model, first, start: long(start), size };
         first += size.div_ceil(BLOCK);
         Ok(matrix)
     });

@@ -39,9 +39,7 @@ pub fn pack(
     fs::create_dir_all(to).map_err(ExactError::io(to))?;
     let lock = lock_folder(to).map_err(ExactError::io(to))?;
     let _lock = lock.ok_or_else(|| ExactError::busy(to))?;
-    let highest = (LEAST_FORCE..=MOST_FORCE)
-        .rev()
-        .find(|&force| finished_path::<Jarmo>(from, force).exists());
+    let highest = (LEAST_FORCE..=MOST_FORCE).rev().find(|&force| finished_path::<Jarmo>(from, force).exists());
     for force in LEAST_FORCE..=highest.unwrap_or(LEAST_FORCE) {
         let began = Instant::now();
         let layer = Layer::new(force);
@@ -61,11 +59,7 @@ pub fn pack(
             Err(error) => return Err(error),
         }
         let values = &table[HEADER..];
-        let head = Head {
-            owner,
-            source,
-            stats: layer_stats(&layer, values),
-        };
+        let head = Head { owner, source, stats: layer_stats(&layer, values) };
         let path = packed_path(to, force);
         let unfinished = path.with_extension("packed.tmp");
         let bytes = write(&unfinished, &head, &layer, values, tell)
@@ -77,8 +71,7 @@ pub fn pack(
             })?;
         let (positions, took) = (layer.size(), began.elapsed().as_secs_f64());
         let bits = 8.0 * bytes as f64 / positions as f64;
-        let what =
-            format!("{positions} positions in {bytes} bytes, {bits:.3} bits each, {took:.1} s");
+        let what = format!("{positions} positions in {bytes} bytes, {bits:.3} bits each, {took:.1} s");
         tell(TableProgress::Done(force, what));
     }
     Ok(())
@@ -92,20 +85,13 @@ fn copy(table: &[u8], to: &Path, owner: Owner, layer: &Layer) -> Result<TablePro
             return Ok(TableProgress::Kept(force));
         }
         Ok(_) => {}
-        Err(error)
-            if matches!(
-                error.kind,
-                ExactErrorKind::Missing | ExactErrorKind::Damaged
-            ) => {}
+        Err(error) if matches!(error.kind, ExactErrorKind::Missing | ExactErrorKind::Damaged) => {}
         Err(error) => return Err(error),
     }
     let path = finished_path::<Jarmo>(to, force);
     let unfinished = path.with_extension("table.tmp");
     write_whole_by(&path, &unfinished, &[table]).map_err(ExactError::io(&path))?;
-    Ok(TableProgress::Done(
-        force,
-        "copied, with distances".to_owned(),
-    ))
+    Ok(TableProgress::Done(force, "copied, with distances".to_owned()))
 }
 
 /// Writes the whole file of a layer and syncs it. Returns its size.
@@ -125,25 +111,15 @@ fn write(
     let white = |block: &&Block| block.material.mover == Player::White;
     for block in layer.blocks().iter().filter(white) {
         let results = Results::of(block, &values[block.start..][..block.size()]);
-        let mut matrix = Matrix {
-            model: results.model(),
-            blocks: Vec::new(),
-            start: at,
-        };
+        let mut matrix = Matrix { model: results.model(), blocks: Vec::new(), start: at };
         let mut waiting: Vec<u8> = Vec::new(); // less than a block
         let mut from = 0;
         while from < results.rows {
             let to = (from + results.rows_at_once()).min(results.rows);
             results.read(from..to, &mut waiting);
-            let whole = if to == results.rows {
-                waiting.len()
-            } else {
-                waiting.len() / BLOCK * BLOCK
-            };
-            let coded: Vec<Vec<u8>> = waiting[..whole]
-                .par_chunks(BLOCK)
-                .map(|part| matrix.model.encode(part))
-                .collect();
+            let whole = if to == results.rows { waiting.len() } else { waiting.len() / BLOCK * BLOCK };
+            let coded: Vec<Vec<u8>> =
+                waiting[..whole].par_chunks(BLOCK).map(|part| matrix.model.encode(part)).collect();
             waiting.drain(..whole);
             for part in coded {
                 let start = u32::try_from(at - matrix.start).expect("a matrix is below 4 GiB");
@@ -154,10 +130,7 @@ fn write(
             done += (to - from) * results.columns;
             from = to;
             let share = 200.0 * done as f64 / layer.size() as f64;
-            tell(TableProgress::Working(
-                layer.force(),
-                format!("{share:.0} %"),
-            ));
+            tell(TableProgress::Working(layer.force(), format!("{share:.0} %")));
         }
         matrices.push(matrix);
     }
@@ -180,13 +153,7 @@ impl Results<'_> {
     fn of<'a>(block: &'a Block, values: &'a [u8]) -> Results<'a> {
         let (white, black) = (block.material.own, block.material.enemy);
         let columns = black.placements(CIRCLES - usize::from(white.archers));
-        Results {
-            block,
-            values,
-            rows: white.placements(CIRCLES),
-            columns,
-            length: row_length(columns),
-        }
+        Results { block, values, rows: white.placements(CIRCLES), columns, length: row_length(columns) }
     }
 
     /// Rows that one task reads: neighbours, because their values lie close together in the table.
@@ -214,14 +181,11 @@ impl Results<'_> {
         const TASK: usize = 64;
         let from = out.len();
         out.resize(from + rows.len() * self.length, DRAWN);
-        out[from..]
-            .par_chunks_mut(TASK * self.length)
-            .enumerate()
-            .for_each(|(task, out)| {
-                for (row, out) in out.chunks_exact_mut(self.length).enumerate() {
-                    self.read_row(rows.start + task * TASK + row, out);
-                }
-            });
+        out[from..].par_chunks_mut(TASK * self.length).enumerate().for_each(|(task, out)| {
+            for (row, out) in out.chunks_exact_mut(self.length).enumerate() {
+                self.read_row(rows.start + task * TASK + row, out);
+            }
+        });
     }
 
     /// The results of one placement of White. A game that is over takes the result before it, because the

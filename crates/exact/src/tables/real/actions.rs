@@ -13,10 +13,7 @@ pub(super) struct Move {
 
 impl Move {
     pub(super) fn reverse(self) -> Move {
-        Move {
-            from: self.to,
-            to: self.from,
-        }
+        Move { from: self.to, to: self.from }
     }
 }
 
@@ -53,11 +50,7 @@ pub(super) fn after_move(placement: &Placement, Move { from, to }: Move) -> Plac
     if enemy.archers >> to & 1 == 1 {
         return capture(placement, from, to);
     }
-    Placement {
-        mover: !mover,
-        own: enemy,
-        enemy: moved(own, from, to),
-    }
+    Placement { mover: !mover, own: enemy, enemy: moved(own, from, to) }
 }
 
 /// The placements after the redeploys of the player to move.
@@ -69,21 +62,14 @@ pub(super) fn after_deploys(placement: &Placement) -> impl Iterator<Item = Place
     bits(deploy_places(placement)).map(move |to| Placement {
         mover: !mover,
         own: enemy,
-        enemy: Army {
-            archers: own.archers | 1 << to,
-            marked,
-        },
+        enemy: Army { archers: own.archers | 1 << to, marked },
     })
 }
 
 /// The same pieces with the other player to move.
 #[inline(always)]
 pub(super) fn passed(placement: &Placement) -> Placement {
-    Placement {
-        mover: !placement.mover,
-        own: placement.enemy,
-        enemy: placement.own,
-    }
+    Placement { mover: !placement.mover, own: placement.enemy, enemy: placement.own }
 }
 
 /// The only action of the player to move, if it is a move.
@@ -105,21 +91,13 @@ pub(super) fn may_pass(lines: &Lines, placement: &Placement) -> bool {
 /// Visits the placements of the same force from which this move led to `after`, without the finished ones.
 #[inline(always)]
 pub(super) fn undo_move(after: &Placement, taken: Move, visit: &mut impl FnMut(&Placement)) {
-    let Placement {
-        mover,
-        own: waiting,
-        enemy: acting,
-    } = *after;
+    let Placement { mover, own: waiting, enemy: acting } = *after;
     let Move { from, to } = taken;
     let closed = waiting.archers | acting.archers | goal(!mover);
     if acting.archers >> to & 1 == 0 || closed >> from & 1 == 1 {
         return;
     }
-    let quiet = Placement {
-        mover: !mover,
-        own: moved(acting, to, from),
-        enemy: waiting,
-    };
+    let quiet = Placement { mover: !mover, own: moved(acting, to, from), enemy: waiting };
     if !is_over(&quiet) {
         visit(&quiet);
     }
@@ -128,14 +106,8 @@ pub(super) fn undo_move(after: &Placement, taken: Move, visit: &mut impl FnMut(&
     if acting.marked >> to & 1 == 1 && !full {
         let captured = Placement {
             mover: !mover,
-            own: Army {
-                archers: quiet.own.archers,
-                marked: acting.marked & !(1 << to),
-            },
-            enemy: Army {
-                archers: waiting.archers | 1 << to,
-                marked: waiting.marked,
-            },
+            own: Army { archers: quiet.own.archers, marked: acting.marked & !(1 << to) },
+            enemy: Army { archers: waiting.archers | 1 << to, marked: waiting.marked },
         };
         if !is_over(&captured) {
             visit(&captured);
@@ -147,11 +119,7 @@ pub(super) fn undo_move(after: &Placement, taken: Move, visit: &mut impl FnMut(&
 /// finished ones.
 #[inline(always)]
 pub(super) fn before(lines: &Lines, after: &Placement, visit: &mut impl FnMut(&Placement)) {
-    let Placement {
-        mover,
-        own: waiting,
-        enemy: acting,
-    } = *after;
+    let Placement { mover, own: waiting, enemy: acting } = *after;
     for to in bits(acting.archers) {
         for from in bits(lines.near(to)) {
             undo_move(after, Move { from, to }, visit);
@@ -164,10 +132,7 @@ pub(super) fn before(lines: &Lines, after: &Placement, visit: &mut impl FnMut(&P
         for fresh in bits(acting.archers & home(!mover) & !acting.marked) {
             let placement = Placement {
                 mover: !mover,
-                own: Army {
-                    archers: acting.archers & !(1 << fresh),
-                    marked: acting.marked | 1 << unmarked,
-                },
+                own: Army { archers: acting.archers & !(1 << fresh), marked: acting.marked | 1 << unmarked },
                 enemy: waiting,
             };
             if !is_over(&placement) {
@@ -181,8 +146,5 @@ pub(super) fn before(lines: &Lines, after: &Placement, visit: &mut impl FnMut(&P
 #[inline(always)]
 fn moved(army: Army, from: u32, to: u32) -> Army {
     let mark = army.marked >> from & 1;
-    Army {
-        archers: army.archers & !(1 << from) | 1 << to,
-        marked: army.marked & !(1 << from) | mark << to,
-    }
+    Army { archers: army.archers & !(1 << from) | 1 << to, marked: army.marked & !(1 << from) | mark << to }
 }

@@ -57,13 +57,7 @@ impl Endgames<Jarmo> for RealTables {
         position.force()
     }
 
-    fn way_forward(
-        &self,
-        game: &Jarmo,
-        position: &JarmoPosition,
-        winning: &[Action],
-        stream: &mut Stream,
-    ) -> Action {
+    fn way_forward(&self, game: &Jarmo, position: &JarmoPosition, winning: &[Action], stream: &mut Stream) -> Action {
         self.tables.way_forward(game, position, winning, stream)
     }
 

@@ -46,10 +46,9 @@ impl Hold {
         match byte & !WAITING {
             NO => Hold::No,
             YES => Hold::Yes,
-            unless => Hold::Unless {
-                index: (unless - UNLESS) / SHUTTLE_LIMIT,
-                streak: (unless - UNLESS) % SHUTTLE_LIMIT + 1,
-            },
+            unless => {
+                Hold::Unless { index: (unless - UNLESS) / SHUTTLE_LIMIT, streak: (unless - UNLESS) % SHUTTLE_LIMIT + 1 }
+            }
         }
     }
 }

@@ -3,9 +3,7 @@
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::SeqCst;
 
-use super::actions::{
-    Move, after_deploys, after_move, may_pass, moves, nth_move, passed, single_move,
-};
+use super::actions::{Move, after_deploys, after_move, may_pass, moves, nth_move, passed, single_move};
 use super::hold::Hold;
 use super::layer::{HeldLayer, Layout};
 use crate::tables::index::{LEAST_FORCE, Material, Placement};
@@ -94,10 +92,7 @@ impl Known<'_> {
         if streak == SHUTTLE_LIMIT && self.holds_by_pass(placement) {
             return Hold::Yes;
         }
-        Hold::Unless {
-            index: index as u8,
-            streak,
-        }
+        Hold::Unless { index: index as u8, streak }
     }
 
     /// The longest streak with which the bound side may have made the move that led to `next`, so that it holds;
@@ -148,8 +143,7 @@ impl Known<'_> {
     /// row end the game, and the free side may have passed before or pass next.
     #[inline(always)]
     pub(super) fn holds_after_pass(&self, placement: &Placement) -> bool {
-        self.flags(placement) & LOSES == 0
-            && (score_difference(placement) <= 0 || !may_pass(self.lines, placement))
+        self.flags(placement) & LOSES == 0 && (score_difference(placement) <= 0 || !may_pass(self.lines, placement))
     }
 
     /// Visits the placements after all actions of the free side, which is to move, in a game that is not over:

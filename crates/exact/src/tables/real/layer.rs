@@ -60,20 +60,14 @@ impl Layout {
         }
         let [size, other] = ends;
         assert_eq!(size, other, "both players have the same placements");
-        Layout {
-            layer,
-            starts,
-            size,
-        }
+        Layout { layer, starts, size }
     }
 
     /// The number of a placement among those with the same player to move.
     #[inline(always)]
     pub(super) fn place(&self, placement: &Placement) -> usize {
-        let (number, within) = self
-            .layer
-            .place(placement)
-            .expect("the placement has this force, and both players have archers");
+        let (number, within) =
+            self.layer.place(placement).expect("the placement has this force, and both players have archers");
         self.starts[number] + within
     }
 
@@ -97,12 +91,7 @@ pub(super) struct HeldLayer {
 
 impl HeldLayer {
     /// Opens the file and verifies its checksum.
-    pub(super) fn open(
-        folder: &Path,
-        owner: Owner,
-        bound: Player,
-        force: u32,
-    ) -> Result<HeldLayer, ExactError> {
+    pub(super) fn open(folder: &Path, owner: Owner, bound: Player, force: u32) -> Result<HeldLayer, ExactError> {
         let path = finished_path(folder, bound, force);
         if !path.exists() {
             return Err(ExactError::new("is missing; build it first").at(&path));
@@ -149,12 +138,7 @@ impl Unfinished {
         let existed = path.exists();
         let open = || {
             let mut options = File::options();
-            let file = options
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(&path)?;
+            let file = options.read(true).write(true).create(true).truncate(false).open(&path)?;
             // Writing to a hole on a full disk would end the process.
             allocate(&file, layout.file_size() as u64)?;
             let map = map_mut(&file)?;

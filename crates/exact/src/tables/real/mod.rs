@@ -82,9 +82,7 @@ pub fn build_real(
                 bound,
                 lower: &lower,
                 layout: &layout,
-                table: tables
-                    .bytes(force)
-                    .expect("all forces have tables or files"),
+                table: tables.bytes(force).expect("all forces have tables or files"),
             };
             solver.solve(&mut file, &mut |stage| tell(progress(force, stage)));
             file.finish(&finished_path(folder, bound, force))?;
@@ -180,11 +178,7 @@ impl Holds {
             let what = "has no files of bare positions held; build them first";
             return Err(ExactError::new(what).at(folder));
         }
-        Ok(Holds {
-            lines,
-            board: game.board().clone(),
-            sides,
-        })
+        Ok(Holds { lines, board: game.board().clone(), sides })
     }
 
     /// The highest force of which there is a file for this side.
@@ -209,22 +203,14 @@ impl Holds {
         if self.force(bound)? < position.force() {
             return None;
         }
-        let known = Known {
-            lines: &self.lines,
-            bound,
-            lower: &self.sides[bound.index()],
-            top: None,
-        };
-        let last = position
-            .shuttle(bound)
-            .last_move()
-            .and_then(|(action, streak)| match self.board.decode(action) {
-                BoardAction::Move { from, to } => {
-                    let (from, to) = (from.index() as u32, to.index() as u32);
-                    Some((Move { from, to }, streak))
-                }
-                _ => None,
-            });
+        let known = Known { lines: &self.lines, bound, lower: &self.sides[bound.index()], top: None };
+        let last = position.shuttle(bound).last_move().and_then(|(action, streak)| match self.board.decode(action) {
+            BoardAction::Move { from, to } => {
+                let (from, to) = (from.index() as u32, to.index() as u32);
+                Some((Move { from, to }, streak))
+            }
+            _ => None,
+        });
         Some(match placement.mover == bound {
             true => known.holds_before(&placement, last),
             false if position.shuttle(bound) == Shuttle::PASS => known.holds_after_pass(&placement),

@@ -14,9 +14,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use rayon::prelude::*;
 
-use super::actions::{
-    after_deploys, after_move, before, may_pass, moves, nth_move, passed, single_move, undo_move,
-};
+use super::actions::{after_deploys, after_move, before, may_pass, moves, nth_move, passed, single_move, undo_move};
 use super::hold::{Hold, WAITING};
 use super::known::{DEPENDS, Known, LOSES, Top};
 use super::layer::{HEADER, HeldLayer, Layout, Unfinished};
@@ -117,18 +115,9 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     fn of(solver: &Solver<'a>, map: &'a mut [u8]) -> Work<'a> {
         let (codes, flags) = atomics(&mut map[HEADER..]).split_at(solver.layout.size);
-        let top = Top {
-            layout: solver.layout,
-            codes,
-            flags,
-        };
+        let top = Top { layout: solver.layout, codes, flags };
         Work {
-            known: Known {
-                lines: solver.lines,
-                bound: solver.bound,
-                lower: solver.lower,
-                top: Some(top),
-            },
+            known: Known { lines: solver.lines, bound: solver.bound, lower: solver.lower, top: Some(top) },
             layout: solver.layout,
             table: solver.table,
             codes,
@@ -137,10 +126,7 @@ impl<'a> Work<'a> {
     }
 
     fn block(&self, number: usize) -> (&'a Block, usize) {
-        (
-            &self.layout.layer.blocks()[number],
-            self.layout.starts[number],
-        )
+        (&self.layout.layer.blocks()[number], self.layout.starts[number])
     }
 
     fn set_flag(&self, place: usize, flag: u8) {
@@ -248,10 +234,7 @@ impl<'a> Work<'a> {
         }
         // A single action of all may leave a pass that holds as well.
         if count == 1 && !depends && single_move(self.known.lines, placement).is_none() {
-            let held = Hold::Unless {
-                index: only,
-                streak: SHUTTLE_LIMIT,
-            };
+            let held = Hold::Unless { index: only, streak: SHUTTLE_LIMIT };
             return held.byte() | WAITING;
         }
         Hold::Yes.byte() | WAITING
@@ -283,10 +266,7 @@ impl<'a> Work<'a> {
             .par_chunks_exact(block.columns)
             .enumerate()
             .map(|(row, cells)| self.round_of_row(block, row, cells))
-            .reduce(
-                || (0, 0),
-                |(waited, lowered), (more, lower)| (waited + more, lowered + lower),
-            )
+            .reduce(|| (0, 0), |(waited, lowered), (more, lower)| (waited + more, lowered + lower))
     }
 
     fn round_of_row(&self, block: &Block, row: usize, cells: &[AtomicU8]) -> (u64, u64) {
@@ -400,15 +380,8 @@ fn each_of_row(block: &Block, row: usize, mut visit: impl FnMut(usize, &Placemen
         let archers = expand(set, &places);
         let mut pattern = (1_u32 << own.marks) - 1;
         for column in first..first + own.patterns() {
-            let own_army = Army {
-                archers,
-                marked: pick(pattern, archers),
-            };
-            let placement = Placement {
-                mover,
-                own: own_army,
-                enemy,
-            };
+            let own_army = Army { archers, marked: pick(pattern, archers) };
+            let placement = Placement { mover, own: own_army, enemy };
             visit(column, &placement);
             if own.marks > 0 {
                 pattern = next(pattern);

@@ -43,13 +43,8 @@ impl Origin {
                 own.marks += 1;
             }
         }
-        let possible =
-            usize::from(enemy.archers) <= MOST && own.archers > 0 && own.marks <= own.archers;
-        possible.then_some(Material {
-            mover: !mover,
-            own,
-            enemy,
-        })
+        let possible = usize::from(enemy.archers) <= MOST && own.archers > 0 && own.marks <= own.archers;
+        possible.then_some(Material { mover: !mover, own, enemy })
     }
 }
 
@@ -126,9 +121,7 @@ pub(super) fn scan(
     for (offset, cells) in bytes.chunks_exact(block.columns).enumerate() {
         let mut row = None;
         for (stride, cells) in cells.chunks(STRIDE).enumerate() {
-            let any = cells
-                .iter()
-                .fold(false, |any, &byte| any | (byte == won) | (byte == lost));
+            let any = cells.iter().fold(false, |any, &byte| any | (byte == won) | (byte == lost));
             if !any {
                 continue;
             }
@@ -170,8 +163,7 @@ impl Row {
             deploy_count: 0,
         };
         for circle in bits(marked) {
-            row.captures[row.capture_count] =
-                (1 << circle, pattern(marked & !(1 << circle), archers));
+            row.captures[row.capture_count] = (1 << circle, pattern(marked & !(1 << circle), archers));
             row.capture_count += 1;
         }
         // A redeploy takes the mark of the lowest marked archer on the goal row.
@@ -200,10 +192,7 @@ impl Row {
     ) {
         let own = block.material.own;
         let patterns = own.patterns();
-        let waiting = expand(
-            columns.sets[usize::from(own.archers)][column / patterns],
-            &self.places,
-        );
+        let waiting = expand(columns.sets[usize::from(own.archers)][column / patterns], &self.places);
         let marks = columns.patterns[usize::from(own.marks)][column % patterns];
         let [quiet, capture, deploy] = targets;
         let [quiet_bins, capture_bins, deploy_bins] = bins;
@@ -278,54 +267,31 @@ fn column_of(material: &Material, free: u32, marks: u32) -> usize {
 
 /// Undoes every possible last move and updates the position before it.
 #[inline(always)]
-fn undo_moves(
-    step: Spread<'_>,
-    block: &Block,
-    origin: Origin,
-    item: Item,
-    cells: &mut [u8],
-    written: &mut Distances,
-) {
+fn undo_moves(step: Spread<'_>, block: &Block, origin: Origin, item: Item, cells: &mut [u8], written: &mut Distances) {
     let material = &block.material;
     let (waiting, acting) = (item.waiting(), item.acting());
     let marks = item.acting_marks();
     let closed = waiting | acting | goal(material.mover); // no move starts there
-    let moved = if origin == Origin::Capture {
-        waiting & acting
-    } else {
-        acting
-    };
+    let moved = if origin == Origin::Capture { waiting & acting } else { acting };
     let others = acting & !(waiting & acting);
     let free = compress(others, waiting);
     for (index, to) in bits(acting).enumerate() {
         if moved >> to & 1 == 0 {
             continue;
         }
-        let rest = if origin == Origin::Capture {
-            free
-        } else {
-            free & !(1 << squeeze(to, waiting))
-        };
+        let rest = if origin == Origin::Capture { free } else { free & !(1 << squeeze(to, waiting)) };
         for from in bits(step.lines.near(to) & !closed) {
             let before = rest | 1 << squeeze(from, waiting);
             let column = if material.own.marks == 0 {
                 rank(before, material.own.archers.into())
             } else {
-                let marks = moved_pattern(
-                    marks,
-                    index,
-                    (acting & ((1 << from) - 1) & !(1 << to)).count_ones(),
-                );
+                let marks = moved_pattern(marks, index, (acting & ((1 << from) - 1) & !(1 << to)).count_ones());
                 column_of(material, before, marks)
             };
             let army = || {
                 let archers = acting & !(1 << to) | 1 << from;
                 let marked = pick(marks, acting);
-                let marked = if marked >> to & 1 == 1 {
-                    marked & !(1 << to) | 1 << from
-                } else {
-                    marked
-                };
+                let marked = if marked >> to & 1 == 1 { marked & !(1 << to) | 1 << from } else { marked };
                 (archers, marked)
             };
             update(step, block, item, army, &mut cells[column], written);
@@ -365,10 +331,7 @@ fn update(
         let placement = Placement {
             mover: block.material.mover,
             own: Army { archers, marked },
-            enemy: Army {
-                archers: item.waiting(),
-                marked: pick(item.waiting_marks(), item.waiting()),
-            },
+            enemy: Army { archers: item.waiting(), marked: pick(item.waiting_marks(), item.waiting()) },
         };
         let plies = (step.plies + 1).max(longest_below(step.lines, step.lower, &placement));
         *cell = code::lost(plies);

@@ -4,9 +4,7 @@
 use super::Layers;
 use crate::tables::code::{self, ActionCounters, OVER_DRAWN};
 use crate::tables::index::{Army, Block, Placement, army};
-use crate::tables::lines::{
-    Lines, deploy_places, each_lowering_capture, goal, is_over, score_difference,
-};
+use crate::tables::lines::{Lines, deploy_places, each_lowering_capture, goal, is_over, score_difference};
 use crate::tables::subsets::{expand, next, pick, places_outside};
 use jarmo_core::game::Verdict;
 
@@ -34,10 +32,7 @@ pub(super) fn fill(
             for cell in cells {
                 let placement = Placement {
                     mover: block.material.mover,
-                    own: Army {
-                        archers: own,
-                        marked: pick(pattern, own),
-                    },
+                    own: Army { archers: own, marked: pick(pattern, own) },
                     enemy,
                 };
                 *cell = first_byte(lines, counters, lower, &placement);
@@ -51,12 +46,7 @@ pub(super) fn fill(
 }
 
 #[inline(always)]
-fn first_byte(
-    lines: &Lines,
-    counters: ActionCounters,
-    lower: &Layers<'_>,
-    placement: &Placement,
-) -> u8 {
+fn first_byte(lines: &Lines, counters: ActionCounters, lower: &Layers<'_>, placement: &Placement) -> u8 {
     if is_over(placement) {
         return match score_difference(placement) {
             1.. => code::won(0),
@@ -64,8 +54,7 @@ fn first_byte(
             _ => code::lost(0),
         };
     }
-    let mut actions =
-        lines.moves(placement.mover, placement.own.archers) + deploy_places(placement).count_ones();
+    let mut actions = lines.moves(placement.mover, placement.own.archers) + deploy_places(placement).count_ones();
     if placement.enemy.archers.is_power_of_two() && attacks_last(lines, placement) {
         // This captures the opponent's last archer, which ends the game without points for the opponent.
         return code::won(1);

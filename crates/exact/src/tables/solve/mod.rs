@@ -53,9 +53,7 @@ impl<'a> Layers<'a> {
             assert_eq!(bytes.len(), layer.size(), "one byte per position");
             (layer, bytes)
         });
-        Layers {
-            layers: layers.collect(),
-        }
+        Layers { layers: layers.collect() }
     }
 
     /// The value of a placement in one of the layers.
@@ -96,10 +94,7 @@ const BESIDES: u64 = 512 << 20;
 pub(super) fn memory_of(layer: &Layer) -> (u64, u64) {
     let plan = Plan::of(layer);
     let largest = (0..layer.blocks().len()).map(|number| {
-        let others = targets(&plan, layer, number)
-            .into_iter()
-            .flatten()
-            .map(|target| target.count());
+        let others = targets(&plan, layer, number).into_iter().flatten().map(|target| target.count());
         let own = plan.blocks[number].count().min(2 * BATCH);
         own + others.sum::<usize>()
     });
@@ -144,27 +139,13 @@ impl<'a> Solver<'a> {
     }
 
     /// The pages of this layer that may take `memory` bytes in all, with the others in `spill`.
-    pub(super) fn pages(
-        &self,
-        memory: u64,
-        spill: Spill,
-        save_every: std::time::Duration,
-    ) -> io::Result<Pages> {
-        Pages::on_disk(
-            self.layer,
-            memory.saturating_sub(BESIDES),
-            spill,
-            save_every,
-        )
+    pub(super) fn pages(&self, memory: u64, spill: Spill, save_every: std::time::Duration) -> io::Result<Pages> {
+        Pages::on_disk(self.layer, memory.saturating_sub(BESIDES), spill, save_every)
     }
 
     /// Solves the layer. Afterwards all pages are final, and saved if they have files. Returns the longest
     /// distance.
-    pub(super) fn solve(
-        &self,
-        pages: &mut Pages,
-        tell: &mut dyn FnMut(Progress),
-    ) -> Result<u32, ExactError> {
+    pub(super) fn solve(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<u32, ExactError> {
         self.fill(pages, tell)?;
         self.propagate(pages, tell)?;
         self.close(pages, tell)?;
@@ -176,10 +157,7 @@ impl<'a> Solver<'a> {
     fn fill(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<(), ExactError> {
         let never = vec![0; self.layer.blocks().len()];
         for block in pages.plan.blocks.clone() {
-            let numbers: Vec<usize> = block
-                .numbers()
-                .filter(|&number| pages.pages[number].includes == 0)
-                .collect();
+            let numbers: Vec<usize> = block.numbers().filter(|&number| pages.pages[number].includes == 0).collect();
             for batch in numbers.chunks(BATCH) {
                 pages.load(batch, &[], &never)?;
                 each_of(pages, &block, batch, |number, page| {
@@ -206,11 +184,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Propagates results until none is left.
-    fn propagate(
-        &self,
-        pages: &mut Pages,
-        tell: &mut dyn FnMut(Progress),
-    ) -> Result<(), ExactError> {
+    fn propagate(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<(), ExactError> {
         let sources = self.order.len() as u32;
         let mut workers: Vec<Bins> = (0..PARTS).map(|_| Bins::default()).collect();
         loop {
@@ -221,10 +195,7 @@ impl<'a> Solver<'a> {
             self.spread(pages, step, &mut workers)?;
             pages.time += 1;
             pages.save_if_due()?;
-            tell(Progress::Step(
-                step,
-                f64::from(place + 1) / f64::from(sources),
-            ));
+            tell(Progress::Step(step, f64::from(place + 1) / f64::from(sources)));
         }
     }
 
@@ -268,12 +239,7 @@ impl<'a> Solver<'a> {
         }
         let targets = targets(&pages.plan, self.layer, source);
         let number = |target: BlockPages| self.layer.block_of(&target.block.material);
-        for block in targets
-            .into_iter()
-            .flatten()
-            .filter_map(number)
-            .chain([source])
-        {
+        for block in targets.into_iter().flatten().filter_map(number).chain([source]) {
             pages.read_ahead(block);
         }
     }
@@ -283,21 +249,15 @@ impl<'a> Solver<'a> {
         let now = pages.time;
         let source = self.source(now);
         let block = pages.plan.blocks[source];
-        let wanted: Vec<usize> = block
-            .numbers()
-            .filter(|&number| pages.pages[number].distances.has(step))
-            .collect();
+        let wanted: Vec<usize> = block.numbers().filter(|&number| pages.pages[number].distances.has(step)).collect();
         if wanted.is_empty() {
             return Ok(());
         }
         self.read_ahead(pages);
         let targets = targets(&pages.plan, self.layer, source);
         let next_use = self.next_use(&pages.plan, now);
-        let keep: Vec<usize> = targets
-            .iter()
-            .flatten()
-            .filter_map(|target| self.layer.block_of(&target.block.material))
-            .collect();
+        let keep: Vec<usize> =
+            targets.iter().flatten().filter_map(|target| self.layer.block_of(&target.block.material)).collect();
         for bins in workers.iter_mut() {
             for (bins, target) in bins.iter_mut().zip(&targets) {
                 *bins = vec![Vec::new(); target.map_or(0, |target| target.count())];
@@ -308,22 +268,19 @@ impl<'a> Solver<'a> {
             pages.load(batch, &keep, &next_use)?;
             let part = batch.len().div_ceil(PARTS);
             let held = &pages.pages;
-            batch
-                .par_chunks(part)
-                .zip(workers.par_iter_mut())
-                .for_each(|(numbers, bins)| {
-                    for &number in numbers {
-                        back::scan(
-                            &self.columns,
-                            &block.block,
-                            block.first_row(number),
-                            &held[number].bytes,
-                            step,
-                            &targets,
-                            bins,
-                        );
-                    }
-                });
+            batch.par_chunks(part).zip(workers.par_iter_mut()).for_each(|(numbers, bins)| {
+                for &number in numbers {
+                    back::scan(
+                        &self.columns,
+                        &block.block,
+                        block.first_row(number),
+                        &held[number].bytes,
+                        step,
+                        &targets,
+                        bins,
+                    );
+                }
+            });
             let items: usize = workers.iter().flatten().flatten().map(Vec::len).sum();
             if items >= ITEMS || batches.peek().is_none() {
                 self.update(pages, step, &targets, workers, &keep, &next_use)?;
@@ -343,12 +300,7 @@ impl<'a> Solver<'a> {
         next_use: &[u32],
     ) -> Result<(), ExactError> {
         let now = pages.time;
-        let spread = Spread {
-            lines: self.lines,
-            counters: self.counters,
-            lower: self.lower,
-            plies: step,
-        };
+        let spread = Spread { lines: self.lines, counters: self.counters, lower: self.lower, plies: step };
         for origin in Origin::ALL {
             let Some(target) = &targets[origin as usize] else {
                 continue;
@@ -387,10 +339,7 @@ impl<'a> Solver<'a> {
     fn close(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<(), ExactError> {
         let never = vec![0; self.layer.blocks().len()];
         for block in pages.plan.blocks.clone() {
-            let numbers: Vec<usize> = block
-                .numbers()
-                .filter(|&number| pages.pages[number].includes != FINAL)
-                .collect();
+            let numbers: Vec<usize> = block.numbers().filter(|&number| pages.pages[number].includes != FINAL).collect();
             for batch in numbers.chunks(BATCH) {
                 pages.load(batch, &[], &never)?;
                 each_of(pages, &block, batch, |_, page| {
@@ -423,12 +372,7 @@ impl<'a> Solver<'a> {
 }
 
 /// Does something to some pages of a block, which are in memory, in parallel.
-fn each_of(
-    pages: &mut Pages,
-    block: &BlockPages,
-    numbers: &[usize],
-    work: impl Fn(usize, &mut Page) + Sync,
-) {
+fn each_of(pages: &mut Pages, block: &BlockPages, numbers: &[usize], work: impl Fn(usize, &mut Page) + Sync) {
     pages.pages[block.numbers()]
         .par_iter_mut()
         .zip(block.numbers())
@@ -449,14 +393,9 @@ fn columns() -> Columns {
         std::array::from_fn(|size| {
             let first = (1_u32 << size) - 1;
             let next = |&set: &u32| Some(if set == 0 { 0 } else { subsets::next(set) });
-            std::iter::successors(Some(first), next)
-                .take(choose(places, size))
-                .collect()
+            std::iter::successors(Some(first), next).take(choose(places, size)).collect()
         })
     };
     const FREE: usize = jarmo_core::games::board::CIRCLES - 1; // the opponent has an archer
-    Columns {
-        sets: all(FREE),
-        patterns: all(MOST),
-    }
+    Columns { sets: all(FREE), patterns: all(MOST) }
 }

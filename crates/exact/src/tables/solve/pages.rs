@@ -65,11 +65,7 @@ impl Plan {
         for block in layer.blocks() {
             let rows = size / block.columns;
             let end = block.start + block.size();
-            blocks.push(BlockPages {
-                block: *block,
-                first: places.len(),
-                rows,
-            });
+            blocks.push(BlockPages { block: *block, first: places.len(), rows });
             places.extend(
                 (block.start..end)
                     .step_by(rows * block.columns)
@@ -138,21 +134,11 @@ impl Pages {
     }
 
     /// The pages of a layer, of which at most `memory` bytes are in memory, and the others in `spill`.
-    pub(crate) fn on_disk(
-        layer: &Layer,
-        memory: u64,
-        mut spill: Spill,
-        save_every: Duration,
-    ) -> io::Result<Pages> {
+    pub(crate) fn on_disk(layer: &Layer, memory: u64, mut spill: Spill, save_every: Duration) -> io::Result<Pages> {
         let plan = Plan::of(layer);
         let most = (memory / plan.largest() as u64) as usize;
         let (time, entries) = spill.take_saved();
-        let disk = Disk {
-            writer: Writer::start(&spill)?,
-            spill,
-            save_every,
-            saved: Instant::now(),
-        };
+        let disk = Disk { writer: Writer::start(&spill)?, spill, save_every, saved: Instant::now() };
         let mut pages = Pages::new(plan, most, Some(disk));
         pages.time = time;
         for (page, entry) in pages.pages.iter_mut().zip(entries) {
@@ -185,12 +171,7 @@ impl Pages {
 
     /// Brings pages, in order of their numbers, into memory. These and the pages of the blocks `keep` stay
     /// there; if there is no room, others leave, those of the block with the largest `next_use` first.
-    pub(super) fn load(
-        &mut self,
-        wanted: &[usize],
-        keep: &[usize],
-        next_use: &[u32],
-    ) -> io::Result<()> {
+    pub(super) fn load(&mut self, wanted: &[usize], keep: &[usize], next_use: &[u32]) -> io::Result<()> {
         if wanted.iter().any(|&page| self.pages[page].on_its_way) {
             self.receive_all()?;
         }
@@ -240,13 +221,7 @@ impl Pages {
     }
 
     /// Sees to it that `count` buffers are free.
-    fn make_room(
-        &mut self,
-        count: usize,
-        wanted: &[usize],
-        keep: &[usize],
-        next_use: &[u32],
-    ) -> io::Result<()> {
+    fn make_room(&mut self, count: usize, wanted: &[usize], keep: &[usize], next_use: &[u32]) -> io::Result<()> {
         let room = |pages: &Pages| pages.free.len() + pages.most - pages.made;
         let under_way = |pages: &Pages| pages.disk.as_ref().map_or(0, |disk| disk.writer.under_way);
         let lacking = count.saturating_sub(room(self) + under_way(self));
@@ -255,10 +230,7 @@ impl Pages {
             self.push_out(lacking.max(4 * TOGETHER), wanted, keep, next_use);
         }
         while room(self) < count {
-            assert!(
-                under_way(self) > 0,
-                "the pages needed at a time fit into memory"
-            );
+            assert!(under_way(self) > 0, "the pages needed at a time fit into memory");
             self.receive()?;
         }
         Ok(())
@@ -266,16 +238,11 @@ impl Pages {
 
     /// Removes up to `count` pages from memory; changed ones are sent to the writer.
     fn push_out(&mut self, count: usize, wanted: &[usize], keep: &[usize], next_use: &[u32]) {
-        let mut blocks: Vec<usize> = (0..self.plan.blocks.len())
-            .filter(|block| !keep.contains(block))
-            .collect();
+        let mut blocks: Vec<usize> = (0..self.plan.blocks.len()).filter(|block| !keep.contains(block)).collect();
         blocks.sort_by_key(|&block| std::cmp::Reverse(next_use[block]));
         let mut left = count;
         let mut changed = Vec::new();
-        for number in blocks
-            .into_iter()
-            .flat_map(|block| self.plan.blocks[block].numbers())
-        {
+        for number in blocks.into_iter().flat_map(|block| self.plan.blocks[block].numbers()) {
             let page = &mut self.pages[number];
             if left == 0 {
                 break;
@@ -319,11 +286,7 @@ impl Pages {
     }
 
     fn receive_all(&mut self) -> io::Result<()> {
-        while self
-            .disk
-            .as_ref()
-            .is_some_and(|disk| disk.writer.under_way > 0)
-        {
+        while self.disk.as_ref().is_some_and(|disk| disk.writer.under_way > 0) {
             self.receive()?;
         }
         Ok(())
@@ -346,24 +309,14 @@ impl Pages {
         let time = self.time;
         let mut changed = self.pages.iter_mut().enumerate();
         loop {
-            let together: Vec<(usize, &mut Page)> = changed
-                .by_ref()
-                .filter(|(_, page)| page.changed)
-                .take(TOGETHER)
-                .collect();
+            let together: Vec<(usize, &mut Page)> =
+                changed.by_ref().filter(|(_, page)| page.changed).take(TOGETHER).collect();
             if together.is_empty() {
                 break;
             }
             let pages: Vec<_> = together
                 .iter()
-                .map(|(number, page)| {
-                    (
-                        *number,
-                        &*page.bytes,
-                        page.includes.max(time),
-                        page.distances,
-                    )
-                })
+                .map(|(number, page)| (*number, &*page.bytes, page.includes.max(time), page.distances))
                 .collect();
             disk.spill.write(&pages)?;
             for (_, page) in together {

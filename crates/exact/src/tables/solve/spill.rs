@@ -53,11 +53,7 @@ pub(super) struct Entry {
 
 impl Entry {
     fn of(page: usize, bytes: &[u8], includes: u32, distances: Distances) -> Entry {
-        let mut entry = Entry {
-            checksum: 0,
-            includes,
-            distances,
-        };
+        let mut entry = Entry { checksum: 0, includes, distances };
         entry.checksum = entry.checksum_of(page, bytes);
         entry
     }
@@ -81,9 +77,7 @@ impl Entry {
         Entry {
             checksum: u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")),
             includes: u32::from_le_bytes(bytes[8..12].try_into().expect("four bytes")),
-            distances: Distances(u128::from_le_bytes(
-                bytes[16..].try_into().expect("sixteen bytes"),
-            )),
+            distances: Distances(u128::from_le_bytes(bytes[16..].try_into().expect("sixteen bytes"))),
         }
     }
 }
@@ -121,29 +115,18 @@ impl Spill {
         let ended = "is truncated";
         read_at(&files.side, &mut head, 0).map_err(|_| damaged(&files.side_path, ended))?;
         if head != files.head(owner, layer) {
-            return Err(damaged(
-                &files.side_path,
-                "belongs to another build or is damaged",
-            ));
+            return Err(damaged(&files.side_path, "belongs to another build or is damaged"));
         }
         let mut entries = vec![0; files.sizes.len() * ENTRY];
-        read_at(&files.side, &mut entries, ENTRIES)
-            .map_err(|_| damaged(&files.side_path, ended))?;
+        read_at(&files.side, &mut entries, ENTRIES).map_err(|_| damaged(&files.side_path, ended))?;
         let mut entries: Vec<Entry> = entries.chunks_exact(ENTRY).map(Entry::from_bytes).collect();
-        let unsound = files
-            .unsound(&entries)
-            .map_err(ExactError::io(&files.table_path))?;
-        let restored = files
-            .restore(&mut entries, &unsound)
-            .map_err(ExactError::io(&files.side_path))?;
+        let unsound = files.unsound(&entries).map_err(ExactError::io(&files.table_path))?;
+        let restored = files.restore(&mut entries, &unsound).map_err(ExactError::io(&files.side_path))?;
         if restored < unsound.len() {
             return Err(damaged(&files.table_path, "is damaged"));
         }
         let time = SAVES.iter().filter_map(|&at| files.saved_time(at)).max();
-        Ok(Spill {
-            files: Arc::new(files),
-            saved: Some((time.unwrap_or(0), entries)),
-        })
+        Ok(Spill { files: Arc::new(files), saved: Some((time.unwrap_or(0), entries)) })
     }
 
     /// Creates empty files; room for the whole table is taken at once.
@@ -157,10 +140,7 @@ impl Spill {
             .and_then(|()| write_at(&files.side, &files.head(owner, layer), 0))
             .map_err(ExactError::io(&files.side_path))?;
         let entries = vec![Entry::default(); files.sizes.len()];
-        Ok(Spill {
-            files: Arc::new(files),
-            saved: Some((0, entries)),
-        })
+        Ok(Spill { files: Arc::new(files), saved: Some((0, entries)) })
     }
 
     /// The time of the last save and the entry of every page, once.
@@ -191,25 +171,15 @@ impl Spill {
         let mut record = [time.to_le_bytes(), time.to_le_bytes()].concat();
         record.extend(xxh3_64(&record).to_le_bytes());
         // The slot of the older save is replaced.
-        let newest = SAVES
-            .into_iter()
-            .max_by_key(|&at| self.files.saved_time(at).unwrap_or(0));
+        let newest = SAVES.into_iter().max_by_key(|&at| self.files.saved_time(at).unwrap_or(0));
         let older = SAVES.into_iter().find(|&at| Some(at) != newest);
         write_at(side, &record, older.expect("there are two"))?;
         side.sync_data()
     }
 
     /// Makes the solved layer a table: header, sync, rename.
-    pub(crate) fn finish(
-        self,
-        folder: &Path,
-        owner: Owner,
-        layer: &Layer,
-        longest: u32,
-    ) -> Result<(), ExactError> {
-        let Files {
-            table, side_path, ..
-        } = &*self.files;
+    pub(crate) fn finish(self, folder: &Path, owner: Owner, layer: &Layer, longest: u32) -> Result<(), ExactError> {
+        let Files { table, side_path, .. } = &*self.files;
         seal_finished::<Jarmo>(folder, table, owner, layer, longest)?;
         std::fs::remove_file(side_path).map_err(ExactError::io(side_path))
     }
@@ -218,16 +188,12 @@ impl Spill {
 impl Files {
     fn open(folder: &Path, layer: &Layer, new: bool) -> Result<Files, ExactError> {
         let open = |path: &Path| {
-            OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(new)
-                .truncate(new)
-                .open(path)
-                .map_err(|error| match error.kind() {
-                    io::ErrorKind::NotFound => ExactError::missing().at(path),
-                    _ => ExactError::io(path)(error),
-                })
+            OpenOptions::new().read(true).write(true).create(new).truncate(new).open(path).map_err(|error| match error
+                .kind()
+            {
+                io::ErrorKind::NotFound => ExactError::missing().at(path),
+                _ => ExactError::io(path)(error),
+            })
         };
         let plan = Plan::of(layer);
         let places = || (0..plan.len()).map(|page| plan.place(page));
@@ -238,9 +204,7 @@ impl Files {
             table: open(&table_path)?,
             side_path,
             table_path,
-            starts: places()
-                .map(|place| (HEADER + place.start) as u64)
-                .collect(),
+            starts: places().map(|place| (HEADER + place.start) as u64).collect(),
             sizes: places().map(|place| place.len()).collect(),
             copy: (ENTRIES + (plan.len() * ENTRY) as u64).next_multiple_of(4096),
         })
@@ -268,17 +232,14 @@ impl Files {
 
     /// The pages whose bytes do not match their entries.
     fn unsound(&self, entries: &[Entry]) -> io::Result<Vec<usize>> {
-        let sound = entries
-            .par_iter()
-            .enumerate()
-            .map_init(Vec::new, |bytes, (page, entry)| {
-                if entry.includes == 0 {
-                    return Ok(entry == &Entry::default());
-                }
-                bytes.resize(self.sizes[page], 0);
-                read_at(&self.table, bytes, self.starts[page])?;
-                Ok(entry.checksum_of(page, bytes) == entry.checksum)
-            });
+        let sound = entries.par_iter().enumerate().map_init(Vec::new, |bytes, (page, entry)| {
+            if entry.includes == 0 {
+                return Ok(entry == &Entry::default());
+            }
+            bytes.resize(self.sizes[page], 0);
+            read_at(&self.table, bytes, self.starts[page])?;
+            Ok(entry.checksum_of(page, bytes) == entry.checksum)
+        });
         let sound = sound.collect::<io::Result<Vec<bool>>>()?;
         Ok((0..sound.len()).filter(|&page| !sound[page]).collect())
     }
@@ -293,10 +254,7 @@ impl Files {
         let count = u64::from_le_bytes(head[..8].try_into().expect("eight bytes"));
         let mut at = self.copy + COPY_HEAD as u64;
         let mut restored = 0;
-        for item in head[8..]
-            .chunks_exact(8 + ENTRY)
-            .take(TOGETHER.min(count as usize))
-        {
+        for item in head[8..].chunks_exact(8 + ENTRY).take(TOGETHER.min(count as usize)) {
             let page = u64::from_le_bytes(item[..8].try_into().expect("eight bytes")) as usize;
             let Some(&size) = self.sizes.get(page) else {
                 break;
@@ -324,11 +282,7 @@ impl Files {
             .collect();
         let mut head = vec![0; COPY_HEAD];
         head[..8].copy_from_slice(&(pages.len() as u64).to_le_bytes());
-        for ((item, entry), (page, ..)) in head[8..]
-            .chunks_exact_mut(8 + ENTRY)
-            .zip(&entries)
-            .zip(pages)
-        {
+        for ((item, entry), (page, ..)) in head[8..].chunks_exact_mut(8 + ENTRY).zip(&entries).zip(pages) {
             item[..8].copy_from_slice(&(*page as u64).to_le_bytes());
             item[8..].copy_from_slice(&entry.to_bytes());
         }
@@ -381,28 +335,19 @@ impl Writer {
         let (send, receive) = sync_channel::<Vec<Outgoing>>(QUEUE);
         let (done, back): (Sender<_>, _) = channel();
         let files = spill.files.clone();
-        let thread = Builder::new()
-            .name("table writer".to_owned())
-            .spawn(move || {
-                for pages in receive {
-                    let written = {
-                        let pages: Vec<_> = pages
-                            .iter()
-                            .map(|out| (out.page, &*out.bytes, out.includes, out.distances))
-                            .collect();
-                        files.write(&pages)
-                    };
-                    if done.send((pages, written)).is_err() {
-                        break;
-                    }
+        let thread = Builder::new().name("table writer".to_owned()).spawn(move || {
+            for pages in receive {
+                let written = {
+                    let pages: Vec<_> =
+                        pages.iter().map(|out| (out.page, &*out.bytes, out.includes, out.distances)).collect();
+                    files.write(&pages)
+                };
+                if done.send((pages, written)).is_err() {
+                    break;
                 }
-            })?;
-        Ok(Writer {
-            send: Some(send),
-            back,
-            thread: Some(thread),
-            under_way: 0,
-        })
+            }
+        })?;
+        Ok(Writer { send: Some(send), back, thread: Some(thread), under_way: 0 })
     }
 
     /// Sends up to [`TOGETHER`] pages.

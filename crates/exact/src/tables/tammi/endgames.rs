@@ -31,9 +31,7 @@ impl Endgames<Tammi> for Tables<Tammi> {
             let found = &mut found[..positions.len()];
             self.proven_all(positions, found);
             let found = positions.iter().zip(found);
-            out.extend(
-                found.map(|(position, proven)| self.within_limit(game, position, (*proven)?)),
-            );
+            out.extend(found.map(|(position, proven)| self.within_limit(game, position, (*proven)?)));
         }
     }
 
@@ -56,13 +54,7 @@ impl Endgames<Tammi> for Tables<Tammi> {
     }
 
     /// The way of the fewest plies to the next capture or the end.
-    fn way_forward(
-        &self,
-        game: &Tammi,
-        position: &TammiPosition,
-        winning: &[Action],
-        _stream: &mut Stream,
-    ) -> Action {
+    fn way_forward(&self, game: &Tammi, position: &TammiPosition, winning: &[Action], _stream: &mut Stream) -> Action {
         let plies = |action: &&Action| {
             let mut next = *position;
             game.play(&mut next, **action);
@@ -84,12 +76,7 @@ impl Endgames<Tammi> for Tables<Tammi> {
 impl Tables<Tammi> {
     /// The result under the limit on the length of the game. `None` if the limit is so close that it could matter,
     /// here or after one action.
-    fn within_limit(
-        &self,
-        game: &Tammi,
-        position: &TammiPosition,
-        proven: Proven,
-    ) -> Option<Proven> {
+    fn within_limit(&self, game: &Tammi, position: &TammiPosition, proven: Proven) -> Option<Proven> {
         let longest = self.plies_up_to(Tammi::force(position));
         let far = game.plies_left(position).is_none_or(|left| left > longest);
         far.then(|| without_plies(proven))
@@ -100,10 +87,7 @@ impl Tables<Tammi> {
 fn without_plies(proven: Proven) -> Proven {
     match proven.is_over() {
         true => proven,
-        false => Proven {
-            plies: None,
-            ..proven
-        },
+        false => Proven { plies: None, ..proven },
     }
 }
 
@@ -119,10 +103,7 @@ impl HasEndgames for Tammi {
         Ok(open_shared(self, folder, &SHARED)?)
     }
 
-    fn build_quick_endgames(
-        &self,
-        folder: &Path,
-    ) -> Result<Option<Arc<dyn Endgames<Tammi>>>, ExactError> {
+    fn build_quick_endgames(&self, folder: &Path) -> Result<Option<Arc<dyn Endgames<Tammi>>>, ExactError> {
         Ok(Some(build_quick(self, folder, 4)?))
     }
 }

@@ -95,12 +95,7 @@ impl TammiLayer {
     /// Panics unless the force is 2 to 5.
     pub fn new(force: u32) -> TammiLayer {
         assert!(FORCES.contains(&force), "no tables have this force");
-        let mut layer = TammiLayer {
-            force,
-            blocks: Vec::new(),
-            by_key: vec![NO_BLOCK; KEYS],
-            size: 0,
-        };
+        let mut layer = TammiLayer { force, blocks: Vec::new(), by_key: vec![NO_BLOCK; KEYS], size: 0 };
         let force = force as usize;
         for own in 1..force {
             let enemy = force - own;
@@ -122,11 +117,7 @@ impl TammiLayer {
     fn push(&mut self, material: Material) {
         let digits = material.digits();
         self.by_key[material.key()] = self.blocks.len() as u8;
-        self.blocks.push(Block {
-            material,
-            start: self.size,
-            digits,
-        });
+        self.blocks.push(Block { material, start: self.size, digits });
         self.size += digits.iter().product::<usize>();
     }
 
@@ -158,11 +149,7 @@ impl TammiLayer {
     pub(super) fn board(&self, index: usize) -> [u32; 3] {
         assert!(index < self.size, "the layer has fewer placements");
         let number = self.blocks.partition_point(|block| block.start <= index) - 1;
-        let Block {
-            material,
-            start,
-            digits: values,
-        } = &self.blocks[number];
+        let Block { material, start, digits: values } = &self.blocks[number];
         let mut rest = index - start;
         let mut digits = [0; 5];
         for (digit, values) in digits.iter_mut().zip(values).rev() {
@@ -170,17 +157,13 @@ impl TammiLayer {
             rest /= values;
         }
         let set = |digit: usize, size| unrank_below(SQUARES, digits[digit], size);
-        let enemy_men = set(0, material.enemy[0] - material.first_row) << ROW
-            | set(1, material.first_row) << (INNER + ROW);
+        let enemy_men =
+            set(0, material.enemy[0] - material.first_row) << ROW | set(1, material.first_row) << (INNER + ROW);
         let own_men = spread(set(2, material.own[0]), enemy_men);
         let men = own_men | enemy_men;
         let own_kings = spread(set(3, material.own[1]), men);
         let enemy_kings = spread(set(4, material.enemy[1]), men | own_kings);
-        [
-            own_men | own_kings,
-            enemy_men | enemy_kings,
-            own_kings | enemy_kings,
-        ]
+        [own_men | own_kings, enemy_men | enemy_kings, own_kings | enemy_kings]
     }
 }
 

@@ -34,10 +34,7 @@ impl Solvable for Tammi {
     const FORCE_COUNTS: &'static str = "pieces";
     const FILES: &'static str = "tammi";
     const PLIES_TO: PliesTo = PliesTo::Capture;
-    const OTHER_RULES: [&'static str; 2] = [
-        "another limit on plies without a capture",
-        "; use another folder",
-    ];
+    const OTHER_RULES: [&'static str; 2] = ["another limit on plies without a capture", "; use another folder"];
 
     type Layer = TammiLayer;
     type Packed = NeverPacked;
@@ -100,12 +97,7 @@ impl Solvable for Tammi {
         (bytes, bytes)
     }
 
-    fn build_layer(
-        &self,
-        (): &(),
-        job: &Job<'_, Tammi>,
-        tell: &mut dyn FnMut(LayerEvent),
-    ) -> Result<(), ExactError> {
+    fn build_layer(&self, (): &(), job: &Job<'_, Tammi>, tell: &mut dyn FnMut(LayerEvent)) -> Result<(), ExactError> {
         let (bytes, longest) = solve::solve(self, &job.layer, job.done, &mut |done| {
             tell(LayerEvent::Done(done));
         });

@@ -30,17 +30,10 @@ struct Update {
 }
 
 /// The bytes of a layer, and the longest distance. `lower` has all layers below it.
-pub(super) fn solve(
-    game: &Tammi,
-    layer: &TammiLayer,
-    lower: &[Bytes],
-    tell: &mut dyn FnMut(f64),
-) -> (Vec<u8>, u32) {
+pub(super) fn solve(game: &Tammi, layer: &TammiLayer, lower: &[Bytes], tell: &mut dyn FnMut(f64)) -> (Vec<u8>, u32) {
     let game = &game.clone().with_max_plies(0);
-    let lower: Vec<(TammiLayer, &[u8])> = FORCES
-        .zip(lower)
-        .map(|(force, bytes)| (TammiLayer::new(force), bytes.get()))
-        .collect();
+    let lower: Vec<(TammiLayer, &[u8])> =
+        FORCES.zip(lower).map(|(force, bytes)| (TammiLayer::new(force), bytes.get())).collect();
     let result = |position: &TammiPosition| {
         let (layer, bytes) = lower.get((Tammi::force(position) - FORCES.start()) as usize)?;
         let byte = bytes[layer.index_of(position)?];
@@ -50,14 +43,11 @@ pub(super) fn solve(
     assert!(game.quiet_limit() <= counters.most_plies());
     let mut bytes = vec![0; layer.size()];
     let steps = f64::from(game.quiet_limit() + 1);
-    bytes
-        .par_chunks_mut(PART)
-        .enumerate()
-        .for_each(|(part, bytes)| {
-            for (byte, index) in bytes.iter_mut().zip(part * PART..) {
-                *byte = first_byte(game, &result, counters, &layer.position_at(index));
-            }
-        });
+    bytes.par_chunks_mut(PART).enumerate().for_each(|(part, bytes)| {
+        for (byte, index) in bytes.iter_mut().zip(part * PART..) {
+            *byte = first_byte(game, &result, counters, &layer.position_at(index));
+        }
+    });
     tell(1.0 / steps);
     for plies in 0..game.quiet_limit() {
         for start in (0..bytes.len()).step_by(BATCH) {
@@ -77,35 +67,23 @@ pub(super) fn solve(
         tell(f64::from(plies + 2) / steps);
     }
     let longest = counters.distances(&bytes).longest();
-    let open = bytes
-        .par_iter_mut()
-        .filter(|byte| counters.is_counter(**byte));
+    let open = bytes.par_iter_mut().filter(|byte| counters.is_counter(**byte));
     open.for_each(|byte| *byte = DRAWN);
     (bytes, longest)
 }
 
 /// The placements before those of a batch that are decided in this many plies.
-fn origins(
-    layer: &TammiLayer,
-    bytes: &[u8],
-    batch: std::ops::Range<usize>,
-    plies: u32,
-) -> Vec<Vec<Update>> {
+fn origins(layer: &TammiLayer, bytes: &[u8], batch: std::ops::Range<usize>, plies: u32) -> Vec<Vec<Update>> {
     let (won, lost) = (code::won(plies), code::lost(plies));
     let parts = bytes[batch.clone()].par_chunks(PART).enumerate();
     let part = |(part, bytes): (usize, &[u8])| {
         let mut updates = Vec::new();
         let indices = batch.start + part * PART..;
-        let decided = indices
-            .zip(bytes)
-            .filter(|(_, byte)| **byte == won || **byte == lost);
+        let decided = indices.zip(bytes).filter(|(_, byte)| **byte == won || **byte == lost);
         for (index, &byte) in decided {
             layer.position_at(index).each_quiet_origin(|board| {
                 let index = layer.index_of_board(board);
-                updates.push(Update {
-                    index: index.expect("a move keeps the pieces"),
-                    loses: byte == won,
-                });
+                updates.push(Update { index: index.expect("a move keeps the pieces"), loses: byte == won });
             });
         }
         updates

@@ -112,12 +112,7 @@ struct Sums([[i32; SIDE]; ROWS]);
 /// This process can run the kernel, `layer.check(input, scales, epilogue)` passed, and inputs come in whole tiles.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 unsafe fn dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epilogue<'_>) {
-    let Dense {
-        ref weights,
-        inputs,
-        outputs,
-        ..
-    } = layer.layer;
+    let Dense { ref weights, inputs, outputs, .. } = layer.layer;
     let whole = scales.len() / ROWS * ROWS;
     let mut sums = Sums([[0; SIDE]; ROWS]);
     // SAFETY: a panel holds `inputs * columns` weights in groups of four inputs, so a tile of it has 16 rows that are
@@ -149,21 +144,10 @@ unsafe fn dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epi
 /// The tiles have their shapes. `input` points to 48 rows of `inputs` bytes, a multiple of 64; `weights` to as many
 /// weights for 16 columns, of which four for each column lie together, `stride` bytes from the next four.
 #[inline(always)]
-unsafe fn multiply(
-    input: *const u8,
-    inputs: usize,
-    weights: *const i8,
-    stride: usize,
-    sums: &mut Sums,
-) {
+unsafe fn multiply(input: *const u8, inputs: usize, weights: *const i8, stride: usize, sums: &mut Sums) {
     // SAFETY: the caller's promise; tiles are used nowhere else.
     unsafe {
-        asm!(
-            "tilezero tmm0",
-            "tilezero tmm1",
-            "tilezero tmm2",
-            options(nostack, nomem, preserves_flags)
-        );
+        asm!("tilezero tmm0", "tilezero tmm1", "tilezero tmm2", options(nostack, nomem, preserves_flags));
         for from in (0..inputs).step_by(DEPTH) {
             asm!(
                 "tileloadd tmm3, [{weights} + {stride}]",

@@ -2,13 +2,12 @@
 
 use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::{
-    __m128i, __m256, __m256i, _mm_cvtss_f32, _mm_max_ps, _mm_max_ss, _mm_movehdup_ps,
-    _mm_movehl_ps, _mm_packs_epi32, _mm_packus_epi16, _mm_storel_epi64, _mm256_add_epi16,
-    _mm256_add_epi32, _mm256_add_ps, _mm256_castps256_ps128, _mm256_castsi256_si128,
-    _mm256_cvtepi16_epi32, _mm256_cvtepi32_ps, _mm256_cvtps_epi32, _mm256_dpbusd_avx_epi32,
-    _mm256_extractf128_ps, _mm256_extracti128_si256, _mm256_loadu_ps, _mm256_madd_epi16,
-    _mm256_maddubs_epi16, _mm256_max_ps, _mm256_mul_ps, _mm256_set1_epi16, _mm256_set1_epi32,
-    _mm256_set1_ps, _mm256_setzero_si256, _mm256_storeu_ps,
+    __m128i, __m256, __m256i, _mm_cvtss_f32, _mm_max_ps, _mm_max_ss, _mm_movehdup_ps, _mm_movehl_ps, _mm_packs_epi32,
+    _mm_packus_epi16, _mm_storel_epi64, _mm256_add_epi16, _mm256_add_epi32, _mm256_add_ps, _mm256_castps256_ps128,
+    _mm256_castsi256_si128, _mm256_cvtepi16_epi32, _mm256_cvtepi32_ps, _mm256_cvtps_epi32, _mm256_dpbusd_avx_epi32,
+    _mm256_extractf128_ps, _mm256_extracti128_si256, _mm256_loadu_ps, _mm256_madd_epi16, _mm256_maddubs_epi16,
+    _mm256_max_ps, _mm256_mul_ps, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_si256,
+    _mm256_storeu_ps,
 };
 
 use super::simd::{self, Unit};
@@ -22,8 +21,7 @@ pub(in crate::net) struct Avx2Int8<const VNNI: bool>(());
 impl<const VNNI: bool> Avx2Int8<VNNI> {
     /// The kernel, if this processor can run it.
     pub(in crate::net) fn detect() -> Option<Avx2Int8<VNNI>> {
-        let has =
-            is_x86_feature_detected!("avx2") && (!VNNI || is_x86_feature_detected!("avxvnni"));
+        let has = is_x86_feature_detected!("avx2") && (!VNNI || is_x86_feature_detected!("avxvnni"));
         has.then_some(Avx2Int8(()))
     }
 }
@@ -133,11 +131,8 @@ impl<const VNNI: bool> Unit for Avx2Int8<VNNI> {
     unsafe fn halves(words: __m256i) -> [__m256; 2] {
         // SAFETY: the caller's promise.
         unsafe {
-            [
-                _mm256_castsi256_si128(words),
-                _mm256_extracti128_si256::<1>(words),
-            ]
-            .map(|half| _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(half)))
+            [_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words)]
+                .map(|half| _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(half)))
         }
     }
 
@@ -193,10 +188,7 @@ impl<const VNNI: bool> Unit for Avx2Int8<VNNI> {
         // SAFETY: the caller's promise.
         unsafe {
             let numbers = _mm256_cvtps_epi32(numbers);
-            let (low, high) = (
-                _mm256_castsi256_si128(numbers),
-                _mm256_extracti128_si256::<1>(numbers),
-            );
+            let (low, high) = (_mm256_castsi256_si128(numbers), _mm256_extracti128_si256::<1>(numbers));
             let words = _mm_packs_epi32(low, high);
             _mm_storel_epi64(to.cast::<__m128i>(), _mm_packus_epi16(words, words))
         }

@@ -11,11 +11,7 @@ pub(in crate::net) mod avx2;
 #[cfg(target_arch = "aarch64")]
 pub(in crate::net) mod neon;
 pub(in crate::net) mod portable;
-#[cfg(any(
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    target_feature = "simd128"
-))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 mod simd;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::net) mod vnni;
@@ -74,9 +70,7 @@ impl Dense8 {
             .enumerate()
             .map(|(place, weight)| match scales[place % outputs] {
                 scale if scale < LEAST => 0.0,
-                scale => (weight / scale)
-                    .round_ties_even()
-                    .clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT),
+                scale => (weight / scale).round_ties_even().clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT),
             })
             .collect();
         let layer = Dense::pack(&rounded, bias, K::COLUMNS, K::DEPTH, |weight| weight as i8);
@@ -92,11 +86,7 @@ impl Dense8 {
     fn check(&self, input: &[u8], scales: &[f32], epilogue: &Epilogue<'_>) {
         self.layer.check(input.len(), epilogue);
         assert_eq!(self.scales.len(), self.layer.outputs);
-        assert_eq!(
-            scales.len() * self.layer.inputs,
-            input.len(),
-            "one scale per row"
-        );
+        assert_eq!(scales.len() * self.layer.inputs, input.len(), "one scale per row");
     }
 }
 
@@ -130,17 +120,9 @@ impl Rows16 {
         let mut rows = Aligned::new(matrix.len());
         for (place, (element, weight)) in rows.iter_mut().zip(matrix).enumerate() {
             let scale = scales[place % width];
-            *element = if scale < LEAST {
-                0
-            } else {
-                (weight / scale).round_ties_even() as i16
-            };
+            *element = if scale < LEAST { 0 } else { (weight / scale).round_ties_even() as i16 };
         }
-        Rows16 {
-            rows,
-            scales,
-            bias: bias.into(),
-        }
+        Rows16 { rows, scales, bias: bias.into() }
     }
 
     fn width(&self) -> usize {
@@ -173,9 +155,5 @@ pub(super) fn is_fast() -> bool {
 /// The scale of a row whose largest number is `most`, and its inverse.
 #[inline]
 fn row_scale(most: f32) -> (f32, f32) {
-    if most < LEAST {
-        (0.0, 0.0)
-    } else {
-        (most / LARGEST_INPUT, LARGEST_INPUT / most)
-    }
+    if most < LEAST { (0.0, 0.0) } else { (most / LARGEST_INPUT, LARGEST_INPUT / most) }
 }

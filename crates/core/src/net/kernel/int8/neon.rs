@@ -1,10 +1,9 @@
 //! NEON with dot products: four products of bytes in one instruction; six rows by four vectors of 4.
 
 use std::arch::aarch64::{
-    float32x4_t, int32x4_t, vaddq_f32, vaddq_s16, vcombine_s16, vcvtnq_s32_f32, vcvtq_f32_s32,
-    vdupq_n_f32, vdupq_n_s32, vget_lane_u32, vget_low_s16, vld1q_f32, vmaxq_f32, vmaxvq_f32,
-    vmovl_high_s16, vmovl_s16, vmovn_s16, vmovn_s32, vmulq_f32, vreinterpret_u32_s8,
-    vreinterpretq_s16_s32, vreinterpretq_s32_s16, vst1q_f32,
+    float32x4_t, int32x4_t, vaddq_f32, vaddq_s16, vcombine_s16, vcvtnq_s32_f32, vcvtq_f32_s32, vdupq_n_f32,
+    vdupq_n_s32, vget_lane_u32, vget_low_s16, vld1q_f32, vmaxq_f32, vmaxvq_f32, vmovl_high_s16, vmovl_s16, vmovn_s16,
+    vmovn_s32, vmulq_f32, vreinterpret_u32_s8, vreinterpretq_s16_s32, vreinterpretq_s32_s16, vst1q_f32,
 };
 use std::arch::{asm, is_aarch64_feature_detected};
 

@@ -26,19 +26,14 @@ impl Int8 for Portable8 {
 
     fn dense(self, layer: &Dense8, input: &[u8], scales: &[f32], mut epilogue: Epilogue<'_>) {
         layer.check(input, scales, &epilogue);
-        let Dense8 {
-            layer,
-            scales: columns,
-        } = layer;
+        let Dense8 { layer, scales: columns } = layer;
         for (panel, weights) in layer.weights.chunks_exact(layer.inputs * LANES).enumerate() {
             for (row, (input, scale)) in input.chunks_exact(layer.inputs).zip(scales).enumerate() {
                 for (column, sum) in (panel * LANES..).zip(product(weights, input)) {
                     let number = sum as f32 * (scale * columns[column]) + layer.bias[column];
                     let place = row * layer.outputs + column;
                     match &mut epilogue {
-                        Epilogue::Hidden { residual, out } => {
-                            out[place] = (number + residual[place]).max(0.0)
-                        }
+                        Epilogue::Hidden { residual, out } => out[place] = (number + residual[place]).max(0.0),
                         Epilogue::Sums { out } => out[place] = number,
                     }
                 }
@@ -48,10 +43,7 @@ impl Int8 for Portable8 {
 
     fn sum_rows(self, table: &Rows16, rows: &[u32], out: &mut [f32]) {
         table.check(rows, out);
-        for (column, out) in (0..table.width())
-            .step_by(LANES)
-            .zip(out.chunks_exact_mut(LANES))
-        {
+        for (column, out) in (0..table.width()).step_by(LANES).zip(out.chunks_exact_mut(LANES)) {
             let mut sums = [0_i16; LANES];
             for &row in rows {
                 let row = &table.rows[row as usize * table.width() + column..];

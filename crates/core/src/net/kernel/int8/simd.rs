@@ -47,11 +47,7 @@ pub(in crate::net) trait Unit: Copy + Send + Sync + 'static {
     /// Loads `DEPTH` inputs and repeats them for every column.
     unsafe fn repeat(from: *const u8) -> Self::Integers;
     /// Adds to `sums` the products of the inputs and weights of each column.
-    unsafe fn multiply(
-        sums: Self::Sums,
-        inputs: Self::Integers,
-        weights: Self::Weights,
-    ) -> Self::Sums;
+    unsafe fn multiply(sums: Self::Sums, inputs: Self::Integers, weights: Self::Weights) -> Self::Sums;
     /// Adds word by word.
     unsafe fn add_words(left: Self::Integers, right: Self::Integers) -> Self::Integers;
     /// The sum of each column as a float.
@@ -238,10 +234,7 @@ pub(super) unsafe fn finish<U: Unit, const R: usize, const V: usize>(
     column: usize,
     epilogue: &mut Epilogue<'_>,
 ) {
-    let Dense8 {
-        layer,
-        scales: columns,
-    } = layer;
+    let Dense8 { layer, scales: columns } = layer;
     // SAFETY: outputs and residuals are `[rows, outputs]`, the bias and the scales of columns are `[outputs]`, those of
     // rows `[rows]`.
     unsafe {
@@ -256,10 +249,7 @@ pub(super) unsafe fn finish<U: Unit, const R: usize, const V: usize>(
                 match epilogue {
                     Epilogue::Hidden { residual, out } => {
                         let number = U::add(number, U::load(residual.as_ptr().add(place)));
-                        U::store(
-                            U::larger(number, U::splat(0.0)),
-                            out.as_mut_ptr().add(place),
-                        );
+                        U::store(U::larger(number, U::splat(0.0)), out.as_mut_ptr().add(place));
                     }
                     Epilogue::Sums { out } => U::store(number, out.as_mut_ptr().add(place)),
                 }
@@ -295,21 +285,13 @@ pub(super) unsafe fn sum_rows<U: Unit>(table: &Rows16, rows: &[u32], out: &mut [
 /// # Safety
 /// As [`sum_rows`], and `column + 2 * V * LANES <= table.width()`.
 #[inline(always)]
-unsafe fn add_up<U: Unit, const V: usize>(
-    table: &Rows16,
-    rows: &[u32],
-    column: usize,
-    out: &mut [f32],
-) {
+unsafe fn add_up<U: Unit, const V: usize>(table: &Rows16, rows: &[u32], column: usize, out: &mut [f32]) {
     // SAFETY: every row is in the table, and `column + 2 * V * LANES` is at most its width, the length of the bias, the
     // scales and the output.
     unsafe {
         let mut sums = [U::zeros(); V];
         for &row in rows {
-            let row = table
-                .rows
-                .as_ptr()
-                .add(row as usize * table.width() + column);
+            let row = table.rows.as_ptr().add(row as usize * table.width() + column);
             for (vector, sum) in sums.iter_mut().enumerate() {
                 *sum = U::add_words(*sum, U::words(row.add(vector * 2 * U::LANES)));
             }
@@ -319,10 +301,7 @@ unsafe fn add_up<U: Unit, const V: usize>(
                 let place = column + (2 * vector + half) * U::LANES;
                 let number = U::scale(number, U::load(table.scales.as_ptr().add(place)));
                 let number = U::add(number, U::load(table.bias.as_ptr().add(place)));
-                U::store(
-                    U::larger(number, U::splat(0.0)),
-                    out.as_mut_ptr().add(place),
-                );
+                U::store(U::larger(number, U::splat(0.0)), out.as_mut_ptr().add(place));
             }
         }
     }

@@ -2,11 +2,10 @@
 
 use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::{
-    __m128i, __m512, __m512i, _mm512_add_epi16, _mm512_add_ps, _mm512_castsi512_si256,
-    _mm512_cvtepi16_epi32, _mm512_cvtepi32_epi8, _mm512_cvtepi32_ps, _mm512_cvtps_epi32,
-    _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64, _mm512_loadu_ps, _mm512_max_ps, _mm512_mul_ps,
-    _mm512_reduce_max_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_si512,
-    _mm512_storeu_ps,
+    __m128i, __m512, __m512i, _mm512_add_epi16, _mm512_add_ps, _mm512_castsi512_si256, _mm512_cvtepi16_epi32,
+    _mm512_cvtepi32_epi8, _mm512_cvtepi32_ps, _mm512_cvtps_epi32, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64,
+    _mm512_loadu_ps, _mm512_max_ps, _mm512_mul_ps, _mm512_reduce_max_ps, _mm512_set1_epi32, _mm512_set1_ps,
+    _mm512_setzero_si512, _mm512_storeu_ps,
 };
 
 use super::simd::{self, Unit};
@@ -106,11 +105,8 @@ impl Unit for Vnni {
     unsafe fn halves(words: __m512i) -> [__m512; 2] {
         // SAFETY: the caller's promise.
         unsafe {
-            [
-                _mm512_castsi512_si256(words),
-                _mm512_extracti64x4_epi64::<1>(words),
-            ]
-            .map(|half| _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(half)))
+            [_mm512_castsi512_si256(words), _mm512_extracti64x4_epi64::<1>(words)]
+                .map(|half| _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(half)))
         }
     }
 
@@ -159,9 +155,6 @@ impl Unit for Vnni {
     #[inline(always)]
     unsafe fn store_bytes(numbers: __m512, to: *mut u8) {
         // SAFETY: the caller's promise.
-        unsafe {
-            to.cast::<__m128i>()
-                .write_unaligned(_mm512_cvtepi32_epi8(_mm512_cvtps_epi32(numbers)))
-        }
+        unsafe { to.cast::<__m128i>().write_unaligned(_mm512_cvtepi32_epi8(_mm512_cvtps_epi32(numbers))) }
     }
 }

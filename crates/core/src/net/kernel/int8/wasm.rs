@@ -3,10 +3,9 @@
 //! Relaxed SIMD multiplies bytes, but browsers without it would need a second program.
 
 use std::arch::wasm32::{
-    f32x4_add, f32x4_convert_i32x4, f32x4_extract_lane, f32x4_mul, f32x4_pmax, f32x4_splat,
-    i8x16_shuffle, i16x8_add, i16x8_extend_low_u8x16, i16x8_load_extend_i8x8, i32x4_add,
-    i32x4_dot_i16x8, i32x4_extend_high_i16x8, i32x4_extend_low_i16x8, i32x4_shuffle, i32x4_splat,
-    v128, v128_load32_splat, v128_store32_lane,
+    f32x4_add, f32x4_convert_i32x4, f32x4_extract_lane, f32x4_mul, f32x4_pmax, f32x4_splat, i8x16_shuffle, i16x8_add,
+    i16x8_extend_low_u8x16, i16x8_load_extend_i8x8, i32x4_add, i32x4_dot_i16x8, i32x4_extend_high_i16x8,
+    i32x4_extend_low_i16x8, i32x4_shuffle, i32x4_splat, v128, v128_load32_splat, v128_store32_lane,
 };
 
 use super::portable::ROUND;
@@ -68,12 +67,7 @@ impl Unit for Simd128 {
     #[inline(always)]
     unsafe fn weights(from: *const i8) -> [v128; 2] {
         // SAFETY: the caller's promise.
-        unsafe {
-            [
-                i16x8_load_extend_i8x8(from),
-                i16x8_load_extend_i8x8(from.add(8)),
-            ]
-        }
+        unsafe { [i16x8_load_extend_i8x8(from), i16x8_load_extend_i8x8(from.add(8))] }
     }
 
     #[inline(always)]
@@ -102,11 +96,7 @@ impl Unit for Simd128 {
 
     #[inline(always)]
     unsafe fn halves(words: v128) -> [v128; 2] {
-        [
-            i32x4_extend_low_i16x8(words),
-            i32x4_extend_high_i16x8(words),
-        ]
-        .map(|half| f32x4_convert_i32x4(half))
+        [i32x4_extend_low_i16x8(words), i32x4_extend_high_i16x8(words)].map(|half| f32x4_convert_i32x4(half))
     }
 
     #[inline(always)]
@@ -150,8 +140,7 @@ impl Unit for Simd128 {
     #[inline(always)]
     unsafe fn store_bytes(numbers: v128, to: *mut u8) {
         let numbers = f32x4_add(numbers, f32x4_splat(ROUND)); // the lowest byte of each lane
-        let bytes =
-            i8x16_shuffle::<0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12>(numbers, numbers);
+        let bytes = i8x16_shuffle::<0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12>(numbers, numbers);
         // SAFETY: the caller's promise.
         unsafe { v128_store32_lane::<0>(bytes, to.cast()) }
     }
