@@ -20,7 +20,9 @@ pub trait Network {
 }
 
 impl Network for FrozenNet {
-    const BATCH: usize = 256;
+    /// Few, so that the trees whose leaves they are stay in the processor's cache. Self-play of jarmo searches 1.5 times
+    /// as many positions as with 256, and the network alone loses 2 to 10 %.
+    const BATCH: usize = 16;
 
     fn shape(&self) -> &NetShape {
         FrozenNet::shape(self)

@@ -1,6 +1,6 @@
 //! The results of a search: the action to play, the policy, values and lines.
 
-use super::grow::{SearchRule, Tree, completed};
+use super::grow::{SearchRule, Tree, complete};
 use super::math::ln;
 use super::tree::NONE;
 use super::{gumbel, puct};
@@ -57,8 +57,8 @@ impl<G: Game> Tree<G> {
         let mut weights = vec![0.0; children.len()];
         match self.rule {
             SearchRule::Gumbel(settings) => {
-                let completed = completed(&self.game, &self.storage, 0, &settings);
-                gumbel::improved_policy(&children, &completed, &mut weights);
+                complete(&self.game, &self.storage, 0, &settings, &mut weights);
+                gumbel::improve_policy(&children, &mut weights);
             }
             SearchRule::Puct(_) => puct::visit_policy(children.visits, &mut weights),
         }
@@ -125,17 +125,17 @@ impl<G: Game> Tree<G> {
             _ => children.visits[index],
         };
         let most = open.map(visits).max().unwrap_or(0);
-        let completed = match self.rule {
-            SearchRule::Gumbel(settings) => Some(completed(&self.game, &self.storage, 0, &settings)),
-            SearchRule::Puct(_) => None,
-        };
-        let score = |index: usize| match &completed {
-            Some(completed) => {
+        let mut completed = Vec::new();
+        if let SearchRule::Gumbel(settings) = self.rule {
+            complete(&self.game, &self.storage, 0, &settings, &mut completed);
+        }
+        let score = |index: usize| match completed.get(index) {
+            Some(value) => {
                 let logit = match self.plan.logits.get(index) {
                     Some(logit) if self.plan.started => *logit,
                     _ => ln(children.priors[index].max(f32::MIN_POSITIVE)),
                 };
-                logit + completed.of(&children, index)
+                logit + value
             }
             None => children.known_value(index).unwrap_or(-1.0),
         };

@@ -52,15 +52,41 @@ impl<G: Game> Batch<G> {
         &mut self,
         trees: &mut [Tree<G>],
         evaluator: &mut E,
-        mut interrupted: impl FnMut(&[Tree<G>]) -> bool,
+        interrupted: impl FnMut(&[Tree<G>]) -> bool,
     ) {
-        let width = evaluator.batch().max(1);
-        let room = width.min(trees.len()) as u64;
-        let mut waiting = 0..trees.len();
+        let width = evaluator.batch().max(1).min(trees.len());
+        let mut waiting = width..trees.len();
+        self.grow(trees, width, evaluator, interrupted, |_, _| waiting.next());
+    }
+
+    /// Searches more positions than there are trees. `renew` gets a tree whose plan is done: it takes the result, and
+    /// gives the tree its next position and plan, or returns false if there is none. Few trees stay in the processor's
+    /// cache.
+    pub fn search_in_turn<E: Evaluator<G> + ?Sized>(
+        &mut self,
+        trees: &mut [Tree<G>],
+        evaluator: &mut E,
+        mut renew: impl FnMut(usize, &mut Tree<G>) -> bool,
+    ) {
+        let width = trees.len();
+        let renew = |trees: &mut [Tree<G>], index: usize| renew(index, &mut trees[index]).then_some(index);
+        self.grow(trees, width, evaluator, |_| false, renew);
+    }
+
+    /// Grows the first `width` trees. `renew` names the tree that takes the slot of one whose plan is done.
+    fn grow<E: Evaluator<G> + ?Sized>(
+        &mut self,
+        trees: &mut [Tree<G>],
+        width: usize,
+        evaluator: &mut E,
+        mut interrupted: impl FnMut(&[Tree<G>]) -> bool,
+        mut renew: impl FnMut(&mut [Tree<G>], usize) -> Option<usize>,
+    ) {
+        let room = width as u64;
         self.active.clear();
-        self.active.extend(waiting.by_ref().take(width));
+        self.active.extend(0..width);
         while !self.active.is_empty() && !interrupted(trees) {
-            self.gather(trees, &mut waiting);
+            self.gather(trees, &mut renew);
             self.evaluate(evaluator);
             self.room += if self.leaves.is_empty() { 0 } else { room };
             for ((index, leaf), row) in self.leaves.drain(..).zip(0..) {
@@ -73,8 +99,8 @@ impl<G: Game> Batch<G> {
         }
     }
 
-    /// Selects a leaf from every active tree. A waiting tree takes the slot of one that is done.
-    fn gather(&mut self, trees: &mut [Tree<G>], waiting: &mut std::ops::Range<usize>) {
+    /// Selects a leaf from every active tree.
+    fn gather(&mut self, trees: &mut [Tree<G>], renew: &mut impl FnMut(&mut [Tree<G>], usize) -> Option<usize>) {
         let mut slot = 0;
         while slot < self.active.len() {
             let index = self.active[slot];
@@ -84,7 +110,7 @@ impl<G: Game> Batch<G> {
                     slot += 1;
                 }
                 Step::Ended => {}
-                Step::Done => match waiting.next() {
+                Step::Done => match renew(trees, index) {
                     Some(next) => self.active[slot] = next,
                     None => {
                         self.active.swap_remove(slot);

@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::gumbel::{self, Completed, GumbelSettings, Halving};
-use super::math::{exp, ln};
+use super::gumbel::{self, GumbelSettings, Halving};
+use super::math::{exp, largest, ln, normalize};
 use super::puct::{self, PuctSettings};
-use super::tree::{Children, Moved, NONE, Storage, TreeLimit, TreeSize};
+use super::tree::{Moved, NONE, Storage, TreeLimit, TreeSize};
 use crate::eval::Evaluation;
 use crate::game::{Action, Game, Mask};
 use crate::random::mix;
@@ -374,9 +374,9 @@ impl<G: Game> Tree<G> {
 
     /// The open child with the highest score among those whose visits match the schedule. If proven
     /// results have closed all of those, the highest score of all open children.
-    fn select_considered(&self, settings: &GumbelSettings) -> usize {
+    fn select_considered(&mut self, settings: &GumbelSettings) -> usize {
+        complete(&self.game, &self.storage, 0, settings, &mut self.scratch);
         let children = self.storage.children(0);
-        let completed = completed(&self.game, &self.storage, 0, settings);
         let due = self.plan.halving.as_ref().expect("made with the plan").visits();
         let mut best = (false, f32::NEG_INFINITY, usize::MAX);
         for index in 0..children.len() {
@@ -384,7 +384,7 @@ impl<G: Game> Tree<G> {
                 continue;
             }
             let is_due = children.visits[index] - self.plan.visits_before[index] == due;
-            let score = self.plan.logits[index] + completed.of(&children, index);
+            let score = self.plan.logits[index] + self.scratch[index];
             if (is_due, score) > (best.0, best.1) {
                 best = (is_due, score, index);
             }
@@ -400,9 +400,8 @@ impl<G: Game> Tree<G> {
         let children = self.storage.children(index);
         let chosen = match self.rule {
             SearchRule::Gumbel(settings) => {
-                let completed = completed(&self.game, &self.storage, index, &settings);
-                self.scratch.resize(children.len(), 0.0);
-                gumbel::select_interior(&children, &completed, &mut self.scratch)
+                complete(&self.game, &self.storage, index, &settings, &mut self.scratch);
+                gumbel::select_interior(&children, &mut self.scratch)
             }
             SearchRule::Puct(settings) => {
                 let mean = self.storage.mean(node);
@@ -420,27 +419,26 @@ impl<G: Game> Tree<G> {
     }
 }
 
-pub(super) fn completed<G: Game>(
+/// Writes the completed values of a node's actions, on the scale of logits.
+pub(super) fn complete<G: Game>(
     game: &G,
     storage: &Storage<G::Position>,
     node: u32,
     settings: &GumbelSettings,
-) -> Completed {
-    let children: Children<'_> = storage.children(node);
+    values: &mut Vec<f32>,
+) {
+    let children = storage.children(node);
     let all_legal = children.len() == game.actions();
-    Completed::new(&children, storage.nodes[node as usize].raw, all_legal, settings)
+    values.resize(children.len(), 0.0);
+    gumbel::complete(&children, storage.nodes[node as usize].raw, all_legal, settings, values);
 }
 
 /// Writes the probabilities of the legal actions, lowest first. `sharpness` multiplies the logits.
 fn softmax<M: Mask>(logits: &[f32], sharpness: f32, legal: &M, out: &mut Vec<f32>) {
     out.clear();
     out.extend(legal.iter().map(|action| logits[action.index()]));
-    let top = out.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let top = largest(out);
     debug_assert!(top.is_finite(), "logits of legal actions are finite");
-    let mut sum = 0.0;
-    for logit in out.iter_mut() {
-        *logit = exp(sharpness * (*logit - top));
-        sum += *logit;
-    }
-    out.iter_mut().for_each(|weight| *weight /= sum);
+    out.iter_mut().for_each(|logit| *logit = exp(sharpness * (*logit - top)));
+    normalize(out);
 }

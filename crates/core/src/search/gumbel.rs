@@ -1,7 +1,7 @@
 //! The formulas of "Policy improvement by planning with Gumbel" (Danihelka et al., 2022), as pure
 //! functions: sequential halving at the root, completed values, the improved policy.
 
-use super::math::exp;
+use super::math::{exp, largest, normalize};
 use super::tree::Children;
 
 /// Settings of the Gumbel search rule.
@@ -83,108 +83,75 @@ impl Halving {
     }
 }
 
-/// The completed values of a node's actions, on the scale of logits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Completed {
-    unvisited: f32, // the value of unvisited actions, from -1 to 1
-    least: f32,
-    factor: f32, // from values above `least` to logits
-}
-
-impl Completed {
-    /// Completes the values of a node's children. `raw` is the evaluator's expected result of the node
-    /// itself. `all_legal` says whether every action of the game is legal here.
-    ///
-    /// An unvisited action gets the mixed value: the mean of the raw value and the values of the visited
-    /// actions, weighted by prior and visits.
-    #[inline]
-    pub(super) fn new(children: &Children<'_>, raw: f32, all_legal: bool, settings: &GumbelSettings) -> Completed {
-        let (mut visits, mut most_visits) = (0, 0);
-        let (mut mass, mut weighted) = (0.0, 0.0);
-        let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
-        let mut filled = !all_legal;
-        for index in 0..children.len() {
-            let count = children.visits[index];
-            let Some(value) = children.known_value(index) else {
-                filled = true;
-                continue;
-            };
-            least = least.min(value);
-            most = most.max(value);
-            if count > 0 {
-                let prior = children.priors[index].max(f32::MIN_POSITIVE);
-                visits += count;
-                most_visits = most_visits.max(count);
-                mass += prior;
-                weighted += prior * value;
-            }
-        }
-        let unvisited = if visits == 0 { raw } else { (raw + visits as f32 * (weighted / mass)) / (visits + 1) as f32 };
-        if filled {
-            least = least.min(unvisited);
-            most = most.max(unvisited);
-        }
-        let scale = (settings.visit_offset + most_visits as f32) * settings.value_scale;
-        Completed { unvisited, least, factor: scale / (most - least).max(settings.least_range).max(MIN_RANGE) }
+/// Writes the completed values of a node's actions, on the scale of logits. `raw` is the evaluator's expected result
+/// of the node itself. `all_legal` says whether every action of the game is legal here.
+///
+/// An unvisited action gets the mixed value: the mean of the raw value and the values of the visited
+/// actions, weighted by prior and visits.
+#[inline]
+pub(super) fn complete(
+    children: &Children<'_>,
+    raw: f32,
+    all_legal: bool,
+    settings: &GumbelSettings,
+    values: &mut [f32],
+) {
+    children.write_known_values(values);
+    let (mut visits, mut most_visits) = (0, 0);
+    let (mut mass, mut weighted) = (0.0, 0.0);
+    let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
+    let mut filled = !all_legal;
+    for ((&value, &count), &prior) in values.iter().zip(children.visits).zip(children.priors) {
+        filled |= value.is_nan();
+        least = if value < least { value } else { least };
+        most = if value > most { value } else { most };
+        visits += count;
+        most_visits = most_visits.max(count);
+        let (prior, value) = if count > 0 { (prior.max(f32::MIN_POSITIVE), value) } else { (0.0, 0.0) };
+        mass += prior;
+        weighted += prior * value;
     }
-
-    /// The value of a child on the scale of logits.
-    #[inline]
-    pub(super) fn of(&self, children: &Children<'_>, index: usize) -> f32 {
-        self.scale(children.known_value(index).unwrap_or(self.unvisited))
+    let unvisited = if visits == 0 { raw } else { (raw + visits as f32 * (weighted / mass)) / (visits + 1) as f32 };
+    if filled {
+        least = least.min(unvisited);
+        most = most.max(unvisited);
     }
-
-    /// The value of a child without visits on the scale of logits.
-    #[inline]
-    pub(super) fn unvisited(&self) -> f32 {
-        self.scale(self.unvisited)
-    }
-
-    #[inline]
-    fn scale(&self, value: f32) -> f32 {
-        (value - self.least) * self.factor
+    let scale = (settings.visit_offset + most_visits as f32) * settings.value_scale;
+    let factor = scale / (most - least).max(settings.least_range).max(MIN_RANGE);
+    for value in values {
+        let known = if value.is_nan() { unvisited } else { *value };
+        *value = (known - least) * factor;
     }
 }
 
-/// Writes the improved policy, `softmax(logits + completed values)`, over the children.
-pub(super) fn improved_policy(children: &Children<'_>, completed: &Completed, out: &mut [f32]) {
+/// Turns completed values into the improved policy, `softmax(logits + completed values)`.
+pub(super) fn improve_policy(children: &Children<'_>, values: &mut [f32]) {
     // Completed values lie between 0 and (offset + visits) * scale, which may overflow `exp`, so the
     // largest is subtracted.
-    let unvisited = completed.unvisited();
-    let top = (0..children.len()).map(|index| completed.of(children, index)).fold(f32::NEG_INFINITY, f32::max);
-    let unvisited_weight = exp((unvisited - top).min(0.0)); // above 0 only if no child is unvisited
-    let mut sum = 0.0;
-    for (index, weight) in out.iter_mut().enumerate() {
-        let factor = match children.known_value(index) {
-            None => unvisited_weight,
-            Some(_) => exp(completed.of(children, index) - top),
-        };
-        *weight = children.priors[index] * factor;
-        sum += *weight;
-    }
-    if sum > 0.0 {
-        for weight in out.iter_mut() {
-            *weight /= sum;
-        }
-    } else {
+    let top = largest(values);
+    let is_possible = |(prior, value): (&f32, &f32)| prior * exp(value - top) > 0.0;
+    if !children.priors.iter().zip(&*values).any(is_possible) {
         // The best values have priors of 0, so the values decide alone.
-        let best = (0..children.len()).filter(|&index| completed.of(children, index) == top);
-        let share = 1.0 / best.clone().count() as f32;
-        out.fill(0.0);
-        best.for_each(|index| out[index] = share);
+        let share = 1.0 / values.iter().filter(|value| **value == top).count() as f32;
+        values.iter_mut().for_each(|value| *value = if *value == top { share } else { 0.0 });
+        return;
     }
+    for (value, prior) in values.iter_mut().zip(children.priors) {
+        *value = prior * exp(*value - top);
+    }
+    normalize(values);
 }
 
-/// The child to visit inside the tree, so that visit shares approach the improved policy.
-/// `weights` is scratch space, one number per child.
+/// The child to visit inside the tree, so that visit shares approach the improved policy, to which the completed values
+/// in `values` are changed.
 #[inline]
-pub(super) fn select_interior(children: &Children<'_>, completed: &Completed, weights: &mut [f32]) -> usize {
-    improved_policy(children, completed, weights);
+pub(super) fn select_interior(children: &Children<'_>, values: &mut [f32]) -> usize {
+    improve_policy(children, values);
     let visits: u32 = children.visits.iter().sum();
     let share = 1.0 / (1 + visits) as f32;
     let mut best = (usize::MAX, f32::NEG_INFINITY);
-    for (index, weight) in weights.iter().enumerate() {
-        let score = weight - children.visits[index] as f32 * share;
+    for (index, (weight, &visits)) in values.iter().zip(children.visits).enumerate() {
+        let score = weight - visits as f32 * share;
         if score > best.1 && children.is_open(index) {
             best = (index, score);
         }

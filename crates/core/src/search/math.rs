@@ -1,5 +1,6 @@
 //! `exp` and `ln` from correctly rounded operations alone. They return the same bits on every machine,
-//! which the platform's functions do not guarantee.
+//! which the platform's functions do not guarantee. Loops over rows have no branches, so that the compiler makes
+//! vectors of them; only sums go one by one, because their bits depend on the order.
 
 /// `exp` returns 0 below this.
 const MIN_EXPONENT: f32 = -87.0;
@@ -8,24 +9,41 @@ const MIN_EXPONENT: f32 = -87.0;
 #[inline]
 pub(super) fn exp(x: f32) -> f32 {
     debug_assert!(x < 88.0, "overflow");
-    if x < MIN_EXPONENT {
-        return 0.0;
-    }
+    let (is_zero, x) = if x < MIN_EXPONENT { (true, 0.0) } else { (false, x) };
     // x = n ln 2 + r with |r| <= ln 2 / 2. The logarithm is subtracted in two parts; the first has few
     // enough bits that its product with n is exact.
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
     // Adding this leaves no bits for a fraction, so the sum is rounded to a whole number.
     const ROUNDER: f32 = 12_582_912.0;
-    let n = (x * std::f32::consts::LOG2_E + ROUNDER) - ROUNDER;
+    let rounded = x * std::f32::consts::LOG2_E + ROUNDER;
+    let n = rounded - ROUNDER;
     let r = x - n * LN_2_HIGH - n * LN_2_LOW;
     // The Taylor series of e^r. The first omitted term is below 2e-8.
     let mut sum = 1.0 / 5040.0;
     for coefficient in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
         sum = sum * r + coefficient;
     }
-    let power_of_two = f32::from_bits(((n as i32 + 127) as u32) << 23);
-    sum * power_of_two
+    // The lowest bits of the rounded sum are those of n.
+    let power_of_two = f32::from_bits(rounded.to_bits().wrapping_sub(ROUNDER.to_bits()).wrapping_add(127) << 23);
+    if is_zero { 0.0 } else { sum * power_of_two }
+}
+
+/// The largest of some numbers, none of which is NaN.
+#[inline]
+pub(super) fn largest(numbers: &[f32]) -> f32 {
+    let (lanes, rest) = numbers.as_chunks::<8>();
+    let larger = |one: f32, other: f32| if one > other { one } else { other };
+    let tops =
+        lanes.iter().fold([f32::NEG_INFINITY; 8], |tops, lane| std::array::from_fn(|at| larger(lane[at], tops[at])));
+    tops.into_iter().chain(rest.iter().copied()).fold(f32::NEG_INFINITY, larger)
+}
+
+/// Divides numbers by their sum.
+#[inline]
+pub(super) fn normalize(numbers: &mut [f32]) {
+    let sum: f32 = numbers.iter().sum();
+    numbers.iter_mut().for_each(|number| *number /= sum);
 }
 
 /// The natural logarithm of a positive normal number.

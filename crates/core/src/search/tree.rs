@@ -146,6 +146,19 @@ impl Children<'_> {
         }
     }
 
+    /// Writes [`Children::known_value`] of all children, NaN if there is none.
+    #[inline]
+    pub(super) fn write_known_values(&self, out: &mut [f32]) {
+        for ((out, value), &visits) in out.iter_mut().zip(self.values).zip(self.visits) {
+            *out = value / visits as i32 as f32; // 0 / 0 is NaN
+        }
+        for (out, end) in out.iter_mut().zip(self.ends) {
+            if end.bounds.is_exact() {
+                *out = end.bounds.lower.sign().into();
+            }
+        }
+    }
+
     /// Whether more visits to a child can change anything: its result is not proven, and it may be
     /// better than the result that the node is sure of.
     #[inline]

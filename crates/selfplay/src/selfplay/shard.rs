@@ -25,13 +25,18 @@ const MOST_CACHED: usize = 1 << 17;
 /// Evaluations are cached, because the next search of a game requests many of the same positions. The
 /// cache holds as many as one search of all slots makes.
 pub(super) struct SlotSearches<G: Encode, E> {
+    slots: Slots<G>,
+    trees: Vec<Tree<G>>, // as many as are searched at a time
+    batch: Batch<G>,
+    evaluator: Timed<Cache<G, E>>,
+}
+
+/// The games in the slots, their records, and what their searches are planned with.
+struct Slots<G: Encode> {
     rules: Rules<G>,
     rule: SearchRule,
     simulations: u32,
-    evaluator: Timed<Cache<G, E>>,
-    batch: Batch<G>,
     env: env::Shard<G>,
-    trees: Vec<Tree<G>>,  // [slots], rooted at the current positions
     records: Vec<Record>, // [slots]
     draws: Vec<Stream>,   // [slots], for the choice of a round's action and the opening after it
     actions: Vec<Action>, // [slots], chosen in this round
@@ -61,38 +66,41 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         let open = |slot| Some(rules.open(&mut draws[slot - first]));
         let env = env::Shard::new(game, slots, keep, open);
         let limit = TreeLimit::for_simulations(game, settings.simulations);
+        let trees = (0..count).take(evaluator.batch().max(1));
         let tree = |slot| Tree::new(game.clone(), rule, limit, *env.position(slot));
         let cached = (count * settings.simulations as usize).min(MOST_CACHED);
         SlotSearches {
+            trees: trees.map(tree).collect(),
             batch: Batch::new(game),
-            policy: vec![0.0; game.actions()],
-            noise: Vec::new(),
             evaluator: Timed::new(Cache::new(game, evaluator, cached)),
-            rule,
-            simulations: settings.simulations,
-            lambda: settings.lambda,
-            trees: (0..count).map(tree).collect(),
-            records: (0..count).map(|_| Record::default()).collect(),
-            draws,
-            actions: vec![Action(0); count],
-            env,
-            rules,
-            weights: None,
-            keeps_games: false,
-            seed,
+            slots: Slots {
+                policy: vec![0.0; game.actions()],
+                noise: Vec::new(),
+                rule,
+                simulations: settings.simulations,
+                lambda: settings.lambda,
+                records: (0..count).map(|_| Record::default()).collect(),
+                draws,
+                actions: vec![Action(0); count],
+                env,
+                rules,
+                weights: None,
+                keeps_games: false,
+                seed,
+            },
         }
     }
 
     /// The number of slots.
     pub(super) fn games(&self) -> usize {
-        self.env.len()
+        self.slots.env.len()
     }
 
     /// Appends the games of all slots.
     pub(super) fn save(&self, state: &mut GamesState) {
-        state.env.steps = self.env.steps();
-        state.env.games.extend(self.env.save());
-        state.moves.extend(self.records.iter().map(Record::save));
+        state.env.steps = self.slots.env.steps();
+        state.env.games.extend(self.slots.env.save());
+        state.moves.extend(self.slots.records.iter().map(Record::save));
     }
 
     /// Replaces all games by saved ones.
@@ -102,28 +110,27 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         games: &[Option<SavedGame>],
         moves: &[Vec<Searched>],
     ) -> Result<(), SelfPlayError> {
-        let unsound = |error: env::EnvError| SelfPlayError::new(error);
-        self.env.restore(rounds, games).map_err(unsound)?;
+        let Slots { rules, env, records, .. } = &mut self.slots;
+        env.restore(rounds, games).map_err(SelfPlayError::new)?;
         for (slot, moves) in moves.iter().enumerate() {
-            if self.env.is_idle(slot) {
+            if env.is_idle(slot) {
                 return Err(SelfPlayError::new("a saved game is missing"));
             }
-            let mut positions = self.env.history(slot).positions(&self.rules.game);
+            let mut positions = env.history(slot).positions(&rules.game);
             positions.pop(); // not searched yet
-            self.records[slot] = Record::restore(&self.rules.game, &positions, moves)?;
+            records[slot] = Record::restore(&rules.game, &positions, moves)?;
         }
-        self.place_trees();
         Ok(())
     }
 
     /// See [`SelfPlay::keep_episodes`](super::SelfPlay::keep_episodes).
     pub(super) fn keep_episodes(&mut self, weights: u64) {
-        self.weights = Some(weights);
+        self.slots.weights = Some(weights);
     }
 
     /// See [`SelfPlay::keep_games`](super::SelfPlay::keep_games).
     pub(super) fn keep_games(&mut self) {
-        self.keeps_games = true;
+        self.slots.keeps_games = true;
     }
 
     pub(super) fn replace_evaluator(&mut self, evaluator: E) {
@@ -140,30 +147,9 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         let (hits, _) = self.evaluator.inner_mut().hits_and_misses();
         let mut round = Round::default();
         round.counts.positions = self.games() as u64;
-        self.search();
-        for slot in 0..self.games() {
-            round.counts.simulations += u64::from(self.trees[slot].simulations_done());
-            self.choose(slot);
-        }
-        let (rules, records, draws) = (&self.rules, &mut self.records, &mut self.draws);
-        self.env.step(&self.actions, |ended, env| {
-            let record = &mut records[ended.slot];
-            if let Some(weights) = record.weights() {
-                let line = env.history(ended.slot);
-                let episode = Episode::new(&rules.game, &line, record, weights);
-                round.episodes.push(episode);
-                *record = Record::default();
-            } else {
-                if self.keeps_games {
-                    let episode = Episode::new(&rules.game, &env.history(ended.slot), record, 0);
-                    round.episodes.push(episode);
-                }
-                record.finish(ended.outcome, self.lambda, &mut round.samples);
-            }
-            Some(rules.open(&mut draws[ended.slot]))
-        });
-        self.place_trees();
-        round.counts.games = self.env.take_stats();
+        round.counts.simulations = self.search();
+        self.slots.step(&mut round);
+        round.counts.games = self.slots.env.take_stats();
         round.counts.requests = self.batch.evaluated() - evaluated;
         let (all_hits, _) = self.evaluator.inner_mut().hits_and_misses();
         round.counts.cached = all_hits - hits;
@@ -173,23 +159,42 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         round
     }
 
-    /// Searches the positions of all slots.
-    fn search(&mut self) {
-        let round = self.env.steps() + 1;
-        for (slot, tree) in self.trees.iter_mut().enumerate() {
-            let mut stream = slot_stream(self.seed, self.env.number(slot), round);
-            let actions = self.env.legal(slot).count() as usize;
-            draw_noise(self.rule, actions, &mut stream, &mut self.noise);
-            let forced = actions == 1; // nothing to search for
-            let simulations = if forced { 1 } else { self.simulations };
-            tree.plan(simulations, simulations, &self.noise, stream.next_u64());
+    /// Searches the positions of all slots and chooses their actions. Returns the number of simulations.
+    fn search(&mut self) -> u64 {
+        let SlotSearches { slots, trees, batch, evaluator } = self;
+        let mut searched: Vec<usize> = (0..trees.len()).collect(); // the slots of the trees
+        let mut waiting = trees.len()..slots.env.len();
+        for (&slot, tree) in searched.iter().zip(trees.iter_mut()) {
+            slots.plan(slot, tree);
         }
-        self.batch.search(&mut self.trees, &mut self.evaluator, |_| false);
+        let mut simulations = 0;
+        batch.search_in_turn(trees, evaluator, |index, tree| {
+            simulations += u64::from(tree.simulations_done());
+            slots.choose(searched[index], tree);
+            let Some(slot) = waiting.next() else { return false };
+            searched[index] = slot;
+            slots.plan(slot, tree);
+            true
+        });
+        simulations
+    }
+}
+
+impl<G: Encode> Slots<G> {
+    /// Gives a tree the position of a slot to search.
+    fn plan(&mut self, slot: usize, tree: &mut Tree<G>) {
+        let round = self.env.steps() + 1;
+        let mut stream = slot_stream(self.seed, self.env.number(slot), round);
+        let actions = self.env.legal(slot).count() as usize;
+        draw_noise(self.rule, actions, &mut stream, &mut self.noise);
+        let forced = actions == 1; // nothing to search for
+        let simulations = if forced { 1 } else { self.simulations };
+        tree.restart(*self.env.position(slot));
+        tree.plan(simulations, simulations, &self.noise, stream.next_u64());
     }
 
     /// Records the search result of a slot and chooses its action.
-    fn choose(&mut self, slot: usize) {
-        let tree = &self.trees[slot];
+    fn choose(&mut self, slot: usize, tree: &Tree<G>) {
         tree.write_policy(&mut self.policy);
         let legal = self.env.legal(slot);
         let actions: Vec<u16> = legal.iter().map(|action| action.0).collect();
@@ -208,11 +213,25 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         self.actions[slot] = action;
     }
 
-    /// Restarts every tree at the position of its slot.
-    fn place_trees(&mut self) {
-        for (slot, tree) in self.trees.iter_mut().enumerate() {
-            tree.restart(*self.env.position(slot));
-        }
+    /// Plays the chosen actions. Finished games become samples or episodes of the round, and new games begin.
+    fn step(&mut self, round: &mut Round) {
+        let (rules, records, draws) = (&self.rules, &mut self.records, &mut self.draws);
+        self.env.step(&self.actions, |ended, env| {
+            let record = &mut records[ended.slot];
+            if let Some(weights) = record.weights() {
+                let line = env.history(ended.slot);
+                let episode = Episode::new(&rules.game, &line, record, weights);
+                round.episodes.push(episode);
+                *record = Record::default();
+            } else {
+                if self.keeps_games {
+                    let episode = Episode::new(&rules.game, &env.history(ended.slot), record, 0);
+                    round.episodes.push(episode);
+                }
+                record.finish(ended.outcome, self.lambda, &mut round.samples);
+            }
+            Some(rules.open(&mut draws[ended.slot]))
+        });
     }
 }
 
