@@ -27,7 +27,9 @@ pub struct Cache<G: Game, E> {
     misses: u64,
     missing: Rest<G::Position>, // the distinct positions of a batch that are not in the cache
     first_at: HashMap<G::Position, usize, FixedState>, // their indices
-    hashes: Vec<u64>,           // of theirs
+    missing_hashes: Vec<u64>,
+    hashes: Vec<u64>,           // of the positions of a batch
+    places: Vec<Option<usize>>, // their entries
 }
 
 /// The metadata of one set, kept together in memory.
@@ -52,7 +54,9 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
             misses: 0,
             missing: Rest::new(),
             first_at: HashMap::default(),
+            missing_hashes: Vec::new(),
             hashes: Vec::new(),
+            places: Vec::new(),
             inner,
         }
     }
@@ -76,21 +80,29 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
         hash as usize & (self.sets.len() - 1)
     }
 
-    /// The entry of a position, if it is cached; marks it as used.
-    fn find(&mut self, position: &G::Position, hash: u64) -> Option<usize> {
-        let set = self.set_of(hash);
-        for way in 0..WAYS {
-            let place = set * WAYS + way;
-            let Set { tags, used } = &mut self.sets[set];
-            if used[way] != 0 && tags[way] == tag(hash) {
-                let known = self.entries[place].as_ref();
-                if known.is_some_and(|(known, _)| known == position) {
-                    used[way] = self.clock;
-                    return Some(place);
-                }
-            }
+    /// Finds the entries of a batch and marks them as used. Each loop is so short that the processor waits for several
+    /// distant places in memory at once.
+    fn find(&mut self, positions: &[G::Position]) {
+        let hasher = FixedState::default();
+        self.hashes.clear();
+        self.hashes.extend(positions.iter().map(|position| hasher.hash_one(position)));
+        let mut places = std::mem::take(&mut self.places);
+        places.clear();
+        let found = self.hashes.iter().map(|&hash| {
+            let set = self.set_of(hash);
+            let Set { tags, used } = &self.sets[set];
+            let way = (0..WAYS).find(|&way| tags[way] == tag(hash) && used[way] != 0);
+            way.map(|way| set * WAYS + way)
+        });
+        places.extend(found);
+        for (place, position) in places.iter_mut().zip(positions) {
+            let known = place.and_then(|place| self.entries[place].as_ref());
+            *place = place.filter(|_| known.is_some_and(|(known, _)| known == position));
         }
-        None
+        for place in places.iter().flatten() {
+            self.sets[place / WAYS].used[place % WAYS] = self.clock;
+        }
+        self.places = places;
     }
 
     /// Reserves an entry for a position that is not cached: an empty one, else the least recently used.
@@ -131,16 +143,15 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Cache<G, E> {
         let width = self.actions;
         self.missing.clear();
         self.first_at.clear();
-        self.hashes.clear();
-        let hasher = FixedState::default();
+        self.missing_hashes.clear();
+        self.find(positions);
         for (row, position) in positions.iter().enumerate() {
-            let hash = hasher.hash_one(position);
-            let Some(place) = self.find(position, hash) else {
+            let Some(place) = self.places[row] else {
                 match self.first_at.entry(*position) {
                     Entry::Occupied(first) => self.missing.add_row(row, *first.get()),
                     Entry::Vacant(first) => {
                         first.insert(self.missing.add(row, position, seeds[row]));
-                        self.hashes.push(hash);
+                        self.missing_hashes.push(self.hashes[row]);
                     }
                 }
                 continue;
@@ -154,7 +165,7 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Cache<G, E> {
         self.misses += count as u64;
         self.missing.evaluate(&mut self.inner, width, logits, evaluations);
         for index in 0..count {
-            let place = self.make_room(self.hashes[index]);
+            let place = self.make_room(self.missing_hashes[index]);
             let (position, evaluation, logits) = self.missing.result(index, width);
             self.entries[place] = Some((position, evaluation));
             self.logits[place * width..][..width].copy_from_slice(logits);
