@@ -32,7 +32,7 @@ def cell(measure, scale=100.0, digits=1):
     if measure is None:
         return ""
     median, low, high = (f"{scale * number:.{digits}f}" for number in measure)
-    return median if low == high else f"{median} ({low} to {high})"
+    return median if low == high else f"{median} ({low}–{high})"
 
 
 def load(folder):
