@@ -80,8 +80,7 @@ pub struct SealedLine<'a> {
 
 /// The lines of a file of sealed lines.
 pub fn sealed_lines(file: &[u8]) -> impl Iterator<Item = SealedLine<'_>> {
-    let lines = file.split_inclusive(|&byte| byte == b'\n').enumerate();
-    lines.map(|(index, line)| {
+    file.split_inclusive(|&byte| byte == b'\n').enumerate().map(|(index, line)| {
         let bytes = line.strip_suffix(b"\n").unwrap_or(line);
         SealedLine { number: index + 1, bytes, is_whole: bytes.len() < line.len(), text: sound_line(bytes) }
     })

@@ -104,8 +104,7 @@ impl NumberRange<u64> {
     /// Reads a number. The error names the bounds.
     pub fn parse<T: TryFrom<u64>>(self, text: &str) -> Result<T, String> {
         let number = text.parse().ok().filter(|&number| self.contains(number));
-        let number = number.and_then(|number| T::try_from(number).ok());
-        number.ok_or_else(|| format!("expected {self}"))
+        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| format!("expected {self}"))
     }
 
     /// [`NumberRange::parse`] as a function, for the options of a program.
@@ -117,8 +116,7 @@ impl NumberRange<u64> {
 impl NumberRange<f64> {
     /// Reads a number. The error names the bounds.
     pub fn parse(self, text: &str) -> Result<f64, String> {
-        let number = text.parse().ok().filter(|&number| self.contains(number));
-        number.ok_or_else(|| format!("expected {self}"))
+        text.parse().ok().filter(|&number| self.contains(number)).ok_or_else(|| format!("expected {self}"))
     }
 
     /// [`NumberRange::parse`] as a function, for the options of a program.

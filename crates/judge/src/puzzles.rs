@@ -61,14 +61,12 @@ impl Puzzle {
                 game.id()
             )));
         }
-        let start = game.parse_position(&self.position);
-        let mut position = start.map_err(JudgeError::new)?;
+        let mut position = game.parse_position(&self.position).map_err(JudgeError::new)?;
         let player = game.to_move(&position);
         let mut last = None;
         for text in &self.line {
             last = Some(game.to_move(&position));
-            let played = game.play_text(&mut position, text);
-            played.map_err(|error| JudgeError::new(format!("solution: {error}")))?;
+            game.play_text(&mut position, text).map_err(|error| JudgeError::new(format!("solution: {error}")))?;
         }
         match last {
             Some(last) if last == player => Ok(()),

@@ -129,13 +129,12 @@ fn network<G: Encode>(
     kernel: Option<KernelKind>,
     sources: &dyn Sources<G>,
 ) -> Result<NetEvaluator<G>, AgentError> {
-    let found = sources.network(game, source, kernel);
-    let net = found.map_err(|error| AgentError::new(spec, error))?;
-    let net = net.ok_or_else(|| {
-        let kernel = kernel.map_or("", KernelKind::name);
-        let problem = format!("setting kernel={kernel}: this processor cannot run that kernel");
-        AgentError::new(spec, problem)
-    })?;
+    let net =
+        sources.network(game, source, kernel).map_err(|error| AgentError::new(spec, error))?.ok_or_else(|| {
+            let kernel = kernel.map_or("", KernelKind::name);
+            let problem = format!("setting kernel={kernel}: this processor cannot run that kernel");
+            AgentError::new(spec, problem)
+        })?;
     Ok(NetEvaluator::with_net(game.clone(), net))
 }
 
@@ -197,6 +196,5 @@ fn endgames<G: Encode>(
     sources: &dyn Sources<G>,
 ) -> Result<Option<Arc<dyn Endgames<G>>>, AgentError> {
     let folder = given.tables.as_deref();
-    let found = folder.map(|folder| sources.endgames(game, folder));
-    found.transpose().map_err(|error| AgentError::new(spec, error))
+    folder.map(|folder| sources.endgames(game, folder)).transpose().map_err(|error| AgentError::new(spec, error))
 }

@@ -55,8 +55,7 @@ impl<G: Game> EndgameAgent<G> {
         let chosen = if won.is_some_and(|proven| proven.plies.is_none()) {
             let winning: Vec<Action> = candidates[..ties].iter().map(|one| one.action).collect();
             let action = self.tables.way_forward(&self.game, position, &winning, stream);
-            let found = winning.iter().position(|&one| one == action);
-            found.expect("the way forward keeps the win")
+            winning.iter().position(|&one| one == action).expect("the way forward keeps the win")
         } else {
             below(stream.next_u64(), ties as u32) as usize
         };

@@ -37,8 +37,7 @@ impl<G: Game> Opponent<G> for AgentOpponent<G> {
         let requests = positions.iter().zip(streams);
         let mut requests: Vec<Request<'_, G>> =
             requests.map(|(&position, stream)| Request { position, stream, limit, memory: None }).collect();
-        let agent = self.agent.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let decisions = agent.choose(&mut requests);
+        let decisions = self.agent.get_mut().unwrap_or_else(PoisonError::into_inner).choose(&mut requests);
         // Decisions of an interrupted agent must not count.
         let stopped = limit.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         (!stopped).then(|| decisions.iter().map(|decision| decision.action).collect())

@@ -42,8 +42,7 @@ impl<G: Game, E: Evaluator<G>> PolicyAgent<G, E> {
         let mut candidates: Vec<Candidate> = legal.iter().zip(&shares).map(candidate).collect();
         // Probabilities can round to the same number, so the chosen action is put first explicitly.
         candidates.sort_by(|one, other| {
-            let chosen = (other.action == action).cmp(&(one.action == action));
-            chosen.then(other.policy.total_cmp(&one.policy))
+            (other.action == action).cmp(&(one.action == action)).then(other.policy.total_cmp(&one.policy))
         });
         Decision { action, value: evaluation.value, proven: evaluation.proven, nodes: 0, depth: 0, candidates }
     }

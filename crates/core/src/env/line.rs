@@ -61,8 +61,7 @@ impl<P: Copy + PartialEq> Line<P> {
         let mut lines = vec![self.clone()];
         for _ in 0..plies {
             let longer = lines.iter().flat_map(|line| {
-                let legal = game.legal(&line.position);
-                let actions: Vec<Action> = legal.iter().collect();
+                let actions: Vec<Action> = game.legal(&line.position).iter().collect();
                 actions.into_iter().map(move |action| line.then(game, action))
             });
             lines = longer.collect();
@@ -90,7 +89,6 @@ impl<P: Copy + PartialEq> Line<P> {
     /// The actions as text.
     pub fn move_texts<G: Game<Position = P>>(&self, game: &G) -> Vec<String> {
         let positions = self.positions(game);
-        let moves = positions.iter().zip(&self.actions);
-        moves.map(|(position, &action)| game.action_text(position, action)).collect()
+        positions.iter().zip(&self.actions).map(|(position, &action)| game.action_text(position, action)).collect()
     }
 }

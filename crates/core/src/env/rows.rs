@@ -90,8 +90,7 @@ impl<'a> Rows<'a> {
             Masks::Packed(all) => {
                 let rows = all.chunks_exact_mut(game.actions().div_ceil(8));
                 for (slot, row) in shard.slots.iter().zip(rows) {
-                    let words = slot.legal.words().iter();
-                    let bytes = words.flat_map(|word| word.to_le_bytes());
+                    let bytes = slot.legal.words().iter().flat_map(|word| word.to_le_bytes());
                     for (out, byte) in row.iter_mut().zip(bytes) {
                         *out = byte;
                     }

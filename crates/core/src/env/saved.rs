@@ -150,8 +150,7 @@ impl SavedGame {
         let (mut positions, mut outcome) = (vec![start], None);
         for &action in &self.actions {
             let mut after = *env.position(0);
-            let legal = game.try_play(&mut after, Action(action));
-            legal.map_err(game_error)?;
+            game.try_play(&mut after, Action(action)).map_err(game_error)?;
             env.step(&[Action(action)], |ended, _| {
                 outcome = Some(ended.outcome);
                 None
@@ -166,7 +165,6 @@ impl SavedGame {
         let Some(text) = &self.start else {
             return Ok(game.start());
         };
-        let parsed = game.parse_position(text);
-        parsed.map_err(game_error)
+        game.parse_position(text).map_err(game_error)
     }
 }

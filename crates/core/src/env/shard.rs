@@ -114,8 +114,7 @@ impl<G: Game> Shard<G> {
     /// # Panics
     /// Panics unless [`Keep::history`] is set.
     pub fn history(&self, slot: usize) -> Line<G::Position> {
-        let log = self.log.as_ref().expect("histories are kept");
-        log.history(&self.game, slot, *self.position(slot))
+        self.log.as_ref().expect("histories are kept").history(&self.game, slot, *self.position(slot))
     }
 
     /// Starts another game in a slot.
@@ -241,8 +240,7 @@ impl<G: Game> Shard<G> {
         next: &mut impl FnMut(Finished<G::Position>, &Self) -> Option<Line<G::Position>>,
     ) {
         let position = self.slots[index].position;
-        let outcome = self.game.outcome(&position);
-        let outcome = outcome.expect("a game without legal actions is over");
+        let outcome = self.game.outcome(&position).expect("a game without legal actions is over");
         self.stats.count(&outcome, self.game.ply(&position));
         let ended = Finished { slot: index, position, outcome };
         match next(ended, self) {

@@ -242,8 +242,7 @@ impl<G: Game> VecEnv<G> {
 
     /// The legal actions of all games, slot by slot.
     pub fn all_legal(&self) -> impl Iterator<Item = &G::Mask> {
-        let shards = self.shards_in_order();
-        shards.flat_map(|shard| shard.slots.iter().map(|slot| &slot.legal))
+        self.shards_in_order().flat_map(|shard| shard.slots.iter().map(|slot| &slot.legal))
     }
 
     /// The caller's side in every game, slot by slot, if there is an opponent.
@@ -298,8 +297,7 @@ impl<G: Game> VecEnv<G> {
     /// Panics unless there is one legal action per game, and if an opponent is interrupted.
     pub fn step(&mut self, actions: &[Action]) {
         assert_eq!(actions.len(), self.len(), "one action per game");
-        let stepped = self.change(None, |part, new, _| part.step(new, actions));
-        stepped.expect("no opponent is interrupted");
+        self.change(None, |part, new, _| part.step(new, actions)).expect("no opponent is interrupted");
     }
 
     /// Starts other games, with other random numbers than those before: where `which` says so.
@@ -421,8 +419,7 @@ impl<G: Game> VecEnv<G> {
 
     /// Whether an opponent can be interrupted.
     pub fn can_be_interrupted(&self) -> bool {
-        let opponents = self.parts.iter().flat_map(|part| &part.opponent);
-        opponents.into_iter().any(|opponent| opponent.can_be_interrupted())
+        self.parts.iter().flat_map(|part| &part.opponent).into_iter().any(|opponent| opponent.can_be_interrupted())
     }
 
     /// Changes every part, with its rows; `work` says whether it was not interrupted. If it was, all games are put

@@ -26,8 +26,7 @@ impl<G: Game> Rollout<G> {
         for _ in 0..MAX_ACTIONS {
             let legal = self.game.legal(&position);
             if legal.is_empty() {
-                let outcome = self.game.outcome(&position);
-                let outcome = outcome.expect("no legal action means the game is over");
+                let outcome = self.game.outcome(&position).expect("no legal action means the game is over");
                 let score = outcome.score_difference(player);
                 return Value::certain(outcome.verdict(player), score.into());
             }

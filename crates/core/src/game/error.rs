@@ -119,8 +119,7 @@ pub fn shorten(text: &str) -> String {
     if text.chars().nth(LIMIT).is_none() {
         return text.escape_debug().to_string();
     }
-    let place = text.char_indices().rev().nth(END - 1);
-    let end = place.map_or("", |(index, _)| &text[index..]);
+    let end = text.char_indices().rev().nth(END - 1).map_or("", |(index, _)| &text[index..]);
     let beginning: String = text.chars().take(LIMIT - END).collect();
     format!("{}…{}", beginning.escape_debug(), end.escape_debug())
 }

@@ -159,8 +159,7 @@ impl Game for Scripted {
 
     fn outcome(&self, position: &ScriptedPosition) -> Option<Outcome> {
         let cut_off = self.is_cut_off(position);
-        let end = self.node(position).outcome;
-        end.or_else(|| cut_off.then_some(Outcome::truncated(None)))
+        self.node(position).outcome.or_else(|| cut_off.then_some(Outcome::truncated(None)))
     }
 
     fn why_illegal(&self, position: &ScriptedPosition, _: Action) -> Reason {

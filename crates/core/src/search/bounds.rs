@@ -94,8 +94,7 @@ impl Certainty {
             bounds.upper = bounds.upper.max(child.bounds.upper);
         }
         // With equal bounds, the result is that of the best child.
-        let results = children.iter().filter_map(|child| child.proven());
-        match results.max_by_key(|proven| proven.preference()) {
+        match children.iter().filter_map(|child| child.proven()).max_by_key(|proven| proven.preference()) {
             Some(best) if bounds.is_exact() => Certainty::of(best),
             _ => Certainty { bounds, plies: UNKNOWN_PLIES },
         }

@@ -38,8 +38,7 @@ fn key(source: &AgentSource, game: &str) -> String {
 fn provided(source: &AgentSource, game: &str) -> Option<&'static [u8]> {
     let provided = PROVIDED.lock().unwrap_or_else(PoisonError::into_inner);
     let key = key(source, game);
-    let found = provided.iter().find(|(other, _)| *other == key);
-    found.map(|(_, bytes)| *bytes)
+    provided.iter().find(|(other, _)| *other == key).map(|(_, bytes)| *bytes)
 }
 
 /// Whether there is an agent file at a path.

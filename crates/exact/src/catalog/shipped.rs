@@ -22,8 +22,7 @@ pub fn with_game<T: GameTask>(name: &str, settings: &GameSettings, task: T) -> R
 
 impl Catalog for Shipped {
     fn games(&self) -> Vec<Listed> {
-        let games = jarmo_configs::GAMES.into_iter();
-        games.map(|(name, training)| Listed { name, training }).collect()
+        jarmo_configs::GAMES.into_iter().map(|(name, training)| Listed { name, training }).collect()
     }
 
     fn find<T: GameTask>(

@@ -241,8 +241,7 @@ impl<S: Strategy> Replay<'_, S> {
 fn key(position: &JarmoPosition) -> u64 {
     let [white, black] = Player::BOTH.map(|player| position.archers(player).0);
     let marks = |archers: u32| {
-        let circles = (0..25).filter(|circle| archers >> circle & 1 == 1);
-        let bits = circles.enumerate();
+        let bits = (0..25).filter(|circle| archers >> circle & 1 == 1).enumerate();
         bits.fold(0, |bits, (nth, circle)| bits | u64::from(position.marked().0 >> circle & 1) << nth)
     };
     u64::from(white)

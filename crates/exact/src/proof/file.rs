@@ -153,14 +153,11 @@ impl<'a> Header<'a> {
     fn parse(text: &'a str) -> Result<Header<'a>, String> {
         let fields = || text.lines().filter_map(|line| line.split_once(": "));
         let field = |name: &str| {
-            let found = fields().find(|(key, _)| *key == name);
-            let value = found.map(|(_, value)| value);
+            let value = fields().find(|(key, _)| *key == name).map(|(_, value)| value);
             value.ok_or_else(|| format!("its header has no `{name}`"))
         };
-        let number = |name: &str| {
-            let value = field(name)?.parse::<u32>();
-            value.map_err(|_| format!("`{name}` in its header is not a number"))
-        };
+        let number =
+            |name: &str| field(name)?.parse::<u32>().map_err(|_| format!("`{name}` in its header is not a number"));
         let claims = fields().filter(|(key, _)| *key == "claim");
         Ok(Header {
             game: field("game")?,
@@ -188,8 +185,7 @@ impl<'a> Header<'a> {
             return Err(format!("its searches are longer than {MOST_SEARCH} plies"));
         }
         let game = game.clone().with_max_plies(0);
-        let claims = self.claims.iter().map(|text| Claim::parse(&game, text));
-        let claims = claims.collect::<Result<_, _>>()?;
+        let claims = self.claims.iter().map(|text| Claim::parse(&game, text)).collect::<Result<_, _>>()?;
         let moves = read_moves(&game, bytes)?;
         if moves.keys.len() != self.moves {
             return Err(format!("it holds {} moves, and its header says {}", moves.keys.len(), self.moves));

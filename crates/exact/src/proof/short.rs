@@ -75,7 +75,6 @@ impl<'a> Short<'a> {
 
     /// Whether the winner has won; `None` if the game goes on.
     fn is_won(&self, position: &JarmoPosition) -> Option<bool> {
-        let outcome = self.game.outcome(position)?;
-        Some(outcome.verdict(self.winner) == Verdict::Win)
+        Some(self.game.outcome(position)?.verdict(self.winner) == Verdict::Win)
     }
 }

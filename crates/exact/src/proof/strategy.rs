@@ -45,8 +45,7 @@ impl Proof {
     ) -> Proof {
         let numbers = Numbers::new();
         let numbered = |(position, action): (JarmoPosition, Action)| {
-            let number = numbers.of(&position);
-            let number = number.expect("both players have archers until the game is over");
+            let number = numbers.of(&position).expect("both players have archers until the game is over");
             (number, action.0 as u8)
         };
         let mut moves: Vec<(u64, u8)> = moves.into_iter().map(numbered).collect();
@@ -104,8 +103,7 @@ impl Proof {
 
     /// The most plies of any win that it proves.
     fn longest(&self) -> u32 {
-        let plies = self.claims.iter().map(|claim| claim.plies);
-        plies.max().unwrap_or(0)
+        self.claims.iter().map(|claim| claim.plies).max().unwrap_or(0)
     }
 }
 

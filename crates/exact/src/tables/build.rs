@@ -88,10 +88,7 @@ pub fn build<G: Solvable>(
     let memory = check_room::<G>(folder, &missing, settings.memory)?;
     let _lock = match missing.is_empty() {
         true => None,
-        false => {
-            let lock = lock_folder(folder).map_err(ExactError::io(folder))?;
-            Some(lock.ok_or_else(|| ExactError::busy(folder))?)
-        }
+        false => Some(lock_folder(folder).map_err(ExactError::io(folder))?.ok_or_else(|| ExactError::busy(folder))?),
     };
 
     let mut clock = TimeLeft::new(missing.iter().map(|&force| G::layer(force).size()));

@@ -66,8 +66,7 @@ impl Endgames<Jarmo> for Tables {
         if let Some(outcome) = game.outcome(&next) {
             return Proven::over(outcome.verdict(mover)).before();
         }
-        let proven = self.proven(&next);
-        let proven = proven.expect("successors of known positions are known");
+        let proven = self.proven(&next).expect("successors of known positions are known");
         // Without plies: `known` left enough of them.
         cut_off(game, &next, proven).flip().before()
     }
@@ -101,8 +100,7 @@ impl Tables {
         counts: impl Fn(&JarmoPosition, Verdict) -> bool,
     ) -> Option<Proven> {
         let proven = self.proven(position)?;
-        let counts = counts(position, proven.verdict);
-        counts.then(|| self.within_limit(game, position, proven))?
+        counts(position, proven.verdict).then(|| self.within_limit(game, position, proven))?
     }
 
     /// [`Tables::known_where`] of many positions at once.
@@ -158,8 +156,7 @@ fn share<T>(
 ) -> Result<Arc<T>, ExactError> {
     let key = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let mut opened = shared.lock().unwrap_or_else(PoisonError::into_inner);
-    let in_use = opened.get(&key).and_then(Weak::upgrade);
-    if let Some(found) = in_use.filter(|found| fits(found)) {
+    if let Some(found) = opened.get(&key).and_then(Weak::upgrade).filter(|found| fits(found)) {
         return Ok(found);
     }
     let new = Arc::new(open()?);

@@ -57,8 +57,7 @@ impl Solvable for Jarmo {
     fn solve_layer(&self, lines: &Lines, layer: &index::Layer, done: &[Bytes]) -> Vec<u8> {
         let lower = Layers::of(done.iter().map(Bytes::get));
         let mut pages = Pages::in_memory(layer);
-        let solved = Solver::new(lines, layer, &lower).solve(&mut pages, &mut |_| {});
-        solved.unwrap_or_else(|error| panic!("{error}"));
+        Solver::new(lines, layer, &lower).solve(&mut pages, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
         pages.into_bytes()
     }
 
@@ -82,8 +81,7 @@ impl Solvable for Jarmo {
                 tell(LayerEvent::Done(share_done(progress)));
             })
             .map_err(|error| error.at(&path))?;
-        let spill = pages.into_spill().expect("a build has files");
-        spill.finish(job.folder, job.owner, &job.layer, longest)?;
+        pages.into_spill().expect("a build has files").finish(job.folder, job.owner, &job.layer, longest)?;
         Ok(())
     }
 }

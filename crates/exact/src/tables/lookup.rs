@@ -133,8 +133,7 @@ impl<G: Solvable> Tables<G> {
     /// The sum of the most plies of a win or loss of every force up to this one.
     pub(super) fn plies_up_to(&self, force: u32) -> u32 {
         let forces = force.saturating_sub(*G::FORCES.start()) as usize + 1;
-        let layers = self.layers.iter().take(forces);
-        layers.map(|solved| solved.longest).sum()
+        self.layers.iter().take(forces).map(|solved| solved.longest).sum()
     }
 
     /// The highest force in these tables.
@@ -242,8 +241,7 @@ impl<G: Solvable> Tables<G> {
             .iter()
             .zip(after)
             .map(|(action, (next, found))| {
-                let after = found.or_else(|| self.over(next));
-                let after = after.expect("force never grows");
+                let after = found.or_else(|| self.over(next)).expect("force never grows");
                 let proven = G::value_before(position, next, after);
                 ActionValue { action, proven }
             })
@@ -262,8 +260,7 @@ impl<G: Solvable> Tables<G> {
 impl Tables {
     /// The plies of the longest win or loss among the packed results up to a force.
     pub(super) fn longest(&self, force: u32) -> u32 {
-        let forces = (LEAST_FORCE..=force).zip(&self.layers);
-        let packed = forces.filter(|(force, _)| self.packed(*force).is_some());
+        let packed = (LEAST_FORCE..=force).zip(&self.layers).filter(|(force, _)| self.packed(*force).is_some());
         packed.map(|(_, solved)| solved.longest).max().unwrap_or(0)
     }
 

@@ -22,8 +22,7 @@ impl Tables {
                 Player::Black => (line, proven.flip()),
             })
         };
-        let openings = Line::at(*start).longer(game, plies);
-        openings.into_iter().map(solved).collect()
+        Line::at(*start).longer(game, plies).into_iter().map(solved).collect()
     }
 }
 
@@ -35,9 +34,7 @@ impl<G: Solvable> Tables<G> {
         let mut position = *start;
         while line.len() < plies as usize {
             let values = self.actions(game, &position)?;
-            let Some(best) = values.first() else {
-                break;
-            };
+            let Some(best) = values.first() else { break };
             line.push(game.action_text(&position, best.action));
             game.play(&mut position, best.action);
         }

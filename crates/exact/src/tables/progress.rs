@@ -97,8 +97,8 @@ impl Search<'_> {
         }
         self.positions_left -= 1;
         let game = self.game;
-        let nexts = game.legal(position);
-        let nexts = nexts.iter().map(|action| after(game, position, action));
+        let legal = game.legal(position);
+        let nexts = legal.iter().map(|action| after(game, position, action));
         let mut nexts: Vec<(JarmoPosition, bool)> = nexts.map(|next| (next, self.arrives(&next))).collect();
         nexts.retain(|(next, arrives)| (*arrives || plies > 1 && self.is_fresh(next)) && self.keeps(next));
         let found =
@@ -126,8 +126,7 @@ impl Search<'_> {
     /// Whether the winner's last move did not undo the one before. The tables ignore the shuttle rule, so a
     /// win could be lost where the rule forbids a move.
     fn is_fresh(&self, position: &JarmoPosition) -> bool {
-        let last = position.shuttle(self.winner).last_move();
-        last.is_none_or(|(_, streak)| streak <= 1)
+        position.shuttle(self.winner).last_move().is_none_or(|(_, streak)| streak <= 1)
     }
 
     /// Whether a position with the loser to move is lost.

@@ -63,8 +63,7 @@ pub(super) fn layer_stats<L: Layer>(layer: &L, bytes: &[u8]) -> LayerStats<L::Po
     let mut longest = [(0, 0); 2]; // of wins and losses: plies, byte
     for (to_move, range) in layer.sides() {
         let counts = count(&bytes[range]);
-        let known = sides.iter().position(|side| side.to_move == to_move);
-        let number = known.unwrap_or_else(|| {
+        let number = sides.iter().position(|side| side.to_move == to_move).unwrap_or_else(|| {
             sides.push(SideStats { to_move, won: 0, drawn: 0, lost: 0, over: 0 });
             sides.len() - 1
         });

@@ -98,8 +98,7 @@ pub(super) fn rank(set: u32, size: usize) -> usize {
 /// [`rank`] on boards of up to 32 places, without large lookup tables.
 #[inline]
 pub(super) fn rank_of(set: u32) -> usize {
-    let places = bits(set).zip(1..);
-    places.map(|(place, k)| choose(place as usize, k)).sum()
+    bits(set).zip(1..).map(|(place, k)| choose(place as usize, k)).sum()
 }
 
 /// The rank of a subset of five elements.

@@ -90,8 +90,7 @@ fn check<G: Solvable>(game: &G, tables: &Tables<G>, position: &G::Position) -> O
     let found = match game.outcome(position) {
         Some(outcome) => Proven::over(outcome.verdict(game.to_move(position))),
         None => {
-            let best = tables.actions(game, position).expect("the layer holds it");
-            best.first().expect("the game is not over").proven
+            tables.actions(game, position).expect("the layer holds it").first().expect("the game is not over").proven
         }
     };
     // Packed results have no plies to compare.

@@ -52,8 +52,7 @@ impl Causes {
 
     /// The wrong decisions of all phases with this cause.
     pub fn total(&self, cause: Cause) -> u64 {
-        let phases = Phase::ALL.into_iter();
-        phases.map(|phase| self.count(phase, cause)).sum()
+        Phase::ALL.into_iter().map(|phase| self.count(phase, cause)).sum()
     }
 }
 
@@ -93,12 +92,10 @@ impl<G: HasEndgames> Exam<G> {
     /// The probability that the agent's policy gives to the right actions together, for each question.
     fn policy_of_right(&self, agent: &mut dyn Agent<G>, seed: u64) -> Vec<f32> {
         let positions: Vec<_> = self.questions.iter().map(|one| one.position).collect();
-        let numbers = 0..self.questions.len() as u64;
-        let mut streams: Vec<_> = numbers.map(|number| stream(seed, number)).collect();
+        let mut streams: Vec<_> = (0..self.questions.len() as u64).map(|number| stream(seed, number)).collect();
         let decisions = choose(agent, &positions, &mut streams, None);
         let share = |(question, decision): (usize, &Decision)| {
-            let candidates = decision.candidates.iter();
-            let right = candidates.filter(|one| self.is_right(question, one.action));
+            let right = decision.candidates.iter().filter(|one| self.is_right(question, one.action));
             right.map(|candidate| candidate.policy).sum()
         };
         decisions.iter().enumerate().map(share).collect()

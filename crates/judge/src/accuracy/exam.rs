@@ -129,8 +129,7 @@ impl<G: HasEndgames> Exam<G> {
             })
             .collect();
         answers.sort_unstable_by_key(|(batch, _)| *batch);
-        let chosen = answers.into_iter().flat_map(|(_, actions)| actions);
-        chosen.collect()
+        answers.into_iter().flat_map(|(_, actions)| actions).collect()
     }
 
     /// The result of legal answers to all questions.
@@ -151,11 +150,9 @@ impl<G: HasEndgames> Exam<G> {
     fn ask_agent(&self, agent: &mut dyn Agent<G>, batch: usize, nodes: Option<u64>, seed: u64) -> Vec<Action> {
         let first = batch * BATCH;
         let last = self.questions.len().min(first + BATCH);
-        let questions = self.questions[first..last].iter();
-        let positions: Vec<_> = questions.map(|question| question.position).collect();
+        let positions: Vec<_> = self.questions[first..last].iter().map(|question| question.position).collect();
         let mut streams: Vec<Stream> = (first..last).map(|index| stream(seed, index as u64)).collect();
-        let decisions = choose(agent, &positions, &mut streams, nodes);
-        decisions.into_iter().map(|decision| decision.action).collect()
+        choose(agent, &positions, &mut streams, nodes).into_iter().map(|decision| decision.action).collect()
     }
 
     /// Counts the answer to a question.

@@ -48,8 +48,7 @@ impl<P> Accuracy<P> {
     /// Counts a decision.
     pub(super) fn count(&mut self, (phase, stage): (Phase, Stage), to_move: Player, critical: bool, right: bool) {
         self.tallies[phase as usize][to_move.index()].count(critical, right);
-        let sides = self.stages.entry(stage).or_default();
-        sides[to_move.index()].count(critical, right);
+        self.stages.entry(stage).or_default()[to_move.index()].count(critical, right);
     }
 
     /// Sorts the mistakes, worst first, and drops all but the worst.
@@ -71,8 +70,7 @@ impl<P> Accuracy<P> {
     /// The decisions of each stage that has enough critical ones, from the least force or ply on: a share of
     /// fewer than [`FEWEST`] says little.
     pub fn large_stages(&self) -> impl Iterator<Item = (Stage, Tally)> {
-        let stages = self.stages().map(|(stage, sides)| (stage, Tally::sum(sides)));
-        stages.filter(|(_, tally)| tally.critical >= FEWEST)
+        self.stages().map(|(stage, sides)| (stage, Tally::sum(sides))).filter(|(_, tally)| tally.critical >= FEWEST)
     }
 
     /// The counts of all decisions and of each phase.

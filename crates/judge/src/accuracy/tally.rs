@@ -114,7 +114,6 @@ impl ExamScore {
     /// The phases with critical positions, and their counts.
     pub fn phases(&self) -> impl Iterator<Item = (Phase, &Tally)> {
         let tallies = [&self.opening, &self.middle, &self.end];
-        let phases = Phase::ALL.into_iter().zip(tallies);
-        phases.filter(|(_, tally)| tally.critical > 0)
+        Phase::ALL.into_iter().zip(tallies).filter(|(_, tally)| tally.critical > 0)
     }
 }

@@ -32,8 +32,7 @@ pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, JudgeError> {
     let named = head.strip_prefix("run:");
     let (folder, step) = match named.and_then(|rest| rest.rsplit_once('@')) {
         Some((folder, step)) if !Path::new(&head["run:".len()..]).is_dir() => {
-            let parsed = step.parse::<u64>();
-            let parsed = parsed.map_err(|_| error(text, "expected run:FOLDER@STEP"))?;
+            let parsed = step.parse::<u64>().map_err(|_| error(text, "expected run:FOLDER@STEP"))?;
             (folder, Some(parsed))
         }
         _ => (named.unwrap_or(head), None),
@@ -82,8 +81,7 @@ fn processor_seconds(run: &Path) -> Result<Vec<(u64, f64)>, String> {
         Ok(step.zip(timing["cpu_seconds"].as_f64()))
     };
     // A line without its end is still being written, or a process was killed meanwhile.
-    let lines = sealed_lines(&bytes).filter(|line| line.is_whole);
-    lines.filter_map(|line| spent(line).transpose()).collect()
+    sealed_lines(&bytes).filter(|line| line.is_whole).filter_map(|line| spent(line).transpose()).collect()
 }
 
 /// Processor seconds at the last reported step up to `step`.

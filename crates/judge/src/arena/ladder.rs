@@ -48,8 +48,7 @@ impl Ladder {
     }
 
     fn place_of(&mut self, entrant: &Entrant) -> usize {
-        let known = self.entrants.iter().position(|known| known.name == entrant.name);
-        known.unwrap_or_else(|| {
+        self.entrants.iter().position(|known| known.name == entrant.name).unwrap_or_else(|| {
             self.entrants.push(entrant.clone());
             self.entrants.len() - 1
         })

@@ -149,9 +149,7 @@ pub(super) fn of_game<G: Game>(
     opening: usize,
 ) -> [Mistakes; 2] {
     let mut mistakes = [Mistakes::default(); 2];
-    let positions = played.positions(game);
-    let decisions = positions.iter().zip(&played.actions);
-    for (position, &action) in decisions.skip(opening) {
+    for (position, &action) in played.positions(game).iter().zip(&played.actions).skip(opening) {
         let Some(before) = tables.known(game, position) else {
             continue;
         };

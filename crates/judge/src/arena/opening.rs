@@ -75,10 +75,8 @@ impl<P: Copy + Eq + Hash> Openings<P> {
     /// Reads openings from a file. Every line is a game record, or actions separated by spaces. With
     /// `plies`, each is cut to that many actions. Empty lines and lines that begin with `#` are skipped.
     pub fn from_file<G: Game<Position = P>>(game: &G, path: &Path, plies: Option<u32>) -> Result<Self, JudgeError> {
-        let text = read_text(path, LINES_BYTES);
-        let text = text.map_err(|error| JudgeError::in_file(path, error))?;
-        let list = parse(game, &text, plies);
-        let list = list.map_err(|problem| JudgeError::in_file(path, problem))?;
+        let text = read_text(path, LINES_BYTES).map_err(|error| JudgeError::in_file(path, error))?;
+        let list = parse(game, &text, plies).map_err(|problem| JudgeError::in_file(path, problem))?;
         Ok(Openings { distinct: list.len(), source: format!("{} from {}", list.len(), path.display()), list })
     }
 
@@ -86,8 +84,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
     /// for this game and board.
     pub fn balanced<G: Game<Position = P>>(game: &G, seed: u64) -> Option<Self> {
         let (_, text) = OPENINGS.iter().find(|(id, _)| *id == game.id())?;
-        let board = text.lines().find_map(|line| line.strip_prefix(BOARD));
-        if board.unwrap_or("") != game.board_text() {
+        if text.lines().find_map(|line| line.strip_prefix(BOARD)).unwrap_or("") != game.board_text() {
             return None;
         }
         let mut list = parse(game, text, None).expect("the program's own openings are sound");

@@ -116,8 +116,7 @@ impl<G: Game> GamePlan<'_, G> {
             true => Player::White,
             false => Player::Black,
         };
-        let replay = record.replay(self.game);
-        let replay = replay.map_err(|error| error.to_string())?;
+        let replay = record.replay(self.game).map_err(|error| error.to_string())?;
         let opening = self.openings.of_pair(mark.pair);
         if replay.start != opening.start || !replay.actions.starts_with(&opening.actions) {
             return Err(format!("pair {} has another opening in this tournament", mark.pair));

@@ -27,8 +27,7 @@ pub fn read_results(json: &str) -> Result<Vec<MatchResult>, JudgeError> {
         return Err(JudgeError::new("it contains no matches"));
     };
     let settings = agent.split_once('?').map_or("", |(_, settings)| settings);
-    let own = report.matches.into_iter().filter(|played| played.first == agent);
-    let results = own.map(|played| MatchResult {
+    let results = report.matches.into_iter().filter(|played| played.first == agent).map(|played| MatchResult {
         settings: settings.to_owned(),
         opponent: played.second,
         wins: played.wins,

@@ -57,8 +57,7 @@ impl PairBlock {
         });
         let mut openings = openings.collect::<Result<Vec<_>, _>>()?;
         let count = openings.len();
-        let end = u32::try_from(count).ok();
-        let Some(end) = end.and_then(|count| self.first.checked_add(count)) else {
+        let Some(end) = u32::try_from(count).ok().and_then(|count| self.first.checked_add(count)) else {
             return Err(JudgeError::new("the task has too many pairs"));
         };
         if count == 0 {
@@ -94,8 +93,7 @@ impl PairBlock {
 
     /// The games.
     fn ids(&self) -> HashSet<GameId> {
-        let pairs = (self.first..).take(self.openings.len());
-        pairs.flat_map(|pair| games(self.bout, pair)).collect()
+        (self.first..).take(self.openings.len()).flat_map(|pair| games(self.bout, pair)).collect()
     }
 }
 

@@ -78,10 +78,8 @@ impl FromStr for Sprt {
         let wanted = "expected two differences in Elo, the smaller one first, such as 0,20";
         let (elo0, elo1) = text.split_once(',').ok_or(wanted)?;
         let bounds = NumberRange::new(-1000.0, 1000.0);
-        let number = |text: &str| {
-            let number = bounds.parse(text.trim());
-            number.map_err(|problem| format!("{wanted}; a difference: {problem}"))
-        };
+        let number =
+            |text: &str| bounds.parse(text.trim()).map_err(|problem| format!("{wanted}; a difference: {problem}"));
         let (elo0, elo1) = (number(elo0)?, number(elo1)?);
         if elo0 >= elo1 {
             return Err(wanted.to_owned());

@@ -170,8 +170,7 @@ impl std::str::FromStr for Anchor {
         let wanted = || "expected an agent and its rating, such as random=0";
         // A spec may contain `=`.
         let (agent, elo) = text.rsplit_once('=').ok_or_else(wanted)?;
-        let bounds = NumberRange::new(-10_000.0, 10_000.0);
-        let elo = bounds.parse(elo.trim());
+        let elo = NumberRange::new(-10_000.0, 10_000.0).parse(elo.trim());
         let elo = elo.map_err(|problem| format!("{}; the rating: {problem}", wanted()))?;
         Ok(Anchor { agent: agent.trim().to_owned(), elo })
     }

@@ -68,8 +68,7 @@ fn rows(picture: &mut Svg, agents: &[AgentRow]) {
 /// One curve per run over its training, and a level line per other agent.
 fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
     let others: Vec<&AgentRow> = agents.iter().filter(|row| row.checkpoint.is_none()).collect();
-    let labels = others.iter().map(|row| row.name.chars().count());
-    let labels = labels.chain(runs.iter().map(|run| run.chars().count()));
+    let labels = others.iter().map(|row| row.name.chars().count()).chain(runs.iter().map(|run| run.chars().count()));
     let room = CHARACTER * labels.max().unwrap_or(0) as f64;
     let right = (WIDTH - 24.0 - room).max(WIDTH / 2.0);
     let bottom = TOP + PLOT;

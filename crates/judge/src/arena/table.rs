@@ -282,8 +282,7 @@ fn likelihood(share: f64) -> String {
 
 /// The width of the names: that of the longest, or less if there is less room.
 fn name_room(lengths: impl Iterator<Item = usize>, room: usize) -> usize {
-    let longest = lengths.max().unwrap_or(0);
-    longest.clamp("second".len(), room.max(NARROWEST_NAME))
+    lengths.max().unwrap_or(0).clamp("second".len(), room.max(NARROWEST_NAME))
 }
 
 /// The name, with its middle left out if it is too long, since names differ at their start and end.

@@ -169,8 +169,7 @@ impl<'a, G: Game> Tournament<'a, G> {
             return Vec::new();
         }
         let all = schedule::games(self.plan.bouts.len(), self.plan.settings.pairs);
-        let missing = all.into_iter().filter(|&id| !self.score.has(id));
-        missing.collect()
+        all.into_iter().filter(|&id| !self.score.has(id)).collect()
     }
 
     /// Whether all games are played, or a sequential test is decided.
@@ -238,8 +237,7 @@ impl<G: Game> GamePlan<'_, G> {
             Some(tables) => mistakes::of_game(self.game, tables, played, opening),
             None => Default::default(),
         };
-        let actions = played.actions.iter();
-        let bytes: Vec<u8> = actions.flat_map(|one| one.0.to_le_bytes()).collect();
+        let bytes: Vec<u8> = played.actions.iter().flat_map(|one| one.0.to_le_bytes()).collect();
         Half { outcome: *outcome, fingerprint: xxh3_64(&bytes), mistakes }
     }
 }

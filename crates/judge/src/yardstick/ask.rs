@@ -20,10 +20,8 @@ impl<G: Game> Asked<'_, G> {
         let (nodes, seed) = (self.nodes, self.seed);
         let part = positions.len().div_ceil(self.agents.len()).max(1);
         let parts = positions.par_chunks(part).zip(numbers.par_chunks(part));
-        let chosen = self.agents.par_iter_mut().zip(parts);
-        let chosen = chosen.flat_map_iter(|(agent, (positions, numbers))| {
-            let streams = numbers.iter().map(|&number| stream(seed, number));
-            let mut streams: Vec<Stream> = streams.collect();
+        let chosen = self.agents.par_iter_mut().zip(parts).flat_map_iter(|(agent, (positions, numbers))| {
+            let mut streams: Vec<Stream> = numbers.iter().map(|&number| stream(seed, number)).collect();
             choose(agent.as_mut(), positions, &mut streams, nodes)
         });
         chosen.map(|decision| decision.action).collect()

@@ -36,8 +36,7 @@ pub(super) fn is_mistake<G: Game>(
     position: &G::Position,
     action: Action,
 ) -> Option<bool> {
-    let results = results(game, tables, position)?;
-    let best = results.iter().map(|result| result.verdict).max();
+    let best = results(game, tables, position)?.iter().map(|result| result.verdict).max();
     Some(Some(tables.after(game, position, action).verdict) < best)
 }
 
@@ -71,8 +70,7 @@ pub(super) fn exam<G: Game>(game: &G, tables: &dyn Endgames<G>, wanted: u32, see
 /// The highest force of the tables, and different critical positions of it that are drawn.
 pub(super) fn drawn<G: Game>(game: &G, tables: &dyn Endgames<G>, wanted: usize, seed: u64) -> (u32, Vec<G::Position>) {
     let mut stream = stream(seed, STARTS);
-    let forces = (0..FORCES_DRAWN).map(|_| tables.force(&tables.random(&mut stream)));
-    let force = forces.max().unwrap_or(0);
+    let force = (0..FORCES_DRAWN).map(|_| tables.force(&tables.random(&mut stream))).max().unwrap_or(0);
     let mut starts = Vec::new();
     let mut seen = HashSet::new();
     for _ in 0..MOST_DRAWN {

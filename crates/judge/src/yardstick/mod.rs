@@ -102,8 +102,7 @@ impl<G: HasEndgames> Yardstick<G> {
             let openings = Openings::balanced(game, settings.seed);
             let list = openings.as_ref().map_or(&[][..], Openings::list);
             let positions = list.iter().map(|opening| opening.position);
-            let known = positions.filter(|position| tables.known(game, position).is_some());
-            starts = known.take(wanted).collect();
+            starts = positions.filter(|position| tables.known(game, position).is_some()).take(wanted).collect();
             starts_from = "balanced openings".to_owned();
             if starts.is_empty() || starts.len() < wanted.min(list.len()) {
                 let force;
@@ -135,14 +134,10 @@ impl<G: HasEndgames> Yardstick<G> {
         });
         let fresh = self.fresh.as_ref().map(|exam| share(exam, &exam.answers(agents, nodes, seed)));
         let game = &self.game;
-        let judged = |count: u32| {
-            let tables = self.tables.as_ref();
-            tables.filter(|_| !some(count).is_empty())
-        };
+        let judged = |count: u32| self.tables.as_ref().filter(|_| !some(count).is_empty());
         let name = agents[0].name().to_owned();
         let mut asked = ask::Asked { agents, nodes, seed };
-        let against = judged(games);
-        let against = against.map(|tables| games::play(game, tables, some(games), &mut asked));
+        let against = judged(games).map(|tables| games::play(game, tables, some(games), &mut asked));
         let worst = judged(starts)
             .filter(|_| with_worst_case)
             .map(|tables| worst::measure(game, tables.as_ref(), some(starts), positions as usize, &mut asked));
@@ -165,8 +160,7 @@ impl<G: HasEndgames> Yardstick<G> {
     pub fn verify(game: &G, row: &Row) -> Result<ExamShare, JudgeError> {
         let exam = Exam::built_in(game);
         let exam = exam.ok_or_else(|| JudgeError::new("there is no exam for this game"))?;
-        let claimed = row.exam.as_ref();
-        let claimed = claimed.ok_or_else(|| JudgeError::new("it has no result of the exam"))?;
+        let claimed = row.exam.as_ref().ok_or_else(|| JudgeError::new("it has no result of the exam"))?;
         let answers: Vec<Action> = row.answers.iter().map(|&index| Action(index)).collect();
         if claimed.checksum != exam.checksum() || answers.len() != exam.len() {
             return Err(JudgeError::new(format!(
@@ -195,8 +189,7 @@ impl<G: HasEndgames> Yardstick<G> {
 
 /// Tables of the forces that take seconds, built for this process alone; `None` for games without tables.
 pub fn quick_tables<G: HasEndgames>(game: &G) -> Result<Option<Arc<dyn Endgames<G>>>, JudgeError> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let unique = now.map_or(0, |time| time.as_nanos());
+    let unique = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
     let name = format!("jarmo-yardstick-{}-{unique}", std::process::id());
     let folder = std::env::temp_dir().join(name);
     fs::create_dir(&folder).map_err(|error| JudgeError::in_file(&folder, error))?;

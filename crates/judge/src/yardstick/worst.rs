@@ -49,8 +49,7 @@ pub(super) fn measure<G: Game>(
 ) -> WorstCase {
     let search =
         |start: &G::Position, seat| Search { seat, frontier: vec![*start], seen: HashSet::from([*start]), end: None };
-    let both = starts.iter();
-    let both = both.flat_map(|start| Player::BOTH.map(|seat| search(start, seat)));
+    let both = starts.iter().flat_map(|start| Player::BOTH.map(|seat| search(start, seat)));
     let mut searches: Vec<Search<G::Position>> = both.collect();
     for ply in 1.. {
         let mut asks = Vec::new();

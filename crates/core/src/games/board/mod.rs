@@ -97,8 +97,7 @@ impl Board {
 
     /// The lines as text, `A1-B3 A1-C2 …`. Boards with equal lines have equal texts.
     pub fn text(&self) -> String {
-        let lines = self.lines.iter().map(|(from, to)| format!("{from}-{to}"));
-        lines.collect::<Vec<_>>().join(" ")
+        self.lines.iter().map(|(from, to)| format!("{from}-{to}")).collect::<Vec<_>>().join(" ")
     }
 
     /// The circles connected to this one by a line.
@@ -157,8 +156,7 @@ pub(crate) const BOARD_FIELD: BoardText = BoardText { columns: SIDE, rows: SIDE,
 
 /// The letter of a piece in the board field.
 pub(crate) fn piece_letter(pieces: [Circles; 2], upper: Circles, circle: Circle) -> Option<char> {
-    let player = Player::BOTH.into_iter().find(|player| pieces[player.index()].contains(circle))?;
-    let letter = player.letter();
+    let letter = Player::BOTH.into_iter().find(|player| pieces[player.index()].contains(circle))?.letter();
     Some(if upper.contains(circle) { letter.to_ascii_uppercase() } else { letter })
 }
 

@@ -303,10 +303,8 @@ impl Game for Jarmo {
             return GAME_OVER.reason();
         }
         match self.board.decode(action) {
-            BoardAction::Move { from, to } => super::board_move_problem(mover, own, from, to).unwrap_or_else(|| {
-                let shuttle = SHUTTLE.reason().player(mover);
-                shuttle.with("from", from).with("to", to)
-            }),
+            BoardAction::Move { from, to } => super::board_move_problem(mover, own, from, to)
+                .unwrap_or_else(|| SHUTTLE.reason().player(mover).with("from", from).with("to", to)),
             BoardAction::Deploy { column } => {
                 let place = Circle::home(mover, column);
                 if position.captured(mover) == 0 {

@@ -27,8 +27,7 @@ pub(super) fn parse(game: &Jarmo, text: &str) -> Result<JarmoPosition, PositionE
     for player in Player::BOTH {
         let count = position.archers(player).count();
         if count > ARCHERS {
-            let reason = TOO_MANY_ARCHERS.reason().player(player);
-            let reason = reason.with("n", count).with("most", ARCHERS);
+            let reason = TOO_MANY_ARCHERS.reason().player(player).with("n", count).with("most", ARCHERS);
             return Err(PositionError::rule("board", board, reason));
         }
     }

@@ -65,8 +65,7 @@ fn parse_quiet(game: &Tammi, capture: &str, text: &str) -> Result<u8, PositionEr
     let quiet = parse_number(FIELDS[3], text)?;
     let most = game.quiet_limit - u32::from(capture != "-");
     if quiet > most {
-        let reason = TOO_QUIET.reason().with("most", most);
-        let reason = reason.with("limit", game.quiet_limit);
+        let reason = TOO_QUIET.reason().with("most", most).with("limit", game.quiet_limit);
         return Err(PositionError::rule(FIELDS[3], text, reason));
     }
     Ok(quiet as u8)
@@ -91,8 +90,7 @@ fn parse_pieces(board: &str) -> Result<([u32; 2], u32), PositionError> {
     for player in Player::BOTH {
         let own = pieces[player.index()];
         if own.count_ones() > PIECES {
-            let reason = TOO_MANY_PIECES.reason().player(player);
-            let reason = reason.with("n", own.count_ones()).with("most", PIECES);
+            let reason = TOO_MANY_PIECES.reason().player(player).with("n", own.count_ones()).with("most", PIECES);
             return Err(PositionError::rule("board", board, reason));
         }
         let far_row = match player {

@@ -442,8 +442,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
     /// The score of a finished game for the player to move.
     #[inline]
     fn end_score(&self, position: &G::Position, ply: usize) -> i32 {
-        let outcome = self.game.outcome(position);
-        let outcome = outcome.expect("no legal action means the game is over");
+        let outcome = self.game.outcome(position).expect("no legal action means the game is over");
         let verdict = outcome.verdict(self.game.to_move(position));
         i32::from(verdict.sign()) * (WIN - ply as i32)
     }

@@ -62,6 +62,5 @@ pub trait HasHeuristic: Game {
 /// The plies left until the cut-off, at most [`NEAR_CUT_OFF`].
 #[inline]
 fn plies_left<G: Game>(game: &G, position: &G::Position) -> u64 {
-    let left = game.plies_left(position).unwrap_or(NEAR_CUT_OFF);
-    left.min(NEAR_CUT_OFF).into()
+    game.plies_left(position).unwrap_or(NEAR_CUT_OFF).min(NEAR_CUT_OFF).into()
 }

@@ -77,15 +77,13 @@ impl Model {
 
     /// Reads the bytes of [`Model::to_bytes`].
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Model> {
-        let numbers = bytes.as_chunks::<2>().0;
-        let frequencies = numbers.as_chunks::<GROUPS>().0.iter();
+        let frequencies = bytes.as_chunks::<2>().0.as_chunks::<GROUPS>().0.iter();
         Model::of(frequencies.map(|row| row.map(u16::from_le_bytes)).collect())
     }
 
     /// Its bytes in a file, [`MODEL_BYTES`] of them.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let numbers = self.frequencies.as_flattened().iter();
-        numbers.flat_map(|number| number.to_le_bytes()).collect()
+        self.frequencies.as_flattened().iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
     /// Encodes the results of a block, at most [`BLOCK`] of them, each 0, 1 or 2.
@@ -124,8 +122,7 @@ impl Model {
     /// # Panics
     /// Panics if the block is too short.
     pub(super) fn decode(&self, block: &[u8], results: usize, groups: &mut [u8; BLOCK_GROUPS]) {
-        let count = results.div_ceil(GROUP);
-        let length = count.div_ceil(STREAMS);
+        let length = results.div_ceil(GROUP).div_ceil(STREAMS);
         let (states, words) = block.split_at(4 * STREAMS);
         let mut states: [u32; STREAMS] =
             std::array::from_fn(|stream| u32::from_le_bytes(states[4 * stream..][..4].try_into().expect("four bytes")));
@@ -171,8 +168,7 @@ impl Ranked {
     }
 
     fn rank(&self, group: usize) -> usize {
-        let found = self.groups.iter().position(|&one| usize::from(one) == group);
-        found.expect("every group has a rank")
+        self.groups.iter().position(|&one| usize::from(one) == group).expect("every group has a rank")
     }
 }
 

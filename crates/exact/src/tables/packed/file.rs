@@ -130,8 +130,7 @@ fn directory_bytes(layer: &Layer) -> usize {
 
 /// The numbers of results in the matrices of a layer.
 fn matrix_sizes(layer: &Layer) -> Vec<usize> {
-    let blocks = layer.blocks().iter();
-    let turned = blocks.filter(|block| block.material.mover == Player::Black);
+    let turned = layer.blocks().iter().filter(|block| block.material.mover == Player::Black);
     turned.map(|block| block.rows * row_length(block.columns)).collect()
 }
 
@@ -332,8 +331,7 @@ fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactErr
 /// The matrices of a directory, with these numbers of results.
 fn read_matrices(directory: &[u8], sizes: &[usize]) -> Result<Vec<Open>, ExactError> {
     let mut first = 0;
-    let matrices = directory.chunks(MATRIX_BYTES).zip(sizes);
-    let matrices = matrices.map(|(bytes, &size)| {
+    let matrices = directory.chunks(MATRIX_BYTES).zip(sizes).map(|(bytes, &size)| {
         let (start, model) = bytes.split_at(8);
         let model = Model::from_bytes(model).ok_or_else(|| repack("has a wrong directory"))?;
         let matrix = Open { model, first, start: long(start), size };

@@ -37,8 +37,7 @@ pub fn pack(
 ) -> Result<(), ExactError> {
     let owner = Owner::of(game);
     fs::create_dir_all(to).map_err(ExactError::io(to))?;
-    let lock = lock_folder(to).map_err(ExactError::io(to))?;
-    let _lock = lock.ok_or_else(|| ExactError::busy(to))?;
+    let _lock = lock_folder(to).map_err(ExactError::io(to))?.ok_or_else(|| ExactError::busy(to))?;
     let highest = (LEAST_FORCE..=MOST_FORCE).rev().find(|&force| finished_path::<Jarmo>(from, force).exists());
     for force in LEAST_FORCE..=highest.unwrap_or(LEAST_FORCE) {
         let began = Instant::now();

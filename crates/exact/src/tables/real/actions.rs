@@ -34,8 +34,7 @@ pub(super) fn nth_move(lines: &Lines, placement: &Placement, index: u8) -> Move 
         let targets = lines.near(from) & !own;
         let count = targets.count_ones();
         if left < count {
-            let to = bits(targets).nth(left as usize);
-            let to = to.expect("the number is below the count");
+            let to = bits(targets).nth(left as usize).expect("the number is below the count");
             return Move { from, to };
         }
         left -= count;

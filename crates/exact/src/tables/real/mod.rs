@@ -65,8 +65,7 @@ pub fn build_real(
     }
     let owner = Owner::of(game);
     std::fs::create_dir_all(folder).map_err(ExactError::io(folder))?;
-    let lock = lock_folder(folder).map_err(ExactError::io(folder))?;
-    let _lock = lock.ok_or_else(|| ExactError::busy(folder))?;
+    let _lock = lock_folder(folder).map_err(ExactError::io(folder))?.ok_or_else(|| ExactError::busy(folder))?;
     let mut lower = Vec::new();
     for force in LEAST_FORCE..=force {
         let kept = exists(force);

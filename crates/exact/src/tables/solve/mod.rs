@@ -216,8 +216,7 @@ impl<'a> Solver<'a> {
         for time in now + 1..=now + 2 * sources {
             let source = self.source(time);
             let number = |target: BlockPages| self.layer.block_of(&target.block.material);
-            let targets = targets(plan, self.layer, source).into_iter().flatten();
-            for block in targets.filter_map(number).chain([source]) {
+            for block in targets(plan, self.layer, source).into_iter().flatten().filter_map(number).chain([source]) {
                 next[block] = next[block].min(time);
             }
         }
@@ -330,8 +329,7 @@ impl<'a> Solver<'a> {
             });
         }
         self.check_length(pages.longest())?;
-        let bins = workers.par_iter_mut().flatten().flatten();
-        bins.for_each(Vec::clear);
+        workers.par_iter_mut().flatten().flatten().for_each(Vec::clear);
         Ok(())
     }
 

@@ -165,8 +165,7 @@ impl Pages {
 
     /// The longest distance that a result may have, in plies.
     pub(super) fn longest(&self) -> u32 {
-        let all = self.pages.iter().map(|page| page.distances);
-        all.fold(Distances::default(), Distances::or).longest()
+        self.pages.iter().map(|page| page.distances).fold(Distances::default(), Distances::or).longest()
     }
 
     /// Brings pages, in order of their numbers, into memory. These and the pages of the blocks `keep` stay

@@ -43,8 +43,7 @@ impl Endgames<Tammi> for Tables<Tammi> {
             return Proven::over(outcome.verdict(mover)).before();
         }
         // Enough plies are left, because the tables know the position before.
-        let proven = self.proven(&next);
-        let proven = proven.expect("successors of known positions are known");
+        let proven = self.proven(&next).expect("successors of known positions are known");
         let same = next.to_move() == mover;
         without_plies(if same { proven } else { proven.flip() })
     }
@@ -58,8 +57,7 @@ impl Endgames<Tammi> for Tables<Tammi> {
         let plies = |action: &&Action| {
             let mut next = *position;
             game.play(&mut next, **action);
-            let proven = self.proven(&next);
-            proven.map(|after| Tammi::value_before(position, &next, after).plies)
+            self.proven(&next).map(|after| Tammi::value_before(position, &next, after).plies)
         };
         let nearest = winning.iter().min_by_key(plies);
         *nearest.expect("an action keeps the win")
@@ -78,8 +76,7 @@ impl Tables<Tammi> {
     /// here or after one action.
     fn within_limit(&self, game: &Tammi, position: &TammiPosition, proven: Proven) -> Option<Proven> {
         let longest = self.plies_up_to(Tammi::force(position));
-        let far = game.plies_left(position).is_none_or(|left| left > longest);
-        far.then(|| without_plies(proven))
+        game.plies_left(position).is_none_or(|left| left > longest).then(|| without_plies(proven))
     }
 }
 

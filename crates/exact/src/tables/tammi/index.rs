@@ -53,8 +53,7 @@ impl Material {
     /// A unique number below `KEYS`.
     #[inline]
     fn key(&self) -> usize {
-        let counts = self.own.into_iter().chain(self.enemy);
-        let key = counts.fold(0, |key, count| key * (MOST + 1) + count);
+        let key = self.own.into_iter().chain(self.enemy).fold(0, |key, count| key * (MOST + 1) + count);
         key * (ROW + 1) + self.first_row
     }
 

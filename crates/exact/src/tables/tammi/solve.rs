@@ -67,8 +67,7 @@ pub(super) fn solve(game: &Tammi, layer: &TammiLayer, lower: &[Bytes], tell: &mu
         tell(f64::from(plies + 2) / steps);
     }
     let longest = counters.distances(&bytes).longest();
-    let open = bytes.par_iter_mut().filter(|byte| counters.is_counter(**byte));
-    open.for_each(|byte| *byte = DRAWN);
+    bytes.par_iter_mut().filter(|byte| counters.is_counter(**byte)).for_each(|byte| *byte = DRAWN);
     (bytes, longest)
 }
 
