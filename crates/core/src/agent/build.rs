@@ -103,9 +103,7 @@ pub fn build_without_search<G: Encode + HasHeuristic>(
     spec: &AgentSpec,
     sources: &dyn Sources<G>,
 ) -> Result<Option<Box<dyn Agent<G>>>, AgentError> {
-    let AgentSpec::Network(source, given) = spec else {
-        return Ok(None);
-    };
+    let AgentSpec::Network(source, given) = spec else { return Ok(None) };
     let evaluator = network(&game, spec, source, given.kernel, sources)?;
     Ok(Some(Box::new(PolicyAgent::new(game, spec.to_string(), evaluator))))
 }

@@ -221,9 +221,7 @@ impl<G: Game> Part<G> {
 
     /// Lets the opponent act until the caller is to move in every game. Returns whether it was not interrupted.
     pub(super) fn reply(&mut self, new: &NewGames) -> bool {
-        let Some(opponent) = &mut self.opponent else {
-            return true;
-        };
+        let Some(opponent) = &mut self.opponent else { return true };
         let games = &mut self.games;
         for round in 0_u64.. {
             let shard = &games.shard;
@@ -242,9 +240,7 @@ impl<G: Game> Part<G> {
             };
             let mut streams: Vec<Stream> = asked.iter().map(stream).collect();
             let positions: Vec<G::Position> = asked.iter().map(|&slot| *shard.position(slot)).collect();
-            let Some(actions) = opponent.choose(&positions, &mut streams) else {
-                return false;
-            };
+            let Some(actions) = opponent.choose(&positions, &mut streams) else { return false };
             assert_eq!(actions.len(), asked.len(), "one action per position");
             let actions: Vec<(usize, Action)> = asked.into_iter().zip(actions).collect();
             games.reply(new, &actions, round);

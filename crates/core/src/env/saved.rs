@@ -162,9 +162,7 @@ impl SavedGame {
     }
 
     fn start_position<G: Game>(&self, game: &G) -> Result<G::Position, EnvError> {
-        let Some(text) = &self.start else {
-            return Ok(game.start());
-        };
+        let Some(text) = &self.start else { return Ok(game.start()) };
         game.parse_position(text).map_err(game_error)
     }
 }

@@ -66,9 +66,7 @@ impl GameView for Jarmo {
     fn notes(&self, position: &JarmoPosition) -> Vec<Note> {
         let banned = |player: Player| {
             let (last, streak) = position.shuttle(player).last_move()?;
-            let BoardAction::Move { from, to } = self.board().decode(last) else {
-                return None;
-            };
+            let BoardAction::Move { from, to } = self.board().decode(last) else { return None };
             (streak == SHUTTLE_LIMIT).then(|| Note {
                 key: "note_shuttle",
                 player: Some(player),

@@ -53,9 +53,7 @@ pub fn trained(game: &str) -> Option<AgentSource> {
 
 /// Whether this is the trained agent of this game that is part of the program, or a file with the same bytes.
 pub fn is_trained(source: &AgentSource, game: &str) -> bool {
-    let Some(bytes) = bytes(game) else {
-        return false;
-    };
+    let Some(bytes) = bytes(game) else { return false };
     match source {
         AgentSource::Program => true,
         AgentSource::File(path) => files::read(path, bytes.len() as u64).is_ok_and(|read| read == bytes),

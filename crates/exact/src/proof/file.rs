@@ -119,9 +119,7 @@ impl Claim {
     fn parse(game: &Jarmo, text: &str) -> Result<Claim, String> {
         let wrong = || format!("the claim `{}` cannot be read", shorten(text));
         let fields: Vec<&str> = text.split('|').map(str::trim).collect();
-        let [winner, plies, start, actions] = fields[..] else {
-            return Err(wrong());
-        };
+        let [winner, plies, start, actions] = fields[..] else { return Err(wrong()) };
         let mut players = Player::BOTH.into_iter();
         let winner = players.find(|player| player.name() == winner);
         let start = game.parse_position(start);

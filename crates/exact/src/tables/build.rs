@@ -136,9 +136,7 @@ pub(super) fn may_rebuild(error: ExactError, tell: &mut dyn FnMut(String)) -> Re
 
 /// Refuses a build for which disk space or memory is too small; returns the bytes of memory to use.
 fn check_room<G: Solvable>(folder: &Path, missing: &[u32], allowed: Option<u64>) -> Result<u64, ExactError> {
-    let Some(&highest) = missing.last() else {
-        return Ok(0);
-    };
+    let Some(&highest) = missing.last() else { return Ok(0) };
     let (least, most) = memory_needed::<G>(highest);
     let half = memory("MemTotal:").map(|bytes| bytes / 2);
     let usable = allowed.or(half).unwrap_or(most);

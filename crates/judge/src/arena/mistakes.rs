@@ -150,9 +150,7 @@ pub(super) fn of_game<G: Game>(
 ) -> [Mistakes; 2] {
     let mut mistakes = [Mistakes::default(); 2];
     for (position, &action) in played.positions(game).iter().zip(&played.actions).skip(opening) {
-        let Some(before) = tables.known(game, position) else {
-            continue;
-        };
+        let Some(before) = tables.known(game, position) else { continue };
         let after = tables.after(game, position, action);
         let mover: Player = game.to_move(position);
         mistakes[mover.index()].count(game.ply(position), tables.force(position), after.verdict < before.verdict);

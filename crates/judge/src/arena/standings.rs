@@ -267,9 +267,7 @@ impl Standings {
         };
         self.in_order.insert(pair, result);
         while state.conclusion == Conclusion::Undecided {
-            let Some(result) = self.in_order.remove(&self.next_pair) else {
-                break;
-            };
+            let Some(result) = self.in_order.remove(&self.next_pair) else { break };
             self.next_pair += 1;
             let tally = &mut self.tallies[bout];
             tally.add(&result);

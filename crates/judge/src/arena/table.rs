@@ -76,9 +76,7 @@ impl Report {
         let room = name_room(names, width.saturating_sub(MISTAKE_COLUMNS));
         let mut text = String::new();
         for row in &self.agents {
-            let Some(mistakes) = &row.mistakes else {
-                continue;
-            };
+            let Some(mistakes) = &row.mistakes else { continue };
             if text.is_empty() {
                 let header = ("mistakes", "per game", "number", "decisions");
                 let (what, per_game, count, known) = header;

@@ -53,9 +53,7 @@ pub(super) fn exam<G: Game>(game: &G, tables: &dyn Endgames<G>, wanted: u32, see
         if !seen.insert(position) {
             continue;
         }
-        let Some(results) = results(game, tables, &position) else {
-            continue;
-        };
+        let Some(results) = results(game, tables, &position) else { continue };
         let question = Question { position, phase: Phase::End, results };
         if question.is_critical() {
             force = force.max(tables.force(&position));
@@ -81,9 +79,7 @@ pub(super) fn drawn<G: Game>(game: &G, tables: &dyn Endgames<G>, wanted: usize, 
         if tables.force(&position) != force || !seen.insert(position) {
             continue;
         }
-        let Some(results) = results(game, tables, &position) else {
-            continue;
-        };
+        let Some(results) = results(game, tables, &position) else { continue };
         let best = results.iter().map(|result| result.verdict).max();
         let loses = results.iter().any(|result| result.verdict == Verdict::Loss);
         if best == Some(Verdict::Draw) && loses {

@@ -86,9 +86,7 @@ pub fn to_text(rows: &[Row]) -> String {
         }
         text.push('\n');
     }
-    let Some(first) = rows.first() else {
-        return text;
-    };
+    let Some(first) = rows.first() else { return text };
     if let Some(exam) = &first.exam {
         let ExamShare { checksum, critical, .. } = exam;
         let _ = writeln!(text, "exam {checksum}: {critical} critical decisions");

@@ -75,9 +75,7 @@ impl FromStr for Circle {
 
     /// Reads `C2` or `c2`.
     fn from_str(text: &str) -> Result<Circle, NoSuchCircle> {
-        let &[column, row] = text.as_bytes() else {
-            return Err(NoSuchCircle);
-        };
+        let &[column, row] = text.as_bytes() else { return Err(NoSuchCircle) };
         let column = column.to_ascii_uppercase().wrapping_sub(b'A');
         let row = row.wrapping_sub(b'1');
         if usize::from(column) < SIDE && usize::from(row) < SIDE {

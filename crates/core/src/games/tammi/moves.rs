@@ -123,9 +123,7 @@ fn add_captures(position: &TammiPosition, from: Square, king: bool, legal: &mut 
     let targets = position.enemy & !position.jumped;
     let mut any = false;
     for direction in 0..if king { DIRECTIONS } else { FORWARD } {
-        let Some(victim) = DIAGONALS.nearest(from, direction, occupied) else {
-            continue;
-        };
+        let Some(victim) = DIAGONALS.nearest(from, direction, occupied) else { continue };
         let distance = from.row().abs_diff(victim.row());
         if victim.bit() & targets == 0 || (!king && distance > 1) {
             continue;

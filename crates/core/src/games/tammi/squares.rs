@@ -110,9 +110,7 @@ impl FromStr for Square {
 
     /// Reads a dark square as White names it: `c3`.
     fn from_str(text: &str) -> Result<Square, NoSuchSquare> {
-        let &[column, row] = text.as_bytes() else {
-            return Err(NoSuchSquare);
-        };
+        let &[column, row] = text.as_bytes() else { return Err(NoSuchSquare) };
         let (column, row) = (column.wrapping_sub(b'a'), row.wrapping_sub(b'1'));
         Square::on(column.into(), row.into()).ok_or(NoSuchSquare)
     }

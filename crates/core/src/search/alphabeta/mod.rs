@@ -315,9 +315,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         (alpha, beta): (i32, i32),
         ply: usize,
     ) -> (Option<i32>, Option<Action>) {
-        let Some(entry) = self.table.get(key) else {
-            return (None, None);
-        };
+        let Some(entry) = self.table.get(key) else { return (None, None) };
         let score = from_table(entry.score.into(), ply);
         let decides = beta - alpha == 1 && i32::from(entry.depth) >= depth && entry.bound.decides(score, (alpha, beta));
         let action = legal.contains(entry.action).then_some(entry.action);

@@ -81,9 +81,7 @@ impl Known<'_> {
                 return Hold::Yes; // a redeploy is never forbidden
             }
         }
-        let Some((index, taken)) = only else {
-            return Hold::No;
-        };
+        let Some((index, taken)) = only else { return Hold::No };
         if goal(placement.mover) >> taken.to & 1 == 1 {
             return Hold::Yes; // the reverse would start on the goal row
         }

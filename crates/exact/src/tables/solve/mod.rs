@@ -301,9 +301,7 @@ impl<'a> Solver<'a> {
         let now = pages.time;
         let spread = Spread { lines: self.lines, counters: self.counters, lower: self.lower, plies: step };
         for origin in Origin::ALL {
-            let Some(target) = &targets[origin as usize] else {
-                continue;
-            };
+            let Some(target) = &targets[origin as usize] else { continue };
             let bins = |number: usize| {
                 let bin = number - target.first;
                 workers.iter().map(move |bins| &bins[origin as usize][bin])

@@ -185,12 +185,8 @@ impl Pages {
             buffer.resize(self.plan.place(page).len(), 0);
             self.pages[page].bytes = buffer;
         }
-        let (Some(first), Some(last)) = (missing.first(), missing.last()) else {
-            return Ok(());
-        };
-        let Some(Disk { spill, .. }) = &self.disk else {
-            return Ok(());
-        };
+        let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return Ok(()) };
+        let Some(Disk { spill, .. }) = &self.disk else { return Ok(()) };
         self.pages[*first..=*last]
             .par_iter_mut()
             .zip(*first..*last + 1)
@@ -200,9 +196,7 @@ impl Pages {
 
     /// Asks the system to read those pages of a block ahead that are on disk.
     pub(super) fn read_ahead(&self, block: usize) {
-        let Some(disk) = &self.disk else {
-            return;
-        };
+        let Some(disk) = &self.disk else { return };
         let mut numbers = self.plan.blocks[block].numbers();
         while let Some(first) = numbers.find(|&page| self.on_disk_only(page)) {
             let mut end = first + 1;
@@ -264,9 +258,7 @@ impl Pages {
                 distances: page.distances,
             });
         }
-        let Some(disk) = &mut self.disk else {
-            return;
-        };
+        let Some(disk) = &mut self.disk else { return };
         let mut changed = changed.into_iter().peekable();
         while changed.peek().is_some() {
             disk.writer.send(changed.by_ref().take(TOGETHER).collect());
@@ -274,9 +266,7 @@ impl Pages {
     }
 
     fn receive(&mut self) -> io::Result<()> {
-        let Some(disk) = &mut self.disk else {
-            return Ok(());
-        };
+        let Some(disk) = &mut self.disk else { return Ok(()) };
         for out in disk.writer.receive()? {
             self.pages[out.page].on_its_way = false;
             self.free.push(out.bytes);
@@ -302,9 +292,7 @@ impl Pages {
     /// Writes all changed pages.
     pub(super) fn save(&mut self) -> io::Result<()> {
         self.receive_all()?;
-        let Some(disk) = &mut self.disk else {
-            return Ok(());
-        };
+        let Some(disk) = &mut self.disk else { return Ok(()) };
         let time = self.time;
         let mut changed = self.pages.iter_mut().enumerate();
         loop {

@@ -256,9 +256,7 @@ impl Files {
         let mut restored = 0;
         for item in head[8..].chunks_exact(8 + ENTRY).take(TOGETHER.min(count as usize)) {
             let page = u64::from_le_bytes(item[..8].try_into().expect("eight bytes")) as usize;
-            let Some(&size) = self.sizes.get(page) else {
-                break;
-            };
+            let Some(&size) = self.sizes.get(page) else { break };
             let entry = Entry::from_bytes(&item[8..]);
             if pages.contains(&page) {
                 let mut bytes = vec![0; size];
@@ -306,9 +304,7 @@ impl Files {
 
     #[cfg(target_os = "linux")]
     fn read_ahead(&self, pages: std::ops::Range<usize>) {
-        let Some(last) = pages.clone().last() else {
-            return;
-        };
+        let Some(last) = pages.clone().last() else { return };
         let start = self.starts[pages.start];
         let bytes = self.starts[last] + self.sizes[last] as u64 - start;
         // It is a hint: without it the read takes longer.

@@ -99,9 +99,7 @@ fn first_byte(
     position: &TammiPosition,
 ) -> u8 {
     let legal = game.legal(position);
-    let Some(first) = legal.iter().next() else {
-        return code::lost(0);
-    };
+    let Some(first) = legal.iter().next() else { return code::lost(0) };
     if position.jumped_by(first) == 0 {
         return counters.counter(legal.count());
     }
