@@ -1,5 +1,4 @@
-//! Checksums over all bytes of a file or a line: XXH3-64 as 16 hexadecimal digits. They reveal damage, not
-//! intent.
+//! Checksums over all bytes of a file or a line: XXH3-64 as 16 hexadecimal digits. They reveal damage, not intent.
 //!
 //! A file keeps the digits in its header, and they are computed with zeros in their place. A line is a JSON
 //! object whose last field, `check`, has the digits of everything before that field.

@@ -30,8 +30,7 @@ pub trait Endgames<G: Game>: Send + Sync {
     /// The force of a position: what is left on the board. A known position has no more than the tables' highest force.
     fn force(&self, position: &G::Position) -> u32;
 
-    /// Which of the actions that keep a win to take if their plies are not known, so that the win comes
-    /// closer.
+    /// Which of the actions that keep a win to take if their plies are not known, so that the win comes closer.
     fn way_forward(&self, _game: &G, _position: &G::Position, winning: &[Action], stream: &mut Stream) -> Action {
         winning[below(stream.next_u64(), winning.len() as u32) as usize]
     }

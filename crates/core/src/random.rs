@@ -35,8 +35,7 @@ impl Draws {
     }
 }
 
-/// Maps 64 random bits to a number below `bound`: the high half of the product. The bias is below
-/// `bound / 2^64`.
+/// Maps 64 random bits to a number below `bound`: the high half of the product. The bias is below `bound / 2^64`.
 #[inline]
 pub fn below(bits: u64, bound: u32) -> u32 {
     ((u128::from(bits) * u128::from(bound)) >> 64) as u32

@@ -7,8 +7,7 @@ use crate::eval::{Evaluation, Evaluator, Value, favourite};
 use crate::game::{Action, Game, Mask};
 use crate::net::softmax;
 
-/// Plays the legal action with the highest logit, without search. Only the evaluator may use random
-/// numbers.
+/// Plays the legal action with the highest logit, without search. Only the evaluator may use random numbers.
 pub struct PolicyAgent<G: Game, E> {
     game: G,
     name: String,

@@ -139,8 +139,7 @@ impl<G: Game> Shard<G> {
         }
     }
 
-    /// Chooses a legal action for every game, uniformly at random from seed, slot and step. Idle slots get
-    /// action 0.
+    /// Chooses a legal action for every game, uniformly at random from seed, slot and step. Idle slots get action 0.
     pub fn sample(&self, seed: u64, out: &mut [Action]) {
         let draws = Draws::new(seed, self.steps);
         self.sample_by(|number| draws.bits(number), out);

@@ -20,8 +20,7 @@ pub struct GameStats {
     pub truncated: u64,
     /// Actions in all finished games.
     pub plies: u64,
-    /// The game's events, in the order of [`Game::events`](crate::game::Game::events). Unfinished games
-    /// count, too.
+    /// The game's events, in the order of [`Game::events`](crate::game::Game::events). Unfinished games count, too.
     pub events: [u64; MAX_EVENTS],
 }
 

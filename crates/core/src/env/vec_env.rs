@@ -383,9 +383,8 @@ impl<G: Game> VecEnv<G> {
         Terms::new(&self.game, &self.new.settings, opponent)
     }
 
-    /// Replaces the games by saved ones, which continue exactly as if they had not been interrupted. Fails if the
-    /// saved environment had other settings; the seed and the number of threads may differ. On an error nothing
-    /// changes.
+    /// Replaces the games by saved ones, which continue exactly as if they had not been interrupted. Fails if the saved
+    /// environment had other settings; the seed and the number of threads may differ. On an error nothing changes.
     pub fn restore(&mut self, saved: &SavedEnv) -> Result<(), EnvError> {
         saved.check(&self.terms())?;
         let mut new = self.new.clone();

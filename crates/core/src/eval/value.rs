@@ -2,8 +2,7 @@
 
 use crate::game::{Proven, Verdict};
 
-/// The value of a position for the player to move: probabilities of the results and the expected score
-/// difference.
+/// The value of a position for the player to move: probabilities of the results and the expected score difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
     /// Probability that the player to move wins.

@@ -69,8 +69,7 @@ pub trait Game: Clone + Send + Sync + 'static {
         false
     }
 
-    /// Identifies the board in games with a choice of boards: equal boards have equal texts. Empty in
-    /// other games.
+    /// Identifies the board in games with a choice of boards: equal boards have equal texts. Empty in other games.
     fn board_text(&self) -> String {
         String::new()
     }

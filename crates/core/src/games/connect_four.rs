@@ -182,8 +182,7 @@ impl Game for ConnectFour {
         if has_four(opponent) | self.is_cut_off(position) {
             return ActionMask::default();
         }
-        // Bit 7i is set if column i has room. The product moves bit 7i to bit 42 + i; its terms do not
-        // overlap.
+        // Bit 7i is set if column i has room. The product moves bit 7i to bit 42 + i; its terms do not overlap.
         let room = (!position.occupied() & TOP) >> (ROWS - 1);
         const GATHER: u64 = {
             let mut factor = 0;

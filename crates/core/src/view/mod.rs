@@ -133,8 +133,7 @@ pub struct Piece {
     pub leaving: bool,
 }
 
-/// The effect of an action on the board. A move has a source and a target, a placement only a target,
-/// a pass neither.
+/// The effect of an action on the board. A move has a source and a target, a placement only a target, a pass neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Gesture {
     /// The cell a piece leaves.

@@ -192,8 +192,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Positions and actions: the difference to the number before, seven bits a byte with the lowest first, and the
-/// action.
+/// Positions and actions: the difference to the number before, seven bits a byte with the lowest first, and the action.
 fn read_moves(game: &Jarmo, bytes: &[u8]) -> Result<Moves, String> {
     let count = Numbers::new().count();
     let wrong = || "its moves cannot be read".to_owned();

@@ -49,8 +49,7 @@ impl fmt::Display for TableProgress {
     }
 }
 
-/// The bytes of memory that building a layer takes at least, and with the whole layer in memory; mapped
-/// files aside.
+/// The bytes of memory that building a layer takes at least, and with the whole layer in memory; mapped files aside.
 pub fn memory_needed<G: Solvable>(force: u32) -> (u64, u64) {
     G::memory_needed(&G::layer(force))
 }

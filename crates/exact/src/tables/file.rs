@@ -187,8 +187,7 @@ fn check(file: &[u8], owner: Owner, layer: &impl Layer) -> Result<(), ExactError
     Ok(())
 }
 
-/// Turns the file of an unfinished layer, whose bytes are all solved, into a table: writes the header,
-/// syncs, renames.
+/// Turns the file of an unfinished layer, whose bytes are all solved, into a table: writes the header, syncs, renames.
 pub(super) fn seal_finished<G: Solvable>(
     folder: &Path,
     mut file: &File,

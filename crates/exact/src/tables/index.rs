@@ -1,17 +1,15 @@
 //! A dense index of all positions of equal force.
 //!
-//! The *force* of a position is the number of archers and marks on the board. The positions of one
-//! force are a *layer*. A layer is cut into *blocks* by material and side to move; [`Layer`] gives the
-//! order. A block is a matrix:
+//! The *force* of a position is the number of archers and marks on the board. The positions of one force are a *layer*.
+//! A layer is cut into *blocks* by material and side to move; [`Layer`] gives the order. A block is a matrix:
 //!
 //! - the **row** encodes the circles and marks of the archers of the player *not* to move:
 //!   `rank(circles) * choose(archers, marks) + rank(marks among the archers)`;
 //! - the **column** encodes the same for the player to move, with circles counted among those that the
 //!   opponent leaves free.
 //!
-//! Sets of equal size are ranked in the order of their bits read as a number. So positions that differ
-//! only in the archers of the player to move share a row of a few kilobytes, which keeps the solver's
-//! updates local.
+//! Sets of equal size are ranked in the order of their bits read as a number. So positions that differ only in the
+//! archers of the player to move share a row of a few kilobytes, which keeps the solver's updates local.
 
 use super::subsets::{MOST, choose, compress, pattern, pattern_rank, rank};
 use jarmo_core::game::Player;

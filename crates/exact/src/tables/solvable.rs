@@ -73,8 +73,7 @@ pub trait Solvable: Game {
     /// Panics if a distance does not fit into a byte. Jarmo's on the standard board all fit up to force 8.
     fn solve_layer(&self, preparation: &Self::Preparation, layer: &Self::Layer, done: &[Bytes]) -> Vec<u8>;
 
-    /// The bytes of memory that solving a layer takes at least, and with the whole layer in memory; mapped
-    /// files aside.
+    /// The bytes of memory that solving a layer takes at least, and with the whole layer in memory; mapped files aside.
     fn memory_needed(layer: &Self::Layer) -> (u64, u64);
 
     /// Solves a layer and writes its table.

@@ -1,8 +1,7 @@
 //! How often decisions keep the best result, compared with exact results.
 //!
-//! A decision is *right* if it leads to the same result under best play as the best action, however
-//! long that takes. In many positions every action is right. The others are *critical* positions and
-//! counted separately.
+//! A decision is *right* if it leads to the same result under best play as the best action, however long that takes. In
+//! many positions every action is right. The others are *critical* positions and counted separately.
 //!
 //! An [`Exam`] is a set of positions with the exact result of every action. It needs neither tables nor a
 //! solver, so it tests agents and, without search, the network of a training run at every checkpoint.

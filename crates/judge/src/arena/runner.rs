@@ -1,9 +1,8 @@
 //! Plays games in lockstep. In a round every agent gets one batch of all positions in which it is to move,
 //! and then all games advance by one action.
 //!
-//! Games are distributed among threads, each with its own agents. A game's moves depend only on its own
-//! random stream and the agents' memory of it, not on the number of threads or the other games in a
-//! batch.
+//! Games are distributed among threads, each with its own agents. A game's moves depend only on its own random stream
+//! and the agents' memory of it, not on the number of threads or the other games in a batch.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

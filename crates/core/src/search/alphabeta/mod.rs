@@ -1,6 +1,5 @@
-//! Alpha-beta with a heuristic: iterative deepening with aspiration windows, principal variation
-//! search, a transposition table, killers and history, futility pruning, late move reductions, and
-//! quiescence search.
+//! Alpha-beta with a heuristic: iterative deepening with aspiration windows, principal variation search, a
+//! transposition table, killers and history, futility pruning, late move reductions, and quiescence search.
 //!
 //! Nothing assumes that players alternate: a score changes sign only where the player to move changes,
 //! and a player's second action in a row costs no depth.
@@ -260,8 +259,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         if self.stopped {
             return 0;
         }
-        // Mate distance pruning: no score here is better than an immediate win, or worse than an
-        // immediate loss.
+        // Mate distance pruning: no score here is better than an immediate win, or worse than an immediate loss.
         let alpha = alpha.max(-(WIN - ply as i32));
         let beta = beta.min(WIN - ply as i32 - 1);
         if alpha >= beta {

@@ -9,8 +9,7 @@ use crate::search::{HasHeuristic, Heuristic};
 /// The largest depth of quiescence search, in plies.
 pub(super) const MAX_QUIESCENCE: usize = 16;
 
-/// Delta pruning skips actions that stay below alpha with their gain and this margin, in hundredths of a
-/// point.
+/// Delta pruning skips actions that stay below alpha with their gain and this margin, in hundredths of a point.
 const DELTA_MARGIN: i32 = 120;
 
 impl<G: HasHeuristic> AlphaBeta<G> {

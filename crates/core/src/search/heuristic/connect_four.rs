@@ -9,8 +9,7 @@ use crate::games::{ConnectFour, ConnectFourPosition};
 /// An empty circle that completes four for a player.
 const THREAT: i32 = 40;
 
-/// Extra for a threat in a row of the player's own parity: White tends to fill the odd rows, Black the
-/// even ones.
+/// Extra for a threat in a row of the player's own parity: White tends to fill the odd rows, Black the even ones.
 const OWN_PARITY: i32 = 25;
 
 /// A stone in the middle column, and in a column next to it.

@@ -19,10 +19,9 @@
 //! | 160 | | the directory |
 //! | | | the blocks |
 //!
-//! The directory has two parts. The first has 13,130 bytes for every matrix: where its blocks begin (8
-//! bytes, counted from the first block of the file), and its model, 81 times 81 frequencies of 2 bytes. The
-//! second has 8 bytes for every block: where it begins, counted from the first block of its matrix, and the
-//! low half of its XXH3-64.
+//! The directory has two parts. The first has 13,130 bytes for every matrix: where its blocks begin (8 bytes, counted
+//! from the first block of the file), and its model, 81 times 81 frequencies of 2 bytes. The second has 8 bytes for
+//! every block: where it begins, counted from the first block of its matrix, and the low half of its XXH3-64.
 //!
 //! A block has the states of four streams, 4 bytes each, then the words that they share, 2 bytes each.
 

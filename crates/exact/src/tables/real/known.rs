@@ -169,8 +169,7 @@ impl Known<'_> {
         }
     }
 
-    /// Whether the bound side, which is to move, holds a placement after this last move of its own, with this
-    /// streak.
+    /// Whether the bound side, which is to move, holds a placement after this last move of its own, with this streak.
     pub(super) fn holds_before(&self, placement: &Placement, last: Option<(Move, u8)>) -> bool {
         match self.hold(placement) {
             Hold::No => false,

@@ -1,5 +1,4 @@
-//! Jarmo with the shuttle rule: which placements a side holds, that is, does not lose, for the game as it is
-//! played.
+//! Jarmo with the shuttle rule: which placements a side holds, that is, does not lose, for the game as it is played.
 //!
 //! One side is *bound* by the rule, the other is *free* of it: the free side may play every move, and may also pass
 //! wherever the rule could force it to. What the bound side holds in this game it holds in the real one, because
@@ -39,8 +38,7 @@ use jarmo_host::files::lock_folder;
 pub(super) use self::endgames::RealTables;
 pub(super) use self::hold::Hold;
 
-/// Finds what a side holds, up to a force, in `folder`. Finished forces there are kept, an unfinished one is
-/// continued.
+/// Finds what a side holds, up to a force, in `folder`. Finished forces there are kept, an unfinished one is continued.
 pub fn build_real(
     game: &Jarmo,
     tables: &Tables,

@@ -1,19 +1,17 @@
 //! Solves one layer from the finished ones below it.
 //!
-//! A position's actions lead to its own layer or to a lower one. [`first`] gives every position a
-//! byte: its result if that is certain, else a counter of the actions that may not lose. Then the
-//! results are propagated backwards ([`back`]) by distance: step `n` takes all positions with a result
-//! after `n` plies. A predecessor of a lost position is won after `n + 1` plies, unless it wins sooner. A
-//! predecessor of a won position decrements its counter; when no action is left, it is lost. Positions
-//! that still have a counter after the last step are drawn.
+//! A position's actions lead to its own layer or to a lower one. [`first`] gives every position a byte: its result if
+//! that is certain, else a counter of the actions that may not lose. Then the results are propagated backwards
+//! ([`back`]) by distance: step `n` takes all positions with a result after `n` plies. A predecessor of a lost position
+//! is won after `n + 1` plies, unless it wins sooner. A predecessor of a won position decrements its counter; when no
+//! action is left, it is lost. Positions that still have a counter after the last step are drawn.
 //!
 //! Distances are exact because all results with distance `n` are final when step `n` begins: later
 //! steps write larger distances only.
 //!
-//! The layer lies in pages ([`pages`]), of which memory holds as many as it may. A step takes one block
-//! after the other as the *source* of results. A source is read once, page by page, and changes at most three
-//! other blocks. Only these must be in memory together; the order of the sources keeps the blocks there that
-//! are needed next.
+//! The layer lies in pages ([`pages`]), of which memory holds as many as it may. A step takes one block after the other
+//! as the *source* of results. A source is read once, page by page, and changes at most three other blocks. Only these
+//! must be in memory together; the order of the sources keeps the blocks there that are needed next.
 
 mod back;
 mod first;
@@ -143,8 +141,7 @@ impl<'a> Solver<'a> {
         Pages::on_disk(self.layer, memory.saturating_sub(BESIDES), spill, save_every)
     }
 
-    /// Solves the layer. Afterwards all pages are final, and saved if they have files. Returns the longest
-    /// distance.
+    /// Solves the layer. Afterwards all pages are final, and saved if they have files. Returns the longest distance.
     pub(super) fn solve(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<u32, ExactError> {
         self.fill(pages, tell)?;
         self.propagate(pages, tell)?;

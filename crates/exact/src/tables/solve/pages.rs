@@ -1,9 +1,8 @@
 //! The bytes of an unfinished layer, cut into pages: those in memory, and those on disk.
 //!
-//! A page is some rows of a block. When memory is full, the pages of the block that is needed last leave
-//! it; changed ones are written first, by a thread of their own. Every page knows how many sources it
-//! includes (see [`Pages::time`]), so that a killed build can go on from any mixture of older and newer
-//! pages.
+//! A page is some rows of a block. When memory is full, the pages of the block that is needed last leave it; changed
+//! ones are written first, by a thread of their own. Every page knows how many sources it includes (see
+//! [`Pages::time`]), so that a killed build can go on from any mixture of older and newer pages.
 
 use std::io;
 use std::ops::Range;

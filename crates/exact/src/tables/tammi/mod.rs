@@ -2,11 +2,10 @@
 //!
 //! A value is the result under best play for the player to move, under all rules but two: the rule of repetition and
 //! the limit on the length of a game. The limit on plies without a capture counts. A byte has the result of a position
-//! right after a capture, and the plies until the next capture, or the end, if the winner hurries and the loser
-//! holds out. A player wins with some plies played since the last capture exactly if these plies and those of the
-//! byte do not exceed the limit. The winner never needs a position twice before the next capture, because the
-//! plies fall; so repetition changes a win or loss only where a position has already occurred twice. It cannot
-//! change a draw.
+//! right after a capture, and the plies until the next capture, or the end, if the winner hurries and the loser holds
+//! out. A player wins with some plies played since the last capture exactly if these plies and those of the byte do not
+//! exceed the limit. The winner never needs a position twice before the next capture, because the plies fall; so
+//! repetition changes a win or loss only where a position has already occurred twice. It cannot change a draw.
 //!
 //! A position in the middle of a capture has no byte. Its value is the best of those after the capture.
 

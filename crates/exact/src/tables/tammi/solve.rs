@@ -1,9 +1,8 @@
 //! Solves one layer of tammi in memory.
 //!
-//! Captures are compulsory. So in a position either all actions are captures, which lead to lower layers, or
-//! none is, and they stay in the layer. The first kind has its result at once; in the others a counter has the
-//! actions not yet known to lose, and results spread backwards by distance until the limit on plies without a
-//! capture.
+//! Captures are compulsory. So in a position either all actions are captures, which lead to lower layers, or none is,
+//! and they stay in the layer. The first kind has its result at once; in the others a counter has the actions not yet
+//! known to lose, and results spread backwards by distance until the limit on plies without a capture.
 
 use rayon::prelude::*;
 
