@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rand::Rng;
 
 use super::{Agent, Candidate, Decision, Request, complete};
-use crate::eval::Value;
 use crate::game::{Action, Game, Mask, Proven, Verdict};
 use crate::known::Endgames;
 use crate::random::{Stream, below};
@@ -37,20 +36,15 @@ impl<G: Game> EndgameAgent<G> {
         {
             return None;
         }
-        let mut candidates: Vec<(Rank, Candidate)> = self
-            .game
-            .legal(position)
-            .iter()
-            .map(|action| {
-                let proven = self.tables.after(&self.game, position, action);
-                let rank = self.rank(position, action, proven);
-                (rank, candidate(action, proven))
-            })
-            .collect();
+        let ranked = |action| {
+            let proven = self.tables.after(&self.game, position, action);
+            (self.rank(position, action, proven), Candidate::proven(action, proven))
+        };
+        let mut candidates: Vec<(Rank, Candidate)> = self.game.legal(position).iter().map(ranked).collect();
         candidates.sort_by_key(|&(rank, _)| Reverse(rank));
         let best = candidates[0].0;
         let ties = candidates.iter().take_while(|one| one.0 == best).count();
-        let mut candidates: Vec<Candidate> = candidates.into_iter().map(|one| one.1).collect();
+        let candidates: Vec<Candidate> = candidates.into_iter().map(|one| one.1).collect();
         let won = candidates[0].proven.filter(|proven| proven.verdict == Verdict::Win);
         let chosen = if won.is_some_and(|proven| proven.plies.is_none()) {
             let winning: Vec<Action> = candidates[..ties].iter().map(|one| one.action).collect();
@@ -59,16 +53,7 @@ impl<G: Game> EndgameAgent<G> {
         } else {
             below(stream.next_u64(), ties as u32) as usize
         };
-        candidates.swap(0, chosen);
-        candidates[0].policy = 1.0;
-        Some(Decision {
-            action: candidates[0].action,
-            value: candidates[0].value,
-            proven: candidates[0].proven,
-            nodes: candidates.len() as u64,
-            depth: 1,
-            candidates,
-        })
+        Some(Decision::of_one_ply(candidates, chosen))
     }
 
     fn rank(&self, position: &G::Position, action: Action, proven: Proven) -> Rank {
@@ -97,10 +82,6 @@ struct Rank {
     result: i32,
     holds: bool,   // the agent is proven not to lose
     presses: bool, // the opponent is not proven to escape
-}
-
-fn candidate(action: Action, proven: Proven) -> Candidate {
-    Candidate { action, visits: 1, policy: 0.0, value: Value::proven(proven), proven: Some(proven), line: vec![action] }
 }
 
 impl<G: Game> Agent<G> for EndgameAgent<G> {

@@ -28,16 +28,8 @@ impl<G: HasHeuristic> GreedyAgent<G> {
         let best = rank(&candidates[0]);
         let ties = candidates.iter().take_while(|one| rank(one) == best).count();
         let chosen = below(stream.next_u64(), ties as u32) as usize;
-        candidates.swap(0, chosen);
-        candidates[0].policy = 1.0;
-        Decision {
-            action: candidates[0].action,
-            value: candidates[0].value,
-            proven: candidates[0].proven.filter(|proven| proven.verdict == Verdict::Win),
-            nodes: candidates.len() as u64,
-            depth: 1,
-            candidates,
-        }
+        let decision = Decision::of_one_ply(candidates, chosen);
+        Decision { proven: decision.proven.filter(|proven| proven.verdict == Verdict::Win), ..decision }
     }
 
     fn candidate(&self, position: &G::Position, action: Action) -> Candidate {

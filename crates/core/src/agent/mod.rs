@@ -114,6 +114,22 @@ pub struct Decision {
     pub candidates: Vec<Candidate>,
 }
 
+impl Decision {
+    /// An action that was chosen without looking ahead.
+    fn unsearched(action: Action) -> Decision {
+        Decision { action, value: Value::EVEN, proven: None, nodes: 0, depth: 0, candidates: Vec::new() }
+    }
+
+    /// One of the candidates that an agent tells apart by looking one ply ahead.
+    fn of_one_ply(mut candidates: Vec<Candidate>, chosen: usize) -> Decision {
+        candidates.swap(0, chosen);
+        let best = &mut candidates[0];
+        best.policy = 1.0;
+        let (action, value, proven) = (best.action, best.value, best.proven);
+        Decision { action, value, proven, nodes: candidates.len() as u64, depth: 1, candidates }
+    }
+}
+
 /// An agent's evaluation of one action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
@@ -129,6 +145,14 @@ pub struct Candidate {
     pub proven: Option<Proven>,
     /// The expected play, this action first.
     pub line: Vec<Action>,
+}
+
+impl Candidate {
+    /// An action whose result is proven.
+    fn proven(action: Action, proven: Proven) -> Candidate {
+        let value = Value::proven(proven);
+        Candidate { action, visits: 1, policy: 0.0, value, proven: Some(proven), line: vec![action] }
+    }
 }
 
 /// Completes the decisions of an agent that answers some requests itself: `otherwise` answers the others.

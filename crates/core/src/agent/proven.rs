@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::{Agent, Candidate, Decision, Request, complete};
-use crate::eval::Value;
 use crate::game::{Game, Proven, Verdict};
 use crate::known::{Guide, Next};
 
@@ -23,22 +22,7 @@ impl<G: Game> ProvenAgent<G> {
 
 fn decision(next: Next) -> Decision {
     let proven = Proven { verdict: Verdict::Win, plies: next.plies };
-    let value = Value::proven(proven);
-    Decision {
-        action: next.action,
-        value,
-        proven: Some(proven),
-        nodes: 1,
-        depth: 1,
-        candidates: vec![Candidate {
-            action: next.action,
-            visits: 1,
-            policy: 1.0,
-            value,
-            proven: Some(proven),
-            line: vec![next.action],
-        }],
-    }
+    Decision::of_one_ply(vec![Candidate::proven(next.action, proven)], 0)
 }
 
 impl<G: Game> Agent<G> for ProvenAgent<G> {

@@ -3,7 +3,6 @@
 use rand::Rng;
 
 use super::{Agent, Decision, Request};
-use crate::eval::Value;
 use crate::game::Game;
 use crate::random::any_of;
 
@@ -25,19 +24,9 @@ impl<G: Game> Agent<G> for RandomAgent<G> {
     }
 
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
-        requests
-            .iter_mut()
-            .map(|request| {
-                let legal = self.game.legal(&request.position);
-                Decision {
-                    action: any_of(&legal, request.stream.next_u64()),
-                    value: Value::EVEN,
-                    proven: None,
-                    nodes: 0,
-                    depth: 0,
-                    candidates: Vec::new(),
-                }
-            })
-            .collect()
+        let choose = |request: &mut Request<'_, G>| {
+            Decision::unsearched(any_of(&self.game.legal(&request.position), request.stream.next_u64()))
+        };
+        requests.iter_mut().map(choose).collect()
     }
 }

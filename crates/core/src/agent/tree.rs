@@ -6,7 +6,7 @@ use rand::Rng;
 
 use super::spec::{YesNo, bytes_of};
 use super::{Agent, Candidate, Decision, Limit, Request, TreeSpec};
-use crate::eval::{Evaluator, Value};
+use crate::eval::Evaluator;
 use crate::game::{Game, Mask};
 use crate::search::{Batch, PuctSettings, RootAction, SearchRule, Tree, TreeLimit};
 
@@ -230,14 +230,7 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
 /// The decision of a tree: the first legal action if its root is not evaluated.
 fn decision<G: Game>(game: &G, tree: &Tree<G>) -> Decision {
     let Some(action) = tree.best() else {
-        return Decision {
-            action: game.legal(tree.position()).nth(0),
-            value: Value::EVEN,
-            proven: None,
-            nodes: 0,
-            depth: 0,
-            candidates: Vec::new(),
-        };
+        return Decision::unsearched(game.legal(tree.position()).nth(0));
     };
     let mut policy = vec![0.0; game.actions()];
     tree.write_policy(&mut policy);
