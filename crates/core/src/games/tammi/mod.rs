@@ -249,18 +249,7 @@ impl Game for Tammi {
 
     #[inline]
     fn start(&self) -> TammiPosition {
-        TammiPosition {
-            own: 0x0000_0fff,
-            enemy: 0xfff0_0000,
-            kings: 0,
-            jumped: 0,
-            ply: 0,
-            jumper: NO_SQUARE,
-            quiet: 0,
-            repeats: 0,
-            to_move: Player::White,
-            history: KingMoves::EMPTY,
-        }
+        TammiPosition::of_mover_view([0x0000_0fff, 0xfff0_0000, 0], Player::White)
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! Position and action text of tammi.
 
 use super::squares::{DIAGONALS, FAR_ROW, squares};
-use super::{KingMoves, NO_SQUARE, NoSuchSquare, PIECES, SIDE, Square, Tammi, TammiPosition, moves};
+use super::{NoSuchSquare, PIECES, SIDE, Square, Tammi, TammiPosition, moves};
 use crate::game::{Action, ActionError, BoardText, Player, PositionError, Reason, parse_board, shorten, write_board};
 use crate::games::reasons::{
     CAPTURE_IS_OVER, JUMP, MAN_AT_END, NO_DIAGONAL, NO_ENEMY_BETWEEN, NOT_THERE, TAMMI_SHAPE, TAMMI_SQUARES,
@@ -39,16 +39,9 @@ pub(super) fn parse(game: &Tammi, text: &str) -> Result<TammiPosition, PositionE
     let to_move = parse_player(to_move)?;
     let (pieces, kings) = parse_pieces(board)?;
     let mut position = TammiPosition {
-        own: pieces[0],
-        enemy: pieces[1],
-        kings,
-        jumped: 0,
         ply: parse_number("ply", ply)?,
-        jumper: NO_SQUARE,
         quiet: parse_quiet(game, capture, quiet)?,
-        repeats: 0,
-        to_move: Player::White,
-        history: KingMoves::EMPTY,
+        ..TammiPosition::of_mover_view([pieces[0], pieces[1], kings], Player::White)
     };
     if to_move == Player::Black {
         position.end_turn();
