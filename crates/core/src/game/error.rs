@@ -1,7 +1,5 @@
 //! Errors for position and action text.
 
-use std::fmt;
-
 use super::Reason;
 
 /// Position text that is not a legal position: the field, its content, and the problem.
@@ -14,21 +12,14 @@ pub struct PositionError {
 }
 
 /// What is wrong with a field.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum Problem {
     /// It cannot be read; in English.
+    #[error("{0}")]
     Form(String),
     /// It breaks a rule.
+    #[error("{0}")]
     Rule(Reason),
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Problem::Form(problem) => out.write_str(problem),
-            Problem::Rule(reason) => reason.fmt(out),
-        }
-    }
 }
 
 impl PositionError {
