@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::log::Log;
 use super::{EnvError, Finished, GameStats, Line, SavedGame};
-use crate::encode::Encode;
 use crate::game::{Action, Game, Mask};
 use crate::random::{Draws, below};
 
@@ -281,21 +280,5 @@ impl<G: Game> Shard<G> {
             }
         }
         Ok(())
-    }
-
-    pub(super) fn masks(&self, out: &mut [G::Mask]) {
-        for (slot, out) in self.slots.iter().zip(out) {
-            *out = slot.legal;
-        }
-    }
-}
-
-impl<G: Encode> Shard<G> {
-    /// `out` is `[games, planes x cells]`.
-    pub(super) fn observe(&self, out: &mut [f32]) {
-        let width = self.game.feature_count();
-        for (slot, out) in self.slots.iter().zip(out.chunks_exact_mut(width)) {
-            self.game.observe(&slot.position, out);
-        }
     }
 }

@@ -267,7 +267,11 @@ impl<G: Game> VecEnv<G> {
     /// Panics unless `out` has one mask per game.
     pub fn masks(&self, out: &mut [G::Mask]) {
         assert_eq!(out.len(), self.len(), "one mask per game");
-        self.write_each(out, 1, |games, out| games.shard.masks(out));
+        self.write_each(out, 1, |games, out| {
+            for (slot, out) in games.shard.slots.iter().zip(out) {
+                *out = slot.legal;
+            }
+        });
     }
 
     /// Chooses a legal action for every game, uniformly at random. Repeated calls choose the same actions
@@ -461,7 +465,11 @@ impl<G: Encode> VecEnv<G> {
     pub fn observe(&self, out: &mut [f32]) {
         let width = self.game.feature_count();
         assert_eq!(out.len(), self.len() * width, "one number per feature and game");
-        self.write_each(out, width, |games, out| games.shard.observe(out));
+        self.write_each(out, width, |games, out| {
+            for (slot, out) in games.shard.slots.iter().zip(out.chunks_exact_mut(width)) {
+                self.game.observe(&slot.position, out);
+            }
+        });
     }
 
     /// Writes the rows of all slots.
