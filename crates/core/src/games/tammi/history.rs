@@ -10,24 +10,15 @@ pub const MAX_QUIET_LIMIT: u32 = 60;
 pub(super) struct KingMoves {
     moves: [(u8, u8); MAX_QUIET_LIMIT as usize], // zeros after the first `length`
     length: u8,
-    repeated: bool,
 }
 
 impl KingMoves {
-    pub(super) const EMPTY: KingMoves =
-        KingMoves { moves: [(0, 0); MAX_QUIET_LIMIT as usize], length: 0, repeated: false };
+    pub(super) const EMPTY: KingMoves = KingMoves { moves: [(0, 0); MAX_QUIET_LIMIT as usize], length: 0 };
 
     #[inline]
     pub(super) fn clear(&mut self) {
         self.moves[..usize::from(self.length)].fill((0, 0));
         self.length = 0;
-        self.repeated = false;
-    }
-
-    /// Whether a position has occurred twice since the last capture or man's move.
-    #[inline]
-    pub(super) fn repeated(&self) -> bool {
-        self.repeated
     }
 
     /// Appends a move and returns how often the position after it has occurred before.
@@ -44,7 +35,6 @@ impl KingMoves {
             toggled[age % 2] ^= 1 << from ^ 1 << to;
             repeats += u8::from(age % 2 == 1 && toggled == [0; 2]);
         }
-        self.repeated |= repeats > 0;
         repeats
     }
 }

@@ -102,12 +102,6 @@ impl TammiPosition {
         self.repeats.into()
     }
 
-    /// Whether some position of this game has occurred twice since the last capture or man's move.
-    #[inline]
-    pub fn has_repeated(&self) -> bool {
-        self.history.repeated()
-    }
-
     /// A position without history from sets in the mover's view: own pieces, enemy pieces, kings of both.
     #[inline]
     pub fn of_mover_view([own, enemy, kings]: [u32; 3], to_move: Player) -> TammiPosition {
