@@ -56,7 +56,7 @@ pub(super) fn build_quick<G: Solvable>(game: &G, folder: &Path, force: u32) -> R
 
 impl Endgames<Jarmo> for Tables {
     fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Proven> {
-        self.known_where(game, position, |_, _| true)
+        self.within_limit(game, position, self.proven(position)?)
     }
 
     fn after(&self, game: &Jarmo, position: &JarmoPosition, action: Action) -> Proven {
@@ -80,53 +80,42 @@ impl Endgames<Jarmo> for Tables {
     }
 
     fn known_all(&self, game: &Jarmo, positions: &[JarmoPosition], out: &mut Vec<Option<Proven>>) {
-        self.known_all_where(game, positions, out, |_, _| true);
+        self.known_all_by(positions, out, |position, proven| self.within_limit(game, position, proven));
     }
 
     fn random(&self, stream: &mut Stream) -> JarmoPosition {
-        let layers = self.force() - LEAST_FORCE + 1;
-        let number = below(stream.next_u64(), layers) as usize;
-        let layer = self.layers().nth(number).expect("the number is below `layers`");
-        random_position(layer, stream)
+        self.random_of_all(stream)
     }
 }
 
-impl Tables {
-    /// The result under the limit on the length of the game, if the result of the table `counts`.
-    pub(super) fn known_where(
+impl<G: Solvable> Tables<G> {
+    /// What is known of many positions, by the value that each has in the tables.
+    pub(super) fn known_all_by(
         &self,
-        game: &Jarmo,
-        position: &JarmoPosition,
-        counts: impl Fn(&JarmoPosition, Verdict) -> bool,
-    ) -> Option<Proven> {
-        let proven = self.proven(position)?;
-        counts(position, proven.verdict).then(|| self.within_limit(game, position, proven))?
-    }
-
-    /// [`Tables::known_where`] of many positions at once.
-    pub(super) fn known_all_where(
-        &self,
-        game: &Jarmo,
-        positions: &[JarmoPosition],
+        positions: &[G::Position],
         out: &mut Vec<Option<Proven>>,
-        counts: impl Fn(&JarmoPosition, Verdict) -> bool,
+        known: impl Fn(&G::Position, Proven) -> Option<Proven>,
     ) {
         let mut found = [None; AT_ONCE];
         out.clear();
         for positions in positions.chunks(AT_ONCE) {
             let found = &mut found[..positions.len()];
             self.proven_all(positions, found);
-            let found = positions.iter().zip(found);
-            out.extend(found.map(|(position, proven)| {
-                let proven = proven.filter(|proven| counts(position, proven.verdict))?;
-                self.within_limit(game, position, proven)
-            }));
+            out.extend(positions.iter().zip(found).map(|(position, proven)| known(position, (*proven)?)));
         }
     }
 
+    /// A random position, of any force with the same probability.
+    pub(super) fn random_of_all(&self, stream: &mut Stream) -> G::Position {
+        let number = below(stream.next_u64(), self.layers().count() as u32) as usize;
+        random_position(self.layers().nth(number).expect("the number is below that of the layers"), stream)
+    }
+}
+
+impl Tables {
     /// The result under the limit on the length of the game. `None` if the plies are not known and the limit
     /// is so close that it could matter, here or after one action.
-    fn within_limit(&self, game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Option<Proven> {
+    pub(super) fn within_limit(&self, game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Option<Proven> {
         let decided = proven.plies.is_none() && proven.verdict != Verdict::Draw;
         match game.plies_left(position) {
             Some(left) if decided && left <= self.longest(position.force()) => None,

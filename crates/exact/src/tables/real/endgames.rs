@@ -25,27 +25,27 @@ impl RealTables {
         &self.tables
     }
 
-    /// Whether each player to whom a result gives a draw or win is proven not to lose, or nothing is known of that.
-    fn stands(&self, position: &JarmoPosition, verdict: Verdict) -> bool {
+    /// The result of the tables under the limit on the length of the game, if each player to whom it gives a draw or win
+    /// is proven not to lose, or nothing is known of that.
+    fn standing(&self, game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Option<Proven> {
         let mover = position.to_move();
-        let stands = |player| self.holds.holds(position, player) != Some(false);
-        match verdict {
-            Verdict::Win => stands(mover),
-            Verdict::Loss => stands(!mover),
-            Verdict::Draw => Player::BOTH.into_iter().all(stands),
-        }
+        let holds = |player| self.holds.holds(position, player) != Some(false);
+        let stands = match proven.verdict {
+            Verdict::Win => holds(mover),
+            Verdict::Loss => holds(!mover),
+            Verdict::Draw => Player::BOTH.into_iter().all(holds),
+        };
+        stands.then(|| self.tables.within_limit(game, position, proven))?
     }
 }
 
 impl Endgames<Jarmo> for RealTables {
     fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Proven> {
-        let stands = |position: &_, verdict| self.stands(position, verdict);
-        self.tables.known_where(game, position, stands)
+        self.standing(game, position, self.tables.proven(position)?)
     }
 
     fn known_all(&self, game: &Jarmo, positions: &[JarmoPosition], out: &mut Vec<Option<Proven>>) {
-        let stands = |position: &_, verdict| self.stands(position, verdict);
-        self.tables.known_all_where(game, positions, out, stands);
+        self.tables.known_all_by(positions, out, |position, proven| self.standing(game, position, proven));
     }
 
     fn holds(&self, _: &Jarmo, position: &JarmoPosition, player: Player) -> Option<bool> {

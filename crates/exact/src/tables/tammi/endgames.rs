@@ -6,33 +6,22 @@
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use rand::Rng;
-
 use crate::ExactError;
 use crate::tables::endgames::{HasEndgames, Shared, build_quick, open_shared};
-use crate::tables::lookup::{AT_ONCE, Tables};
+use crate::tables::lookup::Tables;
 use crate::tables::solvable::Solvable;
-use crate::tables::verify::random_position;
 use jarmo_core::game::{Action, Game, Proven};
 use jarmo_core::games::{Tammi, TammiPosition};
 use jarmo_core::known::Endgames;
-use jarmo_core::random::{Stream, below};
+use jarmo_core::random::Stream;
 
 impl Endgames<Tammi> for Tables<Tammi> {
     fn known(&self, game: &Tammi, position: &TammiPosition) -> Option<Proven> {
-        let proven = self.proven(position)?;
-        self.within_limit(game, position, proven)
+        self.within_limit(game, position, self.proven(position)?)
     }
 
     fn known_all(&self, game: &Tammi, positions: &[TammiPosition], out: &mut Vec<Option<Proven>>) {
-        let mut found = [None; AT_ONCE];
-        out.clear();
-        for positions in positions.chunks(AT_ONCE) {
-            let found = &mut found[..positions.len()];
-            self.proven_all(positions, found);
-            let found = positions.iter().zip(found);
-            out.extend(found.map(|(position, proven)| self.within_limit(game, position, (*proven)?)));
-        }
+        self.known_all_by(positions, out, |position, proven| self.within_limit(game, position, proven));
     }
 
     fn after(&self, game: &Tammi, position: &TammiPosition, action: Action) -> Proven {
@@ -64,10 +53,7 @@ impl Endgames<Tammi> for Tables<Tammi> {
     }
 
     fn random(&self, stream: &mut Stream) -> TammiPosition {
-        let layers = self.layers().count() as u32;
-        let number = below(stream.next_u64(), layers) as usize;
-        let layer = self.layers().nth(number);
-        random_position(layer.expect("below their number"), stream)
+        self.random_of_all(stream)
     }
 }
 
