@@ -10,7 +10,7 @@ use rand::Rng;
 use super::build::{BuildSettings, build};
 use super::file::finished_path;
 use super::index::{LEAST_FORCE, Layer};
-use super::lookup::{AT_ONCE, Tables};
+use super::lookup::{AT_ONCE, Tables, after};
 use super::real::{Holds, RealTables};
 use super::solvable::{Packed, Solvable};
 use super::verify::random_position;
@@ -61,8 +61,7 @@ impl Endgames<Jarmo> for Tables {
 
     fn after(&self, game: &Jarmo, position: &JarmoPosition, action: Action) -> Proven {
         let mover = position.to_move();
-        let mut next = *position;
-        game.play(&mut next, action);
+        let next = after(game, position, action);
         if let Some(outcome) = game.outcome(&next) {
             return Proven::over(outcome.verdict(mover)).before();
         }

@@ -58,6 +58,14 @@ pub struct ActionValue {
 /// Positions per batch of lookups: more than a core can have memory reads in flight.
 pub(super) const AT_ONCE: usize = 64;
 
+/// The position after a legal action.
+#[inline]
+pub(super) fn after<G: Game>(game: &G, position: &G::Position, action: Action) -> G::Position {
+    let mut next = *position;
+    game.play(&mut next, action);
+    next
+}
+
 impl<G: Solvable> Solved<G> {
     fn new(layer: G::Layer, values: Values<G::Packed>) -> Solved<G> {
         let longest = match &values {
@@ -226,26 +234,14 @@ impl<G: Solvable> Tables<G> {
     pub fn actions(&self, game: &G, position: &G::Position) -> Option<Vec<ActionValue>> {
         self.proven(position)?;
         let legal = game.legal(position);
-        let nexts: Vec<G::Position> = legal
-            .iter()
-            .map(|action| {
-                let mut next = *position;
-                game.play(&mut next, action);
-                next
-            })
-            .collect();
+        let nexts: Vec<G::Position> = legal.iter().map(|action| after(game, position, action)).collect();
         let mut found = vec![None; nexts.len()];
         self.proven_all(&nexts, &mut found);
-        let after = nexts.iter().zip(found);
-        let mut values: Vec<ActionValue> = legal
-            .iter()
-            .zip(after)
-            .map(|(action, (next, found))| {
-                let after = found.or_else(|| self.over(next)).expect("force never grows");
-                let proven = G::value_before(position, next, after);
-                ActionValue { action, proven }
-            })
-            .collect();
+        let value = |(action, (next, found)): (Action, (&G::Position, Option<Proven>))| {
+            let after = found.or_else(|| self.over(next)).expect("force never grows");
+            ActionValue { action, proven: G::value_before(position, next, after) }
+        };
+        let mut values: Vec<ActionValue> = legal.iter().zip(nexts.iter().zip(found)).map(value).collect();
         values.sort_by_key(|value| -value.proven.preference());
         Some(values)
     }
@@ -296,8 +292,7 @@ impl Tables {
         let position = placement.position();
         let mut best = Verdict::Loss;
         for action in self.game.legal(&position).iter() {
-            let mut next = position;
-            self.game.play(&mut next, action);
+            let next = after(&self.game, &position, action);
             let proven = self.proven(&next).or_else(|| self.over(&next))?;
             best = best.max(proven.verdict.flip());
             if best == Verdict::Win {

@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 use rand::Rng;
 
 use super::index::Placement;
-use super::lookup::Tables;
+use super::lookup::{Tables, after};
 use jarmo_core::game::{Action, Game, Mask, Player, Verdict};
 use jarmo_core::games::board::{Circle, Circles};
 use jarmo_core::games::{Jarmo, JarmoPosition};
@@ -158,10 +158,4 @@ impl Search<'_> {
         }
         sum
     }
-}
-
-fn after(game: &Jarmo, position: &JarmoPosition, action: Action) -> JarmoPosition {
-    let mut next = *position;
-    game.play(&mut next, action);
-    next
 }

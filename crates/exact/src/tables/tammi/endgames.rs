@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::ExactError;
 use crate::tables::endgames::{HasEndgames, Shared, build_quick, open_shared};
-use crate::tables::lookup::Tables;
+use crate::tables::lookup::{Tables, after};
 use crate::tables::solvable::Solvable;
 use jarmo_core::game::{Action, Game, Proven};
 use jarmo_core::games::{Tammi, TammiPosition};
@@ -26,8 +26,7 @@ impl Endgames<Tammi> for Tables<Tammi> {
 
     fn after(&self, game: &Tammi, position: &TammiPosition, action: Action) -> Proven {
         let mover = position.to_move();
-        let mut next = *position;
-        game.play(&mut next, action);
+        let next = after(game, position, action);
         if let Some(outcome) = game.outcome(&next) {
             return Proven::over(outcome.verdict(mover)).before();
         }
@@ -44,12 +43,10 @@ impl Endgames<Tammi> for Tables<Tammi> {
     /// The way of the fewest plies to the next capture or the end.
     fn way_forward(&self, game: &Tammi, position: &TammiPosition, winning: &[Action], _stream: &mut Stream) -> Action {
         let plies = |action: &&Action| {
-            let mut next = *position;
-            game.play(&mut next, **action);
+            let next = after(game, position, **action);
             self.proven(&next).map(|after| Tammi::value_before(position, &next, after).plies)
         };
-        let nearest = winning.iter().min_by_key(plies);
-        *nearest.expect("an action keeps the win")
+        *winning.iter().min_by_key(plies).expect("an action keeps the win")
     }
 
     fn random(&self, stream: &mut Stream) -> TammiPosition {
