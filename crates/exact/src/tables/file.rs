@@ -110,7 +110,7 @@ impl Bytes {
                 let plies = |&byte: &u8| code::proven(byte).plies.unwrap_or(0);
                 bytes.iter().map(plies).max().unwrap_or(0)
             }
-            Bytes::Mapped(map) => u32::from_le_bytes(map[32..36].try_into().expect("four bytes")),
+            Bytes::Mapped(map) => short(map, 32),
         }
     }
 }
@@ -159,29 +159,28 @@ fn check(file: &[u8], owner: Owner, layer: &impl Layer) -> Result<(), ExactError
     let Some((header, bytes)) = file.split_at_checked(HEADER) else {
         return damaged("is truncated");
     };
-    let long = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
-    let short = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
-    if short(8) != FORMAT_VERSION {
+    let version = short(header, 8);
+    if version != FORMAT_VERSION {
         return Err(ExactError::new(format!(
-            "has format version {}, this build reads version {FORMAT_VERSION}; build it again",
-            short(8)
+            "has format version {version}, this build reads version {FORMAT_VERSION}; build it again"
         )));
     }
-    if long(64) != xxh3_64(&header[..64]) {
+    if long(header, 64) != xxh3_64(&header[..64]) {
         return damaged("has a damaged header");
     }
-    owner.check(short(12), long(16))?;
-    if short(28) != FINISHED {
+    owner.check(short(header, 12), long(header, 16))?;
+    if short(header, 28) != FINISHED {
         return damaged("holds an unfinished layer");
     }
-    if short(24) != layer.force() || long(40) != layer.size() as u64 {
-        return damaged(&format!("holds force {}", short(24)));
+    let force = short(header, 24);
+    if force != layer.force() || long(header, 40) != layer.size() as u64 {
+        return damaged(&format!("holds force {force}"));
     }
     if bytes.len() != layer.size() {
         let (bytes, size) = (bytes.len(), layer.size());
         return damaged(&format!("has {bytes} bytes for {size} positions"));
     }
-    if long(48) != checksum(bytes) {
+    if long(header, 48) != checksum(bytes) {
         return damaged("is damaged: its checksum does not match");
     }
     Ok(())
@@ -239,7 +238,18 @@ pub(super) fn write_finished<G: Solvable>(
 
 /// The checksum that the header of a mapped table has for its positions' bytes.
 pub(super) fn checksum_of(table: &[u8]) -> u64 {
-    u64::from_le_bytes(table[48..56].try_into().expect("eight bytes"))
+    long(table, 48)
+}
+
+/// The number in four bytes of a file.
+#[inline(always)]
+pub(super) fn short(file: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"))
+}
+
+/// The number in eight bytes of a file.
+pub(super) fn long(file: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(file[at..at + 8].try_into().expect("eight bytes"))
 }
 
 pub(super) fn checksum(bytes: &[u8]) -> u64 {

@@ -1,17 +1,15 @@
 //! Jarmo's part of the tables: its layers, and how one is built that may be larger than memory.
 
 use std::ops::{Range, RangeInclusive};
-use std::path::Path;
 
 use super::build::may_rebuild;
-use super::file::{Bytes, Owner, pages_path, unfinished_path};
+use super::file::{Bytes, pages_path, unfinished_path};
 use super::index::{self, LEAST_FORCE, MOST_FORCE, Placement};
 use super::lines::Lines;
 use super::lookup::Tables;
-use super::packed::{PackedLayer, packed_path};
-use super::solvable::{Job, Layer, LayerEvent, Packed, PliesTo, Solvable};
+use super::packed::PackedLayer;
+use super::solvable::{Job, Layer, LayerEvent, PliesTo, Solvable};
 use super::solve::{Layers, Pages, Progress, Solver, Spill, memory_of};
-use super::stats::LayerStats;
 use crate::ExactError;
 use jarmo_core::game::{Player, Proven};
 use jarmo_core::games::{Jarmo, JarmoPosition};
@@ -126,20 +124,6 @@ impl Layer for index::Layer {
             (Some(block.material.mover), range)
         };
         self.blocks().iter().map(side).collect()
-    }
-}
-
-impl Packed<Jarmo> for PackedLayer {
-    fn exists(folder: &Path, force: u32) -> bool {
-        packed_path(folder, force).exists()
-    }
-
-    fn open(folder: &Path, owner: Owner, layer: &index::Layer) -> Result<PackedLayer, ExactError> {
-        PackedLayer::open(folder, owner, layer)
-    }
-
-    fn stats(&self) -> &LayerStats<JarmoPosition> {
-        self.stats()
     }
 }
 

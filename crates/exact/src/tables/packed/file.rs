@@ -38,13 +38,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::coder::{GROUP, MODEL_BYTES, Model, result};
 use super::{BLOCK, DRAWN, LOST, WON, cache, row_length};
-use crate::tables::file::Owner;
+use crate::tables::file::{Owner, long, short};
 use crate::tables::index::{Block, Layer, Material, Placement};
 use crate::tables::map::map;
+use crate::tables::solvable::Packed;
 use crate::tables::stats::{LayerStats, SideStats};
 use crate::{ExactError, ExactErrorKind};
 use jarmo_core::game::{Player, Verdict};
-use jarmo_core::games::JarmoPosition;
+use jarmo_core::games::{Jarmo, JarmoPosition};
 
 /// Goes up when anything in the file changes its meaning.
 const FORMAT_VERSION: u32 = 1;
@@ -55,7 +56,7 @@ const MATRIX_BYTES: usize = 8 + MODEL_BYTES;
 const ENTRY_BYTES: usize = 8;
 
 /// The file of a packed layer.
-pub(crate) fn packed_path(folder: &Path, force: u32) -> PathBuf {
+pub(super) fn packed_path(folder: &Path, force: u32) -> PathBuf {
     folder.join(format!("force-{force:02}.packed"))
 }
 
@@ -153,9 +154,12 @@ struct Open {
     size: usize,  // its results
 }
 
-impl PackedLayer {
-    /// Opens the file of a layer and verifies all checksums.
-    pub fn open(folder: &Path, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactError> {
+impl Packed<Jarmo> for PackedLayer {
+    fn exists(folder: &Path, force: u32) -> bool {
+        packed_path(folder, force).exists()
+    }
+
+    fn open(folder: &Path, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactError> {
         let path = &packed_path(folder, layer.force());
         let file = File::open(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => repack("is missing").at(path),
@@ -165,14 +169,15 @@ impl PackedLayer {
         read(map, owner, layer).map_err(|error| error.at(path))
     }
 
+    fn stats(&self) -> &LayerStats<JarmoPosition> {
+        &self.stats
+    }
+}
+
+impl PackedLayer {
     /// The checksum of the table that the file was made from.
     pub(super) fn source(&self) -> u64 {
         self.source
-    }
-
-    /// Counts of the layer's results, as in the table.
-    pub fn stats(&self) -> &LayerStats<JarmoPosition> {
-        &self.stats
     }
 
     /// White's result in a position of the layer that is not over, with White to move.
@@ -230,65 +235,46 @@ impl PackedLayer {
     #[inline(always)]
     fn entry(&self, number: usize) -> (u32, u32) {
         let at = HEADER + self.matrices.len() * MATRIX_BYTES + number * ENTRY_BYTES;
-        let word = |at: usize| u32::from_le_bytes(self.map[at..at + 4].try_into().expect("four"));
-        (word(at), word(at + 4))
+        (short(&self.map, at), short(&self.map, at + 4))
     }
 }
 
-/// The bytes before the directory.
-struct Header<'a>(&'a [u8]);
-
-impl Header<'_> {
-    fn long(&self, at: usize) -> u64 {
-        long(&self.0[at..])
+/// Refuses the header of another kind or version of file, of another board or other rules, and of another layer.
+fn check(head: &[u8], owner: Owner, layer: &Layer, matrices: usize, blocks: usize) -> Result<(), ExactError> {
+    if head[..8] != MAGIC {
+        return Err(repack("is not a file of packed results"));
     }
-
-    fn short(&self, at: usize) -> u32 {
-        u32::from_le_bytes(*self.0[at..].first_chunk().expect("four bytes"))
+    if long(head, 152) != xxh3_64(&head[..152]) {
+        return Err(repack("has a damaged header"));
     }
-
-    /// Refuses another kind or version of file, another board or other rules, and another layer.
-    fn check(&self, owner: Owner, layer: &Layer, matrices: usize, blocks: usize) -> Result<(), ExactError> {
-        if self.0[..8] != MAGIC {
-            return Err(repack("is not a file of packed results"));
-        }
-        if self.long(152) != xxh3_64(&self.0[..152]) {
-            return Err(repack("has a damaged header"));
-        }
-        if self.short(8) != FORMAT_VERSION {
-            return Err(repack(format_args!(
-                "has format version {}, this build needs {FORMAT_VERSION}",
-                self.short(8)
-            )));
-        }
-        owner.check(self.short(12), self.long(16))?;
-        let found = (self.short(24), self.short(28), self.long(32));
-        if found != (layer.force(), matrices as u32, blocks as u64) {
-            return Err(repack(format_args!("holds force {}", self.short(24))));
-        }
-        Ok(())
+    let version = short(head, 8);
+    if version != FORMAT_VERSION {
+        return Err(repack(format_args!("has format version {version}, this build needs {FORMAT_VERSION}")));
     }
-
-    fn stats(&self, layer: &Layer) -> LayerStats<JarmoPosition> {
-        let longest = |plies: u32, index: u64| {
-            let inside = plies > 0 && index < layer.size() as u64;
-            inside.then(|| (plies, layer.placement(index as usize).position()))
-        };
-        let sides = Player::BOTH.map(|to_move| {
-            let count = |place: usize| self.long(56 + 32 * to_move.index() + 8 * place);
-            SideStats { to_move: Some(to_move), won: count(0), drawn: count(1), lost: count(2), over: count(3) }
-        });
-        LayerStats {
-            force: layer.force(),
-            sides: sides.to_vec(),
-            longest_win: longest(self.short(120), self.long(128)),
-            longest_loss: longest(self.short(124), self.long(136)),
-        }
+    owner.check(short(head, 12), long(head, 16))?;
+    let force = short(head, 24);
+    if (force, short(head, 28), long(head, 32)) != (layer.force(), matrices as u32, blocks as u64) {
+        return Err(repack(format_args!("holds force {force}")));
     }
+    Ok(())
 }
 
-fn long(bytes: &[u8]) -> u64 {
-    u64::from_le_bytes(*bytes.first_chunk().expect("eight bytes"))
+/// The counts in a header.
+fn read_stats(head: &[u8], layer: &Layer) -> LayerStats<JarmoPosition> {
+    let longest = |plies: u32, index: u64| {
+        let inside = plies > 0 && index < layer.size() as u64;
+        inside.then(|| (plies, layer.placement(index as usize).position()))
+    };
+    let sides = Player::BOTH.map(|to_move| {
+        let count = |place: usize| long(head, 56 + 32 * to_move.index() + 8 * place);
+        SideStats { to_move: Some(to_move), won: count(0), drawn: count(1), lost: count(2), over: count(3) }
+    });
+    LayerStats {
+        force: layer.force(),
+        sides: sides.to_vec(),
+        longest_win: longest(short(head, 120), long(head, 128)),
+        longest_loss: longest(short(head, 124), long(head, 136)),
+    }
 }
 
 fn repack(problem: impl fmt::Display) -> ExactError {
@@ -298,27 +284,25 @@ fn repack(problem: impl fmt::Display) -> ExactError {
 /// Checks a whole file.
 fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactError> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let truncated = || repack("is truncated");
-    let (header, rest) = file.split_at_checked(HEADER).ok_or_else(truncated)?;
-    let header = Header(header);
+    let (head, rest) = file.split_at_checked(HEADER).ok_or_else(|| repack("is truncated"))?;
     let sizes = matrix_sizes(layer);
     let blocks: usize = sizes.iter().map(|size| size.div_ceil(BLOCK)).sum();
-    header.check(owner, layer, sizes.len(), blocks)?;
+    check(head, owner, layer, sizes.len(), blocks)?;
     let size = directory_bytes(layer);
     let whole = rest.len().checked_sub(size).map(|data| data as u64);
-    if whole != Some(header.long(40)) {
+    if whole != Some(long(head, 40)) {
         return Err(repack("has the wrong length"));
     }
     let directory = &rest[..size];
-    if xxh3_64(directory) != header.long(144) {
+    if xxh3_64(directory) != long(head, 144) {
         return Err(repack("has a damaged directory"));
     }
     let packed = PackedLayer {
         number: NUMBER.fetch_add(1, Ordering::Relaxed),
         data: HEADER + size,
         matrices: read_matrices(directory, &sizes)?,
-        stats: header.stats(layer),
-        source: header.long(48),
+        stats: read_stats(head, layer),
+        source: long(head, 48),
         map: file,
     };
     match packed.damaged_block() {
@@ -333,7 +317,7 @@ fn read_matrices(directory: &[u8], sizes: &[usize]) -> Result<Vec<Open>, ExactEr
     let matrices = directory.chunks(MATRIX_BYTES).zip(sizes).map(|(bytes, &size)| {
         let (start, model) = bytes.split_at(8);
         let model = Model::from_bytes(model).ok_or_else(|| repack("has a wrong directory"))?;
-        let matrix = Open { model, first, start: long(start), size };
+        let matrix = Open { model, first, start: long(start, 0), size };
         first += size.div_ceil(BLOCK);
         Ok(matrix)
     });

@@ -12,7 +12,7 @@ mod coder;
 mod file;
 mod write;
 
-pub(super) use file::{PackedLayer, packed_path};
+pub(super) use file::PackedLayer;
 pub use write::pack;
 
 /// Results in a block.

@@ -18,6 +18,7 @@ use crate::tables::code;
 use crate::tables::file::{HEADER, Owner, checksum_of, finished_path, open_finished};
 use crate::tables::index::{Army, Block, LEAST_FORCE, Layer, MOST_FORCE, army, row};
 use crate::tables::lines::goal;
+use crate::tables::solvable::Packed;
 use crate::tables::stats::layer_stats;
 use crate::tables::subsets::{compress, expand, next, places_outside, rank};
 use crate::{ExactError, ExactErrorKind};

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use memmap2::{Mmap, MmapMut};
 
 use crate::ExactError;
-use crate::tables::file::{Owner, checksum};
+use crate::tables::file::{Owner, checksum, long, short};
 use crate::tables::index::{Layer, Placement};
 use crate::tables::map::{allocate, map, map_mut};
 use jarmo_core::game::Player;
@@ -100,7 +100,7 @@ impl HeldLayer {
         let map = map(&file).map_err(ExactError::io(&path))?;
         let layout = Layout::new(force);
         check(&map, owner, bound, &layout).map_err(|error| error.at(&path))?;
-        if number(&map, STAGE) != FINISHED || long(&map, CHECKSUM) != checksum(&map[HEADER..]) {
+        if short(&map, STAGE) != FINISHED || long(&map, CHECKSUM) != checksum(&map[HEADER..]) {
             return Err(damaged().at(&path));
         }
         Ok(HeldLayer { layout, map })
@@ -165,7 +165,7 @@ impl Unfinished {
 
     /// The stage of the work and the blocks that are done in it.
     pub(super) fn stage(&self) -> (u32, u32) {
-        (number(&self.map, STAGE), number(&self.map, BLOCKS))
+        (short(&self.map, STAGE), short(&self.map, BLOCKS))
     }
 
     /// Notes the stage of the work and the blocks that are done in it.
@@ -200,14 +200,6 @@ fn unfinished_path(folder: &Path, bound: Player, force: u32) -> PathBuf {
     folder.join(format!("{}-{force:02}.unfinished", bound.name()))
 }
 
-fn number(file: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"))
-}
-
-fn long(file: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(file[at..at + 8].try_into().expect("eight bytes"))
-}
-
 fn damaged() -> ExactError {
     ExactError::new("is damaged; remove it and build it again")
 }
@@ -216,13 +208,13 @@ fn check(file: &[u8], owner: Owner, bound: Player, layout: &Layout) -> Result<()
     if file.len() != layout.file_size() || !file.starts_with(&MAGIC) {
         return Err(damaged());
     }
-    if number(file, 8) != FORMAT_VERSION {
+    if short(file, 8) != FORMAT_VERSION {
         let what = "has another format version; remove it and build it again";
         return Err(ExactError::new(what));
     }
-    owner.check(number(file, 12), long(file, 16))?;
-    let same = number(file, 24) == layout.layer.force()
-        && number(file, 28) == bound.index() as u32
+    owner.check(short(file, 12), long(file, 16))?;
+    let same = short(file, 24) == layout.layer.force()
+        && short(file, 28) == bound.index() as u32
         && long(file, 40) == layout.size as u64;
     if same { Ok(()) } else { Err(damaged()) }
 }
