@@ -92,7 +92,7 @@ const BESIDES: u64 = 512 << 20;
 pub(super) fn memory_of(layer: &Layer) -> (u64, u64) {
     let plan = Plan::of(layer);
     let largest = (0..layer.blocks().len()).map(|number| {
-        let others = targets(&plan, layer, number).into_iter().flatten().map(|target| target.count());
+        let others = targets(layer, number).into_iter().flatten().map(|target| plan.blocks[target].count());
         let own = plan.blocks[number].count().min(2 * BATCH);
         own + others.sum::<usize>()
     });
@@ -207,13 +207,12 @@ impl<'a> Solver<'a> {
     }
 
     /// The time at which each block is needed next.
-    fn next_use(&self, plan: &Plan, now: u32) -> Vec<u32> {
+    fn next_use(&self, now: u32) -> Vec<u32> {
         let sources = self.order.len() as u32;
         let mut next = vec![u32::MAX; self.order.len()];
         for time in now + 1..=now + 2 * sources {
             let source = self.source(time);
-            let number = |target: BlockPages| self.layer.block_of(&target.block.material);
-            for block in targets(plan, self.layer, source).into_iter().flatten().filter_map(number).chain([source]) {
+            for block in targets(self.layer, source).into_iter().flatten().chain([source]) {
                 next[block] = next[block].min(time);
             }
         }
@@ -233,9 +232,7 @@ impl<'a> Solver<'a> {
         if 2 * wanted.count() < count {
             return;
         }
-        let targets = targets(&pages.plan, self.layer, source);
-        let number = |target: BlockPages| self.layer.block_of(&target.block.material);
-        for block in targets.into_iter().flatten().filter_map(number).chain([source]) {
+        for block in targets(self.layer, source).into_iter().flatten().chain([source]) {
             pages.read_ahead(block);
         }
     }
@@ -250,10 +247,10 @@ impl<'a> Solver<'a> {
             return Ok(());
         }
         self.read_ahead(pages);
-        let targets = targets(&pages.plan, self.layer, source);
-        let next_use = self.next_use(&pages.plan, now);
-        let keep: Vec<usize> =
-            targets.iter().flatten().filter_map(|target| self.layer.block_of(&target.block.material)).collect();
+        let targets = targets(self.layer, source);
+        let keep: Vec<usize> = targets.into_iter().flatten().collect();
+        let targets = targets.map(|target| Some(pages.plan.blocks[target?]));
+        let next_use = self.next_use(now);
         for bins in workers.iter_mut() {
             for (bins, target) in bins.iter_mut().zip(&targets) {
                 *bins = vec![Vec::new(); target.map_or(0, |target| target.count())];
@@ -374,11 +371,8 @@ fn each_of(pages: &mut Pages, block: &BlockPages, numbers: &[usize], work: impl 
 }
 
 /// The blocks of the positions from which actions of each kind lead into block `number`.
-fn targets(plan: &Plan, layer: &Layer, number: usize) -> [Option<BlockPages>; 3] {
-    Origin::ALL.map(|origin| {
-        let material = origin.material(&layer.blocks()[number].material)?;
-        Some(plan.blocks[layer.block_of(&material)?])
-    })
+fn targets(layer: &Layer, number: usize) -> [Option<usize>; 3] {
+    Origin::ALL.map(|origin| layer.block_of(&origin.material(&layer.blocks()[number].material)?))
 }
 
 fn columns() -> Columns {
