@@ -98,17 +98,14 @@ pub fn build_real(
 /// The message for a stage of the work on a force.
 fn progress(force: u32, stage: Stage) -> TableProgress {
     let percent = |done: f64| format!("{:.0} %", 100.0 * done);
-    let (over, what) = match stage {
-        Stage::Filled(done) => (false, format!("{} filled", percent(done))),
-        Stage::Counted(done) => (false, format!("{} counted", percent(done))),
-        Stage::Round(round, done, lowered) => {
-            let what = format!("round {round}, {}, {lowered} lowered", percent(done));
-            (done == 1.0, what)
-        }
+    let what = match stage {
+        Stage::Filled(done) => format!("{} filled", percent(done)),
+        Stage::Counted(done) => format!("{} counted", percent(done)),
+        Stage::Round(round, done, lowered) => format!("round {round}, {}, {lowered} lowered", percent(done)),
     };
-    match over {
-        true => TableProgress::Done(force, what),
-        false => TableProgress::Working(force, what),
+    match stage {
+        Stage::Round(_, 1.0, _) => TableProgress::Done(force, what),
+        _ => TableProgress::Working(force, what),
     }
 }
 
