@@ -82,7 +82,7 @@ impl Proof {
         );
         for claim in &self.claims {
             let start = game.position_text(&claim.opening.start);
-            let actions = claim.actions(game).join(" ");
+            let actions = claim.opening.move_texts(game).join(" ");
             let (winner, plies) = (claim.winner.name(), claim.plies);
             let _ = writeln!(rest, "claim: {winner} | {plies} | {start} | {actions}");
         }
@@ -101,14 +101,9 @@ impl Proof {
 }
 
 impl Claim {
-    /// The actions of the opening as text.
-    pub fn actions(&self, game: &Jarmo) -> Vec<String> {
-        self.opening.move_texts(game)
-    }
-
     /// The opening in words: its actions, and the position where it begins if that is not the start.
     pub fn text(&self, game: &Jarmo) -> String {
-        let actions = self.actions(game).join(" ");
+        let actions = self.opening.move_texts(game).join(" ");
         if self.opening.start == game.start() {
             return actions;
         }
