@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::accuracy::{Exam, Phase, Question};
 use jarmo_core::game::{Action, Game, Mask, Proven, Verdict};
-use jarmo_core::random::stream;
+use jarmo_core::random::{Stream, stream};
 use jarmo_exact::tables::Endgames;
 
 /// Mixed into the seed for each use.
@@ -43,23 +43,12 @@ pub(super) fn is_mistake<G: Game>(
 /// An exam of different critical positions of the tables; `None` if none are wanted.
 pub(super) fn exam<G: Game>(game: &G, tables: &dyn Endgames<G>, wanted: u32, seed: u64) -> Option<Exam<G>> {
     let mut stream = stream(seed, EXAM);
-    let (mut seen, mut questions) = (HashSet::new(), Vec::new());
-    let mut force = 0;
-    for _ in 0..MOST_DRAWN {
-        if questions.len() == wanted as usize {
-            break;
-        }
-        let position = tables.random(&mut stream);
-        if !seen.insert(position) {
-            continue;
-        }
-        let Some(results) = results(game, tables, &position) else { continue };
-        let question = Question { position, phase: Phase::End, results };
-        if question.is_critical() {
-            force = force.max(tables.force(&position));
-            questions.push(question);
-        }
-    }
+    let questions: Vec<Question<G::Position>> = different(game, tables, &mut stream, |_| true)
+        .map(|(position, results)| Question { position, phase: Phase::End, results })
+        .filter(Question::is_critical)
+        .take(wanted as usize)
+        .collect();
+    let force = questions.iter().map(|question| tables.force(&question.position)).max().unwrap_or(0);
     let made =
         format!("{} random critical placements of all forces to {force}, by tables; seed {seed}", questions.len());
     (!questions.is_empty()).then(|| Exam::new(game, &made, questions))
@@ -69,22 +58,26 @@ pub(super) fn exam<G: Game>(game: &G, tables: &dyn Endgames<G>, wanted: u32, see
 pub(super) fn drawn<G: Game>(game: &G, tables: &dyn Endgames<G>, wanted: usize, seed: u64) -> (u32, Vec<G::Position>) {
     let mut stream = stream(seed, STARTS);
     let force = (0..FORCES_DRAWN).map(|_| tables.force(&tables.random(&mut stream))).max().unwrap_or(0);
-    let mut starts = Vec::new();
+    let is_drawn = |results: &[Proven]| {
+        let verdicts = || results.iter().map(|result| result.verdict);
+        verdicts().max() == Some(Verdict::Draw) && verdicts().any(|verdict| verdict == Verdict::Loss)
+    };
+    let starts = different(game, tables, &mut stream, |position| tables.force(position) == force)
+        .filter(|(_, results)| is_drawn(results))
+        .map(|(position, _)| position);
+    (force, starts.take(wanted).collect())
+}
+
+/// Different random positions that fit, with the results of their actions, as far as the tables know them.
+fn different<G: Game>(
+    game: &G,
+    tables: &dyn Endgames<G>,
+    stream: &mut Stream,
+    fits: impl Fn(&G::Position) -> bool,
+) -> impl Iterator<Item = (G::Position, Vec<Proven>)> {
     let mut seen = HashSet::new();
-    for _ in 0..MOST_DRAWN {
-        if starts.len() == wanted {
-            break;
-        }
-        let position = tables.random(&mut stream);
-        if tables.force(&position) != force || !seen.insert(position) {
-            continue;
-        }
-        let Some(results) = results(game, tables, &position) else { continue };
-        let best = results.iter().map(|result| result.verdict).max();
-        let loses = results.iter().any(|result| result.verdict == Verdict::Loss);
-        if best == Some(Verdict::Draw) && loses {
-            starts.push(position);
-        }
-    }
-    (force, starts)
+    (0..MOST_DRAWN)
+        .map(|_| tables.random(stream))
+        .filter(move |position| fits(position) && seen.insert(*position))
+        .filter_map(|position| Some((position, results(game, tables, &position)?)))
 }
