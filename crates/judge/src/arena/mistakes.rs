@@ -56,37 +56,10 @@ impl Mistakes {
         }
     }
 
-    /// The games with at least one mistake.
-    pub fn games(&self) -> u32 {
-        self.games
-    }
-
-    /// All decisions.
-    pub fn all(&self) -> Decisions {
+    fn all(&self) -> Decisions {
         let mut all = Decisions::default();
-        for &part in &self.by_ply {
-            all.merge(part);
-        }
+        self.by_ply.iter().for_each(|&part| all.merge(part));
         all
-    }
-
-    /// The decisions by ply, where there are any.
-    pub fn by_ply(&self) -> Vec<PlyRange> {
-        let ends = RANGES[1..].iter().map(|&next| Some(next - 1)).chain([None]);
-        let ranges = RANGES.into_iter().zip(ends).zip(self.by_ply);
-        ranges
-            .filter(|(_, decisions)| decisions.known > 0)
-            .map(|((from, to), decisions)| PlyRange { from, to, decisions })
-            .collect()
-    }
-
-    /// The decisions by force, where there are any.
-    pub fn by_force(&self) -> Vec<AtForce> {
-        let forces = (0..).zip(self.by_force);
-        forces
-            .filter(|(_, decisions)| decisions.known > 0)
-            .map(|(force, decisions)| AtForce { force, decisions })
-            .collect()
     }
 }
 
@@ -122,21 +95,25 @@ pub struct MistakeRow {
     /// All decisions.
     #[serde(flatten)]
     pub all: Decisions,
-    /// The decisions by ply.
+    /// The decisions by ply, where there are any.
     pub by_ply: Vec<PlyRange>,
-    /// The decisions by force.
+    /// The decisions by force, where there are any.
     pub by_force: Vec<AtForce>,
 }
 
 impl MistakeRow {
     pub(super) fn new(mistakes: &Mistakes, games: u32) -> MistakeRow {
         let all = mistakes.all();
+        let ends = RANGES[1..].iter().map(|&next| Some(next - 1)).chain([None]);
+        let ranges = RANGES.into_iter().zip(ends).zip(mistakes.by_ply);
+        let ranges = ranges.map(|((from, to), decisions)| PlyRange { from, to, decisions });
+        let forces = (0..).zip(mistakes.by_force).map(|(force, decisions)| AtForce { force, decisions });
         MistakeRow {
             per_game: f64::from(all.mistakes) / f64::from(games.max(1)),
-            games: mistakes.games(),
+            games: mistakes.games,
             all,
-            by_ply: mistakes.by_ply(),
-            by_force: mistakes.by_force(),
+            by_ply: ranges.filter(|range| range.decisions.known > 0).collect(),
+            by_force: forces.filter(|at| at.decisions.known > 0).collect(),
         }
     }
 }
