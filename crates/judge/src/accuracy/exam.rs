@@ -159,18 +159,16 @@ impl<G: HasEndgames> Exam<G> {
     fn mark(&self, number: usize, chosen: Action, accuracy: &mut Accuracy<G::Position>) {
         let question = &self.questions[number];
         let legal = self.game.legal(&question.position);
-        let results = || legal.iter().zip(question.results.iter().copied());
         let got = self.result(number, chosen);
         let missed = question.best();
         let right = self.is_right(number, chosen);
         let to_move = self.game.to_move(&question.position);
-        let stage = Stage::of(&self.game, &question.position);
-        let parts = (question.phase, stage);
+        let parts = (question.phase, Stage::of(&self.game, &question.position));
         accuracy.count(parts, to_move, question.is_critical(), right);
         if !right {
             accuracy.wrong.push(number);
-            let mut best = results().filter(|(_, result)| *result == missed);
-            let (better, _) = best.next().expect("the best result is one of them");
+            let mut results = legal.iter().zip(&question.results);
+            let (better, _) = results.find(|(_, result)| **result == missed).expect("the best result is one of them");
             accuracy.mistakes.push(Mistake { position: question.position, chosen, got, better, missed });
         }
     }
