@@ -34,8 +34,7 @@ fn place(file: &[u8]) -> Option<usize> {
 
 /// The digits of a file with its own digits at `place`.
 fn digits_of(file: &[u8], place: usize) -> String {
-    let rest = &file[place + BLANK.len()..];
-    digits(&[&file[..place], BLANK.as_bytes(), rest])
+    digits(&[&file[..place], BLANK.as_bytes(), &file[place + BLANK.len()..]])
 }
 
 /// The digits of these bytes, in several parts.

@@ -130,20 +130,17 @@ fn network<G: Encode>(
     let net =
         sources.network(game, source, kernel).map_err(|error| AgentError::new(spec, error))?.ok_or_else(|| {
             let kernel = kernel.map_or("", KernelKind::name);
-            let problem = format!("setting kernel={kernel}: this processor cannot run that kernel");
-            AgentError::new(spec, problem)
+            AgentError::new(spec, format!("setting kernel={kernel}: this processor cannot run that kernel"))
         })?;
     Ok(NetEvaluator::with_net(game.clone(), net))
 }
 
 /// An agent with an untrained network, for benchmarks.
 pub fn random_net_agent<G: Encode + HasHeuristic>(game: &G, settings: NetSettings, seed: u64) -> Box<dyn Agent<G>> {
-    let shape = NetShape::of(game);
-    let weights = Weights::random(settings, shape, &mut stream(seed, 0));
+    let weights = Weights::random(settings, NetShape::of(game), &mut stream(seed, 0));
     let evaluator = NetEvaluator::new(game.clone(), &weights);
     let name = "network of random weights".to_owned();
-    let settings = TreeSettings::default();
-    Box::new(TreeAgent::new(game.clone(), name, evaluator, settings))
+    Box::new(TreeAgent::new(game.clone(), name, evaluator, TreeSettings::default()))
 }
 
 fn rollout_settings() -> TreeSettings {

@@ -240,10 +240,8 @@ fn decision<G: Game>(game: &G, tree: &Tree<G>) -> Decision {
         .filter(|root| root.visits > 0 || root.action == action)
         .map(|root| candidate(tree, root, policy[root.action.index()]))
         .collect();
-    candidates.sort_by_key(|candidate| {
-        let visits = std::cmp::Reverse(candidate.visits);
-        (candidate.action != action, visits, candidate.action)
-    });
+    candidates
+        .sort_by_key(|candidate| (candidate.action != action, std::cmp::Reverse(candidate.visits), candidate.action));
     Decision {
         action,
         value: candidates[0].value,

@@ -124,8 +124,7 @@ impl<G: Game> Games<G> {
     /// Starts another game in a slot.
     fn begin(&mut self, new: &NewGames, slot: usize) {
         let (number, step) = (self.shard.number(slot), self.shard.steps());
-        let opening = new.opening(self.shard.game(), number, step);
-        self.shard.start(slot, opening);
+        self.shard.start(slot, new.opening(self.shard.game(), number, step));
         self.sides[slot] = new.side(number, step);
     }
 

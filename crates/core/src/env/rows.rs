@@ -136,8 +136,7 @@ fn write_features<G: Encode, T: Copy + From<bool>>(games: &Games<G>, all: &mut [
             row.fill(T::from(false));
         }
         if slot.legal.is_empty() {
-            let seen = game.seen_by(&slot.position, *actor);
-            game.set_features(&seen, row, threats);
+            game.set_features(&game.seen_by(&slot.position, *actor), row, threats);
         } else {
             game.set_features(&slot.position, row, threats);
         }

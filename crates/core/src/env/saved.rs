@@ -145,8 +145,7 @@ impl SavedGame {
         if game.outcome(&start).is_some() {
             return Err(game_error("the game is over at its start"));
         }
-        let keep = Keep { history: false, events: true };
-        let mut env = Shard::new(game, 0..1, keep, |_| Some(Line::at(start)));
+        let mut env = Shard::new(game, 0..1, Keep { history: false, events: true }, |_| Some(Line::at(start)));
         let (mut positions, mut outcome) = (vec![start], None);
         for &action in &self.actions {
             let mut after = *env.position(0);

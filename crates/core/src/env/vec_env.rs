@@ -151,8 +151,7 @@ impl<G: Game> VecEnv<G> {
     pub fn with_settings(game: G, settings: EnvSettings) -> VecEnv<G> {
         let most = settings.games / MIN_PER_THREAD;
         let shards = settings.threads.min(most).max(1);
-        let opponents = (0..shards).map(|_| None).collect();
-        VecEnv::build(game, settings, opponents).expect("nobody is interrupted")
+        VecEnv::build(game, settings, (0..shards).map(|_| None).collect()).expect("nobody is interrupted")
     }
 
     /// Games in which opponents play the other side: a step ends when the caller is to move again. There are as
@@ -383,8 +382,7 @@ impl<G: Game> VecEnv<G> {
 
     fn terms(&self) -> Terms {
         let opponent = self.parts[0].opponent.as_ref();
-        let opponent = opponent.map(|opponent| opponent.name());
-        Terms::new(&self.game, &self.new.settings, opponent)
+        Terms::new(&self.game, &self.new.settings, opponent.map(|opponent| opponent.name()))
     }
 
     /// Replaces the games by saved ones, which continue exactly as if they had not been interrupted. Fails if the saved

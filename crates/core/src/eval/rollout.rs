@@ -27,8 +27,7 @@ impl<G: Game> Rollout<G> {
             let legal = self.game.legal(&position);
             if legal.is_empty() {
                 let outcome = self.game.outcome(&position).expect("no legal action means the game is over");
-                let score = outcome.score_difference(player);
-                return Value::certain(outcome.verdict(player), score.into());
+                return Value::certain(outcome.verdict(player), outcome.score_difference(player).into());
             }
             let action = any_of(&legal, random.next());
             self.game.play(&mut position, action);

@@ -247,14 +247,12 @@ impl Game for ConnectFour {
             let bottom = 1 << (HEIGHT * column);
             // Without gaps the stones are a run of ones from the bottom; adding the bottom bit clears them all.
             if (stones + bottom) & stones != 0 || (stones != 0 && stones & bottom == 0) {
-                let reason = STONE_ABOVE_GAP.reason();
-                return broken(reason.with("column", column_name(column)));
+                return broken(STONE_ABOVE_GAP.reason().with("column", column_name(column)));
             }
         }
         let counts = position.stones.map(u64::count_ones);
         if counts[0] != counts[1] && counts[0] != counts[1] + 1 {
-            let reason = STONE_COUNTS.reason().with("white", counts[0]);
-            return broken(reason.with("black", counts[1]));
+            return broken(STONE_COUNTS.reason().with("white", counts[0]).with("black", counts[1]));
         }
         if counts[0] > counts[1] {
             position.to_move = Player::Black;

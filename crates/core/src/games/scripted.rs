@@ -180,8 +180,7 @@ impl Game for Scripted {
         let [node, ply] = fields(text, &FIELDS)?;
         let position = ScriptedPosition { node: parse_number("node", node)?, ply: parse_number("ply", ply)? };
         if position.node() >= self.nodes.len() {
-            let problem = format!("there are {} nodes", self.nodes.len());
-            return Err(PositionError::new("node", node, problem));
+            return Err(PositionError::new("node", node, format!("there are {} nodes", self.nodes.len())));
         }
         Ok(position)
     }

@@ -80,8 +80,7 @@ impl GameView for Jarmo {
         if position.both_passed() {
             notes.push(Note::plain("end_passes", None));
         }
-        let archers = Player::BOTH.map(|player| position.archers(player));
-        notes.extend(home("end_home_jarmo", archers));
+        notes.extend(home("end_home_jarmo", Player::BOTH.map(|player| position.archers(player))));
         let deploys = |action| matches!(self.board().decode(action), BoardAction::Deploy { .. });
         if self.legal(position).iter().any(deploys) {
             notes.push(Note::plain("note_redeploy", Some(position.to_move())));

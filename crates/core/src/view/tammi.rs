@@ -72,13 +72,11 @@ impl GameView for Tammi {
             return vec![note(key, loser, String::new())];
         }
         if let Some((jumper, _)) = position.capture() {
-            let mover = Some(position.to_move());
-            notes.push(note("note_capturing", mover, jumper.to_string()));
+            notes.push(note("note_capturing", Some(position.to_move()), jumper.to_string()));
         }
         let quiet = position.quiet_plies();
         if 2 * quiet >= self.quiet_limit() {
-            let what = format!("{quiet}/{}", self.quiet_limit());
-            notes.push(note("note_quiet", None, what));
+            notes.push(note("note_quiet", None, format!("{quiet}/{}", self.quiet_limit())));
         }
         notes
     }

@@ -43,14 +43,12 @@ impl Catalog for Shipped {
 
 fn jarmo_with(settings: &GameSettings) -> Result<Jarmo, ExactError> {
     refuse("jarmo", "quiet limit", settings.quiet_limit.is_some())?;
-    let limit = settings.max_plies.unwrap_or(jarmo::DEFAULT_MAX_PLIES);
-    Ok(Jarmo::new(board(settings)?, limit))
+    Ok(Jarmo::new(board(settings)?, settings.max_plies.unwrap_or(jarmo::DEFAULT_MAX_PLIES)))
 }
 
 fn guard_with(settings: &GameSettings) -> Result<Guard, ExactError> {
     refuse("guard", "quiet limit", settings.quiet_limit.is_some())?;
-    let limit = settings.max_plies.unwrap_or(guard::DEFAULT_MAX_PLIES);
-    Ok(Guard::new(board(settings)?, limit))
+    Ok(Guard::new(board(settings)?, settings.max_plies.unwrap_or(guard::DEFAULT_MAX_PLIES)))
 }
 
 fn tammi_with(settings: &GameSettings) -> Result<Tammi, ExactError> {
@@ -61,8 +59,7 @@ fn tammi_with(settings: &GameSettings) -> Result<Tammi, ExactError> {
             "the quiet limit of tammi must be 1 to {MAX_QUIET_LIMIT} plies, not {quiet}"
         )));
     }
-    let limit = settings.max_plies.unwrap_or(tammi::DEFAULT_MAX_PLIES);
-    Ok(Tammi::new(quiet, limit))
+    Ok(Tammi::new(quiet, settings.max_plies.unwrap_or(tammi::DEFAULT_MAX_PLIES)))
 }
 
 fn connect_four_with(settings: &GameSettings) -> Result<ConnectFour, ExactError> {

@@ -124,8 +124,7 @@ impl<S: Strategy> Replay<'_, S> {
             false => self.wins_against_all(&position, own, other)?,
         };
         if plies > claim.plies {
-            let problem = format!("the win takes {plies} plies and not {}", claim.plies);
-            return self.flaw(problem, &position);
+            return self.flaw(format!("the win takes {plies} plies and not {}", claim.plies), &position);
         }
         Ok(plies)
     }

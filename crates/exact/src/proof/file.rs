@@ -95,8 +95,7 @@ impl Proof {
             last = key;
         }
         let start = format!("{TITLE}\n{CHECKSUM}");
-        let digits = digits(&[start.as_bytes(), &rest]);
-        [start.as_bytes(), digits.as_bytes(), &rest].concat()
+        [start.as_bytes(), digits(&[start.as_bytes(), &rest]).as_bytes(), &rest].concat()
     }
 }
 

@@ -108,15 +108,13 @@ pub fn build<G: Solvable>(
                 LayerEvent::Done(done) => {
                     let left = clock.left(done * positions as f64).as_secs_f64().ceil();
                     let share = 100.0 * done;
-                    let what = format!("{share:.0} %, about {left} s left in total");
-                    TableProgress::Working(force, what)
+                    TableProgress::Working(force, format!("{share:.0} %, about {left} s left in total"))
                 }
             });
         })?;
         clock.done += positions as f64;
         let took = began.elapsed().as_secs_f64();
-        let what = format!("{positions} positions in {took:.1} s");
-        tell(TableProgress::Done(force, what));
+        tell(TableProgress::Done(force, format!("{positions} positions in {took:.1} s")));
         let map = open_finished::<G>(folder, owner, &job.layer)?;
         done.push(Bytes::Mapped(map));
     }

@@ -67,8 +67,7 @@ impl Placement {
         if self.mover == Player::Black {
             archers.swap(0, 1);
         }
-        let marked = Circles(self.own.marked | self.enemy.marked);
-        JarmoPosition::new(archers, marked, self.mover)
+        JarmoPosition::new(archers, Circles(self.own.marked | self.enemy.marked), self.mover)
     }
 }
 

@@ -119,10 +119,7 @@ impl Layer for index::Layer {
     }
 
     fn sides(&self) -> Vec<(Option<Player>, Range<usize>)> {
-        let side = |block: &index::Block| {
-            let range = block.start..block.start + block.size();
-            (Some(block.material.mover), range)
-        };
+        let side = |block: &index::Block| (Some(block.material.mover), block.start..block.start + block.size());
         self.blocks().iter().map(side).collect()
     }
 }

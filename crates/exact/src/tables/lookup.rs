@@ -111,8 +111,7 @@ impl<G: Solvable> Tables<G> {
         let preparation = game.prepare()?;
         let mut done: Vec<Bytes> = Vec::new();
         for force in *G::FORCES.start()..=force {
-            let bytes = game.solve_layer(&preparation, &G::layer(force), &done);
-            done.push(Bytes::Owned(bytes));
+            done.push(Bytes::Owned(game.solve_layer(&preparation, &G::layer(force), &done)));
         }
         Ok(Tables::from_layers(game, done))
     }

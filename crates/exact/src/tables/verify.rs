@@ -55,14 +55,12 @@ pub fn verify<G: Solvable>(game: &G, tables: &Tables<G>, samples: u64, seed: u64
                 .into_par_iter()
                 .filter_map(|sample| {
                     let mut stream = stream(seed ^ u64::from(layer.force()), sample);
-                    let position = random_position(layer, &mut stream);
-                    check(game, tables, &position)
+                    check(game, tables, &random_position(layer, &mut stream))
                 })
                 .collect();
             let games = (0..samples / 10).into_par_iter().filter_map(|sample| {
                 let mut stream = stream(!seed ^ u64::from(layer.force()), sample);
-                let position = random_position(layer, &mut stream);
-                play_out(game, tables, position)
+                play_out(game, tables, random_position(layer, &mut stream))
             });
             let (games, lost_games): (Vec<_>, Vec<_>) = games.partition_map(|result| match result {
                 Ok(()) => rayon::iter::Either::Left(()),
@@ -98,10 +96,7 @@ fn check<G: Solvable>(game: &G, tables: &Tables<G>, position: &G::Position) -> O
         Some(_) => stored == found,
         None => stored.verdict == found.verdict && !found.is_over(),
     };
-    (!right).then(|| {
-        let found = format!("its successors say {found}");
-        wrong_value(game, position, stored, found)
-    })
+    (!right).then(|| wrong_value(game, position, stored, format!("its successors say {found}")))
 }
 
 /// The most plies of a game that is played by tables whose plies do not count to the end.
@@ -133,8 +128,7 @@ fn play_out<G: Solvable>(game: &G, tables: &Tables<G>, start: G::Position) -> Op
         game.play(&mut position, values[0].action);
         position = G::as_solved(&position);
     }
-    let found = format!("the game is not over after {most} plies");
-    Some(Err(wrong_value(game, &start, stored, found)))
+    Some(Err(wrong_value(game, &start, stored, format!("the game is not over after {most} plies"))))
 }
 
 fn wrong_value<G: Solvable>(game: &G, position: &G::Position, stored: Proven, found: String) -> WrongValue {

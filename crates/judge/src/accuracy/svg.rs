@@ -23,8 +23,7 @@ pub fn draw_stages<P>(title: &str, curves: &[(String, &Accuracy<P>)]) -> String 
     let mut ticks = along.ticks(40.0);
     ticks.retain(|tick| tick.fract() == 0.0);
     picture.axes((&up, " %"), (&along, &ticks, unit), right);
-    let axis = "critical decisions wrong, with 95 % intervals";
-    picture.text((LEFT, TOP - 10.0), axis, "start", GREY, 12);
+    picture.text((LEFT, TOP - 10.0), "critical decisions wrong, with 95 % intervals", "start", GREY, 12);
     let mut ends = Vec::new(); // labels: height, text, colour
     for (index, (points, (label, _))) in points.iter().zip(curves).enumerate() {
         let colour = COLOURS[index % COLOURS.len()];

@@ -166,8 +166,7 @@ impl<G: Game> Tournament<'_, G> {
             if self.score.has(game.0) {
                 continue; // it was there before, and only its pair was incomplete
             }
-            let record = self.plan.record(&game);
-            observer.game(&record).map_err(JudgeError::from)?;
+            observer.game(&self.plan.record(&game)).map_err(JudgeError::from)?;
             self.score.add(game.0, self.plan.judge(&game));
             observer.standings(self.standings());
         }

@@ -78,8 +78,7 @@ impl Report {
         for row in &self.agents {
             let Some(mistakes) = &row.mistakes else { continue };
             if text.is_empty() {
-                let header = ("mistakes", "per game", "number", "decisions");
-                let (what, per_game, count, known) = header;
+                let (what, per_game, count, known) = ("mistakes", "per game", "number", "decisions");
                 let room = room.max(what.len());
                 let _ = writeln!(text, "   {what:<room$} {per_game:>8} {count:>8} {known:>9}");
             }
@@ -90,8 +89,7 @@ impl Report {
                 let _ = writeln!(text, "   {what:<room$} {per_game:>8.3} {count:>8} {known:>9}");
             };
             let all = mistakes.all;
-            let name = shortened(&row.name, room);
-            line(&name, all.mistakes, &all.known.to_string());
+            line(&shortened(&row.name, room), all.mistakes, &all.known.to_string());
             line("  games with any", mistakes.games, "");
             let mut part = |what: String, decisions: Decisions| {
                 line(&what, decisions.mistakes, &decisions.known.to_string());

@@ -50,8 +50,7 @@ pub(super) fn play<G: Game>(
     let mut actions = vec![Action(0); count];
     // Only the limit on the length of a game takes it outside of the tables.
     let outside = Box::new(RandomAgent::new(game.clone()));
-    let name = "perfect".to_owned();
-    let mut perfect = EndgameAgent::new(game.clone(), name, tables.clone(), outside);
+    let mut perfect = EndgameAgent::new(game.clone(), "perfect".to_owned(), tables.clone(), outside);
     for ply in 0..MOST_PLIES {
         let open = (0..count).filter(|&slot| !env.is_idle(slot));
         let moves = |slot: &usize| game.to_move(env.position(*slot)) == seats[*slot];
@@ -85,11 +84,9 @@ pub(super) fn play<G: Game>(
         let verdict = verdicts[slot].or_else(|| {
             let position = env.position(slot);
             let known = tables.known(game, position)?.verdict;
-            let own = game.to_move(position) == seats[slot];
-            Some(if own { known } else { known.flip() })
+            Some(if game.to_move(position) == seats[slot] { known } else { known.flip() })
         });
-        let sign = verdict.unwrap_or(Verdict::Draw).sign();
-        all.points += 0.5 + 0.5 * f64::from(sign);
+        all.points += 0.5 + 0.5 * f64::from(verdict.unwrap_or(Verdict::Draw).sign());
         all.mistakes += mistakes[slot];
         all.flawless += u32::from(mistakes[slot] == 0);
     }

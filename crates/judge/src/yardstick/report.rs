@@ -124,8 +124,7 @@ pub fn to_svg(title: &str, rows: &[Row]) -> String {
     }
     for (index, row) in rows.iter().enumerate() {
         let top = TOP + EACH * index as f64;
-        let place = (left - 8.0, top + 1.5 * BAR + 4.0);
-        picture.text(place, &label(row), "end", INK, 12);
+        picture.text((left - 8.0, top + 1.5 * BAR + 4.0), &label(row), "end", INK, 12);
         for (which, exam) in shares(row).into_iter().enumerate() {
             let Some(exam) = exam else { continue };
             let y = top + BAR * (1.0 + which as f64);

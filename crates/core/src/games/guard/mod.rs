@@ -333,13 +333,11 @@ impl Game for Guard {
     }
 
     fn action_text(&self, position: &GuardPosition, action: Action) -> String {
-        let enemy = position.pieces(!position.to_move);
-        self.board.action_text(position.to_move, enemy, action)
+        self.board.action_text(position.to_move, position.pieces(!position.to_move), action)
     }
 
     fn parse_action(&self, position: &GuardPosition, text: &str) -> Result<Action, ActionError> {
-        let enemy = position.pieces(!position.to_move);
-        self.board.parse_action(position.to_move, enemy, text)
+        self.board.parse_action(position.to_move, position.pieces(!position.to_move), text)
     }
 
     fn events(&self) -> &'static [&'static str] {

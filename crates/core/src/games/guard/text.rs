@@ -33,8 +33,7 @@ pub(super) fn parse(game: &Guard, text: &str) -> Result<GuardPosition, PositionE
             "start" => false,
             "moved" => true,
             _ => {
-                let problem = "expected `start` or `moved`";
-                return Err(PositionError::new(FIELDS[2], phase, problem));
+                return Err(PositionError::new(FIELDS[2], phase, "expected `start` or `moved`"));
             }
         },
         captured_archers: parse_pair(FIELDS[3], captured)?,
@@ -50,8 +49,7 @@ pub(super) fn parse(game: &Guard, text: &str) -> Result<GuardPosition, PositionE
         let on_board = position.pieces(player).count();
         let reason = |wording: Wording| wording.reason().player(player).with("n", on_board);
         if on_board > PIECES {
-            let reason = reason(TOO_MANY_PIECES).with("most", PIECES);
-            return Err(PositionError::rule("board", board, reason));
+            return Err(PositionError::rule("board", board, reason(TOO_MANY_PIECES).with("most", PIECES)));
         }
         if on_board + position.captured_archers(player) > PIECES {
             let reason = reason(TOO_MANY_CAPTURED).with("most", PIECES - on_board);
@@ -65,12 +63,10 @@ pub(super) fn parse(game: &Guard, text: &str) -> Result<GuardPosition, PositionE
     }
     if position.moved {
         if position.passes > 0 {
-            let reason = MOVE_IS_NO_PASS.reason();
-            return Err(PositionError::rule("passes", passes, reason));
+            return Err(PositionError::rule("passes", passes, MOVE_IS_NO_PASS.reason()));
         }
         if position.places().is_empty() && !game.moves(&position).is_empty() {
-            let reason = TURN_IS_OVER.reason();
-            return Err(PositionError::rule(FIELDS[2], phase, reason));
+            return Err(PositionError::rule(FIELDS[2], phase, TURN_IS_OVER.reason()));
         }
     }
     Ok(position)
@@ -80,7 +76,6 @@ pub(super) fn parse(game: &Guard, text: &str) -> Result<GuardPosition, PositionE
 fn parse_pair(field: &'static str, text: &str) -> Result<[u8; 2], PositionError> {
     let number = |text: &str| text.parse::<u8>().ok().filter(|&number| u32::from(number) <= PIECES && text.len() == 1);
     text.split_once(',').and_then(|(white, black)| Some([number(white)?, number(black)?])).ok_or_else(|| {
-        let problem = format!("expected two numbers from 0 to {PIECES}, such as `1,0`");
-        PositionError::new(field, text, problem)
+        PositionError::new(field, text, format!("expected two numbers from 0 to {PIECES}, such as `1,0`"))
     })
 }

@@ -201,8 +201,7 @@ impl Game for Jarmo {
 
     #[inline]
     fn start(&self) -> JarmoPosition {
-        let homes = Player::BOTH.map(Circles::home);
-        JarmoPosition::new(homes, Circles::NONE, Player::White)
+        JarmoPosition::new(Player::BOTH.map(Circles::home), Circles::NONE, Player::White)
     }
 
     #[inline]
@@ -328,13 +327,11 @@ impl Game for Jarmo {
     }
 
     fn action_text(&self, position: &JarmoPosition, action: Action) -> String {
-        let enemy = position.archers(!position.to_move);
-        self.board.action_text(position.to_move, enemy, action)
+        self.board.action_text(position.to_move, position.archers(!position.to_move), action)
     }
 
     fn parse_action(&self, position: &JarmoPosition, text: &str) -> Result<Action, ActionError> {
-        let enemy = position.archers(!position.to_move);
-        self.board.parse_action(position.to_move, enemy, text)
+        self.board.parse_action(position.to_move, position.archers(!position.to_move), text)
     }
 
     fn events(&self) -> &'static [&'static str] {

@@ -132,8 +132,7 @@ impl TammiPosition {
     /// player who made it. In some of them that player may have had to capture instead.
     #[inline]
     pub fn each_quiet_origin(&self, visit: impl FnMut([u32; 3])) {
-        let after = [self.enemy, self.own, self.kings].map(u32::reverse_bits);
-        moves::each_quiet_origin(after, visit);
+        moves::each_quiet_origin([self.enemy, self.own, self.kings].map(u32::reverse_bits), visit);
     }
 
     /// The player to move.

@@ -91,8 +91,7 @@ pub(super) fn why_illegal(position: &TammiPosition, from: Square, to: Square, be
     if position.own & from.bit() == 0 {
         NO_PIECE.reason().player(mover).with("place", from_name)
     } else if position.jumper().is_some_and(|jumper| jumper != from) {
-        let jumper = position.jumper().expect("just tested").seen_by(mover);
-        OTHER_CAPTURES.reason().with("place", jumper)
+        OTHER_CAPTURES.reason().with("place", position.jumper().expect("just tested").seen_by(mover))
     } else if occupied & to.bit() != 0 {
         NOT_EMPTY.reason().with("place", to_name)
     } else if !king && to.index() < from.index() {

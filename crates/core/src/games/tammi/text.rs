@@ -91,8 +91,7 @@ fn parse_pieces(board: &str) -> Result<([u32; 2], u32), PositionError> {
             Player::Black => FAR_ROW.reverse_bits(),
         };
         if let Some(square) = squares(own & !kings & far_row).next() {
-            let reason = MAN_AT_END.reason().with("place", square);
-            return Err(PositionError::rule("board", board, reason));
+            return Err(PositionError::rule("board", board, MAN_AT_END.reason().with("place", square)));
         }
     }
     Ok((pieces, kings))
@@ -111,16 +110,14 @@ fn parse_capture(position: &mut TammiPosition, text: &str) -> Result<(), Positio
         return error(format!("`{}` is {NoSuchSquare}", shorten(jumper)));
     };
     if position.own & jumper_square.bit() == 0 {
-        let reason = NOT_THERE.reason().player(mover).with("place", jumper);
-        return broken(reason);
+        return broken(NOT_THERE.reason().player(mover).with("place", jumper));
     }
     for name in jumped.split(',') {
         let Ok(square) = read(name) else {
             return error(format!("`{}` is {NoSuchSquare}", shorten(name)));
         };
         if position.enemy & square.bit() == 0 {
-            let reason = NOT_THERE.reason().player(!mover).with("place", name);
-            return broken(reason);
+            return broken(NOT_THERE.reason().player(!mover).with("place", name));
         }
         if position.jumped & square.bit() != 0 {
             return error(format!("{name} is named twice"));
@@ -154,19 +151,12 @@ pub(super) fn parse_action(position: &TammiPosition, text: &str) -> Result<Actio
     };
     let [from, to] = [from, to].map(|square| square.seen_by(position.to_move));
     let Some(action) = DIAGONALS.action(from, to) else {
-        let reason = NO_DIAGONAL.reason().with("from", from_name);
-        return error(reason.with("to", to_name));
+        return error(NO_DIAGONAL.reason().with("from", from_name).with("to", to_name));
     };
     let captures = DIAGONALS.between[action] & position.enemy != 0;
     match sign {
-        "-" if captures => {
-            let jump = format_args!("{from_name}x{to_name}");
-            error(JUMP.reason().with("move", jump))
-        }
-        "x" if !captures => {
-            let reason = NO_ENEMY_BETWEEN.reason().with("from", from_name);
-            error(reason.with("to", to_name))
-        }
+        "-" if captures => error(JUMP.reason().with("move", format_args!("{from_name}x{to_name}"))),
+        "x" if !captures => error(NO_ENEMY_BETWEEN.reason().with("from", from_name).with("to", to_name)),
         _ => Ok(Action(action as u16)),
     }
 }

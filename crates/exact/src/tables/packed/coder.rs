@@ -113,8 +113,7 @@ impl Model {
             }
         }
         let states = states.iter().flat_map(|state| state.to_le_bytes());
-        let words = words.iter().rev().flat_map(|word| word.to_le_bytes());
-        states.chain(words).collect()
+        states.chain(words.iter().rev().flat_map(|word| word.to_le_bytes())).collect()
     }
 
     /// Decodes a block of `results` results into its groups.

@@ -89,8 +89,7 @@ fn copy(table: &[u8], to: &Path, owner: Owner, layer: &Layer) -> Result<TablePro
         Err(error) => return Err(error),
     }
     let path = finished_path::<Jarmo>(to, force);
-    let unfinished = path.with_extension("table.tmp");
-    write_whole_by(&path, &unfinished, &[table]).map_err(ExactError::io(&path))?;
+    write_whole_by(&path, &path.with_extension("table.tmp"), &[table]).map_err(ExactError::io(&path))?;
     Ok(TableProgress::Done(force, "copied, with distances".to_owned()))
 }
 

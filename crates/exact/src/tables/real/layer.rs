@@ -209,8 +209,7 @@ fn check(file: &[u8], owner: Owner, bound: Player, layout: &Layout) -> Result<()
         return Err(damaged());
     }
     if short(file, 8) != FORMAT_VERSION {
-        let what = "has another format version; remove it and build it again";
-        return Err(ExactError::new(what));
+        return Err(ExactError::new("has another format version; remove it and build it again"));
     }
     owner.check(short(file, 12), long(file, 16))?;
     let same = short(file, 24) == layout.layer.force()

@@ -84,8 +84,7 @@ pub fn build_real(
             solver.solve(&mut file, &mut |stage| tell(progress(force, stage)));
             file.finish(&finished_path(folder, bound, force))?;
             let (placements, took) = (layout.size, began.elapsed().as_secs_f64());
-            let what = format!("{placements} bare positions in {took:.1} s");
-            tell(TableProgress::Done(force, what));
+            tell(TableProgress::Done(force, format!("{placements} bare positions in {took:.1} s")));
         }
         lower.push(HeldLayer::open(folder, owner, bound, force)?);
         if kept {
@@ -169,8 +168,7 @@ impl Holds {
         };
         let sides = [side(Player::White)?, side(Player::Black)?];
         if sides.iter().all(Vec::is_empty) {
-            let what = "has no files of bare positions held; build them first";
-            return Err(ExactError::new(what).at(folder));
+            return Err(ExactError::new("has no files of bare positions held; build them first").at(folder));
         }
         Ok(Holds { lines, board: game.board().clone(), sides })
     }

@@ -173,8 +173,7 @@ impl<'a> Work<'a> {
         });
         if may_pass(self.known.lines, placement) {
             let same = passed(placement);
-            let index = self.layout.layer.index(&same);
-            let byte = self.table[index.expect("the same force")];
+            let byte = self.table[self.layout.layer.index(&same).expect("the same force")];
             if code::proven(byte).verdict == Verdict::Loss {
                 flags |= LOSES;
             }

@@ -132,8 +132,7 @@ impl Spill {
     /// Creates empty files; room for the whole table is taken at once.
     pub(crate) fn create(folder: &Path, owner: Owner, layer: &Layer) -> Result<Spill, ExactError> {
         let files = Files::open(folder, layer, true)?;
-        let size = (HEADER + layer.size()) as u64;
-        allocate(&files.table, size).map_err(ExactError::io(&files.table_path))?;
+        allocate(&files.table, (HEADER + layer.size()) as u64).map_err(ExactError::io(&files.table_path))?;
         let largest = files.sizes.iter().max().copied().unwrap_or(0);
         let side = files.copy + (COPY_HEAD + TOGETHER * largest) as u64;
         allocate(&files.side, side)
@@ -298,8 +297,7 @@ impl Files {
 
     fn write_home(&self, page: usize, bytes: &[u8], entry: Entry) -> io::Result<()> {
         write_at(&self.table, bytes, self.starts[page])?;
-        let at = ENTRIES + (page * ENTRY) as u64;
-        write_at(&self.side, &entry.to_bytes(), at)
+        write_at(&self.side, &entry.to_bytes(), ENTRIES + (page * ENTRY) as u64)
     }
 
     #[cfg(target_os = "linux")]

@@ -32,8 +32,7 @@ impl Endgames<Tammi> for Tables<Tammi> {
         }
         // Enough plies are left, because the tables know the position before.
         let proven = self.proven(&next).expect("successors of known positions are known");
-        let same = next.to_move() == mover;
-        without_plies(if same { proven } else { proven.flip() })
+        without_plies(if next.to_move() == mover { proven } else { proven.flip() })
     }
 
     fn force(&self, position: &TammiPosition) -> u32 {

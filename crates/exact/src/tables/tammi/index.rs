@@ -189,8 +189,7 @@ impl Layer for TammiLayer {
 
     /// One of the two positions of the placement: with White to move where the index is even.
     fn position_at(&self, index: usize) -> TammiPosition {
-        let to_move = Player::BOTH[index % 2];
-        TammiPosition::of_mover_view(self.board(index), to_move)
+        TammiPosition::of_mover_view(self.board(index), Player::BOTH[index % 2])
     }
 
     /// The placements of the player to move, of either colour.
