@@ -1,12 +1,13 @@
 //! The exact worst case of a policy: the shortest line in which an adversary brings it to throw a result away.
 
 use std::collections::HashSet;
+use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
 use super::ask::Asked;
 use super::fresh::is_mistake;
-use jarmo_core::game::{Game, Mask, Player};
+use jarmo_core::game::{Action, Game, Mask, Player};
 use jarmo_exact::tables::Endgames;
 
 /// What an adversary achieves against a policy whose action depends on the position alone.
@@ -38,6 +39,49 @@ enum End {
     Mistake(u32), // after this many plies
 }
 
+impl<P: Copy + Eq + Hash> Search<P> {
+    fn new(start: P, seat: Player) -> Search<P> {
+        Search { seat, frontier: vec![start], seen: HashSet::from([start]), end: None }
+    }
+
+    /// Goes one ply on. `chosen` has the policy's action for each position of the frontier where it is to move.
+    fn advance<G: Game<Position = P>>(
+        &mut self,
+        game: &G,
+        tables: &dyn Endgames<G>,
+        (ply, most): (u32, usize),
+        chosen: &mut impl Iterator<Item = Action>,
+    ) {
+        let mut next = Vec::new();
+        for position in std::mem::take(&mut self.frontier) {
+            let mut follow = |action| {
+                let mut after = position;
+                game.play(&mut after, action);
+                // What the limit on the length hides from the tables cannot be judged.
+                let goes_on = game.outcome(&after).is_none() && tables.known(game, &after).is_some();
+                if goes_on && self.seen.insert(after) {
+                    next.push(after);
+                }
+            };
+            if game.to_move(&position) != self.seat {
+                game.legal(&position).iter().for_each(follow);
+                continue;
+            }
+            let action = chosen.next().expect("one action per position");
+            if is_mistake(game, tables, &position, action) == Some(true) {
+                self.end.get_or_insert(End::Mistake(ply));
+            }
+            follow(action);
+        }
+        if self.end.is_none() && next.is_empty() {
+            self.end = Some(End::Proven);
+        } else if self.end.is_none() && self.seen.len() > most {
+            self.end = Some(End::Held);
+        }
+        self.frontier = next;
+    }
+}
+
 /// Follows the policy's own action, and every action of the adversary. `most` is the number of positions to look at from
 /// one start.
 pub(super) fn measure<G: Game>(
@@ -47,9 +91,7 @@ pub(super) fn measure<G: Game>(
     most: usize,
     asked: &mut Asked<'_, G>,
 ) -> WorstCase {
-    let search =
-        |start: &G::Position, seat| Search { seat, frontier: vec![*start], seen: HashSet::from([*start]), end: None };
-    let both = starts.iter().flat_map(|start| Player::BOTH.map(|seat| search(start, seat)));
+    let both = starts.iter().flat_map(|&start| Player::BOTH.map(|seat| Search::new(start, seat)));
     let mut searches: Vec<Search<G::Position>> = both.collect();
     for ply in 1.. {
         let mut asks = Vec::new();
@@ -59,39 +101,10 @@ pub(super) fn measure<G: Game>(
         }
         // The same random numbers everywhere, so that the action depends on the position alone.
         let mut chosen = asked.choose(&asks, &vec![0; asks.len()]).into_iter();
-        let mut done = true;
         for search in searches.iter_mut().filter(|search| search.end.is_none()) {
-            let mut next = Vec::new();
-            for position in std::mem::take(&mut search.frontier) {
-                let legal = game.legal(&position);
-                let mut follow = |action| {
-                    let mut after = position;
-                    game.play(&mut after, action);
-                    // What the limit on the length hides from the tables cannot be judged.
-                    let goes_on = game.outcome(&after).is_none() && tables.known(game, &after).is_some();
-                    if goes_on && search.seen.insert(after) {
-                        next.push(after);
-                    }
-                };
-                if game.to_move(&position) != search.seat {
-                    legal.iter().for_each(follow);
-                    continue;
-                }
-                let action = chosen.next().expect("one action per position");
-                if is_mistake(game, tables, &position, action) == Some(true) {
-                    search.end.get_or_insert(End::Mistake(ply));
-                }
-                follow(action);
-            }
-            if search.end.is_none() && next.is_empty() {
-                search.end = Some(End::Proven);
-            } else if search.end.is_none() && search.seen.len() > most {
-                search.end = Some(End::Held);
-            }
-            search.frontier = next;
-            done &= search.end.is_some();
+            search.advance(game, tables, (ply, most), &mut chosen);
         }
-        if done {
+        if searches.iter().all(|search| search.end.is_some()) {
             break;
         }
     }
