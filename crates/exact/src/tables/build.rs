@@ -69,19 +69,8 @@ pub fn build<G: Solvable>(
     let owner = Owner::of(game);
     fs::create_dir_all(folder).map_err(ExactError::io(folder))?;
     let forces = *G::FORCES.start()..=settings.force;
-    let mut kept = Vec::new();
-    for force in forces.clone() {
-        kept.push(match open_finished::<G>(folder, owner, &G::layer(force)) {
-            Ok(map) => {
-                tell(TableProgress::Kept(force));
-                Some(Bytes::Mapped(map))
-            }
-            Err(error) => {
-                may_rebuild(error, &mut |why| tell(TableProgress::Rebuilding(why)))?;
-                None
-            }
-        });
-    }
+    let kept =
+        forces.clone().map(|force| kept_layer::<G>(folder, owner, force, tell)).collect::<Result<Vec<_>, _>>()?;
     let missing: Vec<u32> =
         forces.clone().zip(&kept).filter_map(|(force, kept)| kept.is_none().then_some(force)).collect();
     let memory = check_room::<G>(folder, &missing, settings.memory)?;
@@ -119,6 +108,22 @@ pub fn build<G: Solvable>(
         done.push(Bytes::Mapped(map));
     }
     Ok(Tables::from_layers(game, done))
+}
+
+/// The layer of a force if an earlier build left it intact.
+fn kept_layer<G: Solvable>(
+    folder: &Path,
+    owner: Owner,
+    force: u32,
+    tell: &mut dyn FnMut(TableProgress),
+) -> Result<Option<Bytes>, ExactError> {
+    match open_finished::<G>(folder, owner, &G::layer(force)) {
+        Ok(map) => {
+            tell(TableProgress::Kept(force));
+            Ok(Some(Bytes::Mapped(map)))
+        }
+        Err(error) => may_rebuild(error, &mut |why| tell(TableProgress::Rebuilding(why))).map(|()| None),
+    }
 }
 
 /// Accepts a missing or damaged file, which is built again; any other problem ends the build.
