@@ -28,7 +28,7 @@ pub use proven::ProvenAgent;
 pub use random::RandomAgent;
 pub use sampling::SamplingAgent;
 pub use source::AgentSource;
-pub use sources::{NoSources, Sources};
+pub use sources::Sources;
 pub use spec::{AGENTS, AgentError, AgentSpec, AlphaBetaSpec, FILE_ENDING, TreeSpec, YesNo};
 pub use tree::{TreeAgent, TreeSettings};
 

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::AgentSource;
-use crate::encode::Encode;
 use crate::game::Game;
 use crate::known::{Endgames, Guide};
 use crate::net::{FrozenNet, KernelKind};
@@ -20,23 +19,4 @@ pub trait Sources<G: Game> {
 
     /// The proof for this game and its board, if there is one.
     fn proof(&self, game: &G) -> Option<Arc<dyn Guide<G>>>;
-}
-
-/// No files, tables and proofs: for agents that need none.
-#[derive(Clone, Copy, Debug)]
-pub struct NoSources;
-
-impl<G: Encode> Sources<G> for NoSources {
-    fn network(&self, _: &G, source: &AgentSource, _: Option<KernelKind>) -> Result<Option<FrozenNet>, String> {
-        Err(format!("there are no agent files here, so {source} cannot be read"))
-    }
-
-    fn endgames(&self, _: &G, folder: &Path) -> Result<Arc<dyn Endgames<G>>, String> {
-        let folder = folder.display();
-        Err(format!("there are no exact tables here, so {folder} cannot be read"))
-    }
-
-    fn proof(&self, _: &G) -> Option<Arc<dyn Guide<G>>> {
-        None
-    }
 }
