@@ -134,7 +134,8 @@ impl Report {
             .to_owned();
         for row in &self.agents {
             let (low, high) = row.rating.interval();
-            let (all, white, black) = (row.results, row.as_white, row.as_black);
+            let results = |Results { wins, draws, losses }| format!("{wins},{draws},{losses}");
+            let [all, white, black] = [row.results, row.as_white, row.as_black].map(results);
             let (run, step) = row
                 .checkpoint
                 .as_ref()
@@ -144,20 +145,11 @@ impl Report {
             let mistakes = mistakes.map_or(String::new(), |mistakes| format!("{:.3}", mistakes.per_game));
             writeln!(
                 csv,
-                "{},{run},{step},{:.1},{low:.1},{high:.1},{},{},{},{},{:.4},{},{},{},{},{},{},{difference},{mistakes}",
+                "{},{run},{step},{:.1},{low:.1},{high:.1},{},{all},{:.4},{white},{black},{difference},{mistakes}",
                 quoted(&row.name),
                 row.rating.elo,
-                all.games(),
-                all.wins,
-                all.draws,
-                all.losses,
+                row.games,
                 row.score,
-                white.wins,
-                white.draws,
-                white.losses,
-                black.wins,
-                black.draws,
-                black.losses,
             )
             .expect("writing to a string cannot fail");
         }
