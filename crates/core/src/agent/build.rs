@@ -13,7 +13,7 @@ use crate::game::Game;
 use crate::known::Endgames;
 use crate::net::{KernelKind, NetEvaluator, NetSettings, NetShape, Weights};
 use crate::random::stream;
-use crate::search::HasHeuristic;
+use crate::search::{HasHeuristic, SearchRule};
 
 /// Simulations of a rollout agent if the spec sets no number.
 const ROLLOUT_SIMULATIONS: u32 = 1000;
@@ -37,7 +37,9 @@ pub fn build_from<G: Encode + HasHeuristic>(
             tree_agent(game, spec, given, Uniform, settings, sources)
         }
         AgentSpec::Rollout(given) => {
-            let settings = rollout_settings().with(given).map_err(wrong)?;
+            let usual =
+                TreeSettings { simulations: ROLLOUT_SIMULATIONS, rule: SearchRule::PUCT, ..TreeSettings::default() };
+            let settings = usual.with(given).map_err(wrong)?;
             let rollout = Rollout::new(game.clone());
             tree_agent(game, spec, given, rollout, settings, sources)
         }
@@ -141,10 +143,6 @@ pub fn random_net_agent<G: Encode + HasHeuristic>(game: &G, settings: NetSetting
     let evaluator = NetEvaluator::new(game.clone(), &weights);
     let name = "network of random weights".to_owned();
     Box::new(TreeAgent::new(game.clone(), name, evaluator, TreeSettings::default()))
-}
-
-fn rollout_settings() -> TreeSettings {
-    TreeSettings { simulations: ROLLOUT_SIMULATIONS, ..TreeSettings::puct() }
 }
 
 /// A tree agent with this evaluator, which looks up exact tables where the spec names a folder of them.

@@ -54,11 +54,6 @@ impl TreeSettings {
         }
     }
 
-    /// The defaults with PUCT.
-    pub fn puct() -> TreeSettings {
-        TreeSettings { rule: SearchRule::PUCT, ..TreeSettings::default() }
-    }
-
     /// Overrides these settings with those of a spec. The error names the setting.
     pub fn with(mut self, spec: &TreeSpec) -> Result<TreeSettings, String> {
         if spec.sims == Some(0) {
