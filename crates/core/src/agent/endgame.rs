@@ -61,10 +61,7 @@ impl<G: Game> EndgameAgent<G> {
         let mut next = *position;
         self.game.play(&mut next, action);
         let over = self.game.outcome(&next).is_some();
-        let holds = |player| match over {
-            true => None,
-            false => self.tables.holds(&self.game, &next, player),
-        };
+        let holds = |player| if over { None } else { self.tables.holds(&self.game, &next, player) };
         let (own, other) = (holds(mover), holds(!mover));
         Rank {
             may_hold: own != Some(false) && !(over && proven.verdict == Verdict::Loss),

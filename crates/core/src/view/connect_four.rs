@@ -66,10 +66,7 @@ impl GameView for ConnectFour {
         let stones = setup.pieces.len();
         let white = |piece: &&Placed| piece.player == Player::White;
         let whites = setup.pieces.iter().filter(white).count();
-        let mover = match 2 * whites > stones {
-            true => Player::Black,
-            false => Player::White,
-        };
+        let mover = if 2 * whites > stones { Player::Black } else { Player::White };
         let board = setup.board(&self.layout());
         format!("{board} {} {stones}", mover.letter())
     }

@@ -85,10 +85,7 @@ impl Setup {
             let cell = layout.cell_at(place % columns, place / columns)?;
             let piece = self.pieces.iter().find(|piece| piece.cell == cell)?;
             let letter = piece.player.letter();
-            Some(match piece.strong {
-                true => letter.to_ascii_uppercase(),
-                false => letter,
-            })
+            Some(if piece.strong { letter.to_ascii_uppercase() } else { letter })
         })
     }
 }

@@ -112,10 +112,7 @@ impl<G: Game> GamePlan<'_, G> {
             .iter()
             .position(|&bout| bout == (white, black) || bout == (black, white))
             .ok_or("these two agents do not meet")?;
-        let first_plays = match self.bouts[bout].0 == white {
-            true => Player::White,
-            false => Player::Black,
-        };
+        let first_plays = if self.bouts[bout].0 == white { Player::White } else { Player::Black };
         let replay = record.replay(self.game).map_err(|error| error.to_string())?;
         let opening = self.openings.of_pair(mark.pair);
         if replay.start != opening.start || !replay.actions.starts_with(&opening.actions) {

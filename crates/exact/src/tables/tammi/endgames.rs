@@ -64,10 +64,7 @@ impl Tables<Tammi> {
 
 /// The value without the plies to the next capture, which do not count to the end.
 fn without_plies(proven: Proven) -> Proven {
-    match proven.is_over() {
-        true => proven,
-        false => Proven { plies: None, ..proven },
-    }
+    if proven.is_over() { proven } else { Proven { plies: None, ..proven } }
 }
 
 /// Tables in use.

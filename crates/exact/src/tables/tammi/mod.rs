@@ -71,15 +71,9 @@ impl Solvable for Tammi {
     }
 
     fn value_before(position: &TammiPosition, next: &TammiPosition, after: Proven) -> Proven {
-        let own = match position.to_move() == next.to_move() {
-            true => after.verdict,
-            false => after.verdict.flip(),
-        };
+        let own = if position.to_move() == next.to_move() { after.verdict } else { after.verdict.flip() };
         let captured = next.jumper().is_some() || Tammi::force(next) < Tammi::force(position);
-        match captured {
-            true => by_capture(own),
-            false => after.flip().before(),
-        }
+        if captured { by_capture(own) } else { after.flip().before() }
     }
 
     fn prepare(&self) -> Result<(), ExactError> {
