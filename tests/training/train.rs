@@ -50,7 +50,7 @@ fn batch<G: Encode>(game: &G, rows: usize, seed: u64) -> Samples {
 }
 
 fn learner<G: Encode>(game: &G) -> Learner {
-    Learner::new(SETTINGS, weights(game, 1))
+    Learner::new(SETTINGS, weights(game, 1), &OpenDevice::cpu())
 }
 
 fn weights<G: Encode>(game: &G, seed: u64) -> Weights {
@@ -63,7 +63,7 @@ fn burn_computes_what_the_kernels_compute<G: Encode>(game: &G) {
     for seed in 0..3 {
         learner.step(&batch(game, 64, seed)).unwrap(); // away from the symmetric start
     }
-    let weights = learner.weights();
+    let weights = &learner.weights();
     let mut positions = Vec::new();
     let (mut position, mut draws) = (game.start(), stream(8, 0));
     while positions.len() < 100 {
@@ -159,15 +159,15 @@ fn new_weights_of_a_grown_network_learn() {
     let game = Jarmo::standard();
     let wide = NetSettings { width: 96, blocks: 2 };
     let grown = weights(&game, 1).grown(wide, &mut stream(2, 0)).unwrap();
-    let mut learner = Learner::new(SETTINGS, grown);
+    let mut learner = Learner::new(SETTINGS, grown, &OpenDevice::cpu());
     for seed in 0..2 {
         learner.step(&batch(&game, 64, seed)).unwrap();
     }
     let batch = batch(&game, 64, 2);
-    let (_, gradients) = learner.loss_of(learner.weights(), &batch);
+    let (_, gradients) = learner.loss_of(&batch);
     let moves = |name: &str, row: usize, column: usize| {
-        let columns = learner.weights().tensors()[name].dims[1];
-        gradients[name][row * columns + column] != 0.0
+        let gradient = &gradients[name];
+        gradient.data[row * gradient.dims[1] + column] != 0.0
     };
     let seen = usize::from(batch.get(0).features[0]);
     let units = (64..96).filter(|&unit| moves("stem.weight", seen, unit));
@@ -176,7 +176,8 @@ fn new_weights_of_a_grown_network_learn() {
         let new = (64..96).filter(|&unit| (0..outputs).any(|out| moves(name, unit, out)));
         assert!(new.count() > 16, "{name}");
     }
-    let block = learner.weights().get("blocks.1.weight").iter();
+    let weights = learner.weights();
+    let block = weights.get("blocks.1.weight").iter();
     assert!(block.filter(|&&weight| weight != 0.0).count() > 64 * 64);
 }
 
@@ -186,9 +187,9 @@ fn illegal_actions_get_no_gradient() {
     let mut learner = learner(&game);
     let mut only = Samples::new();
     only.push(Sample { features: &[0, 30], actions: &[3, 4], policy: &[0.5, 0.5], result: [1.0, 0.0, 0.0], score: 10 });
-    let before = learner.weights().clone();
+    let before = learner.weights();
     learner.step(&only).unwrap();
-    let after = learner.weights();
+    let after = &learner.weights();
     let moved = |weights: &Weights| weights.get("policy.bias").to_vec();
     for (action, (before, after)) in moved(&before).iter().zip(moved(after)).enumerate() {
         // 3 and 4 are almost equally likely already, so they may change as well.
@@ -206,19 +207,19 @@ fn gradients_agree_with_differences_of_the_loss() {
     }
     let batch = batch(&game, 32, 5);
     let weights = learner.weights();
-    let (_, gradients) = learner.loss_of(weights, &batch);
-    let squares: f32 = gradients.values().flatten().map(|g| g * g).sum();
+    let (_, gradients) = learner.loss_of(&batch);
+    let squares: f32 = gradients.values().flat_map(|gradient| &gradient.data).map(|g| g * g).sum();
     let length = squares.sqrt();
     let step = 0.01;
     let moved = |sign: f32| {
         let mut tensors = weights.tensors().clone();
         for (name, tensor) in &mut tensors {
-            for (weight, gradient) in tensor.data.iter_mut().zip(&gradients[name]) {
+            for (weight, gradient) in tensor.data.iter_mut().zip(&gradients[name].data) {
                 *weight += sign * step * gradient / length;
             }
         }
         let moved = Weights::new(NET, *weights.shape(), tensors).unwrap();
-        learner.loss_of(&moved, &batch).0.total
+        Learner::new(SETTINGS, moved, &OpenDevice::cpu()).loss_of(&batch).0.total
     };
     let slope = (moved(1.0) - moved(-1.0)) / (2.0 * step);
     assert!((slope / length - 1.0).abs() < 0.02, "{slope}, {length}");
@@ -231,21 +232,25 @@ fn a_learner_from_a_file_continues_bit_for_bit() {
     for seed in 0..4 {
         whole.step(&batch(&game, 48, seed)).unwrap();
     }
-    let mut resumed = Learner::from_bytes(SETTINGS, &whole.to_bytes()).unwrap();
+    let mut resumed = Learner::from_bytes(SETTINGS, &OpenDevice::cpu(), &whole.to_bytes()).unwrap();
     assert_eq!(resumed.steps(), 4);
     for seed in 4..8 {
         let expected = whole.step(&batch(&game, 48, seed)).unwrap();
         assert_eq!(resumed.step(&batch(&game, 48, seed)).unwrap(), expected);
     }
-    assert_eq!(resumed.to_bytes(), whole.to_bytes());
-    assert_ne!(whole.average(), whole.weights());
+    for learner in [&mut whole, &mut resumed] {
+        learner.end_turn().unwrap();
+    }
+    assert_eq!(resumed.weights(), whole.weights());
+    assert_eq!(resumed.average(), whole.average());
+    assert_ne!(*whole.average(), whole.weights());
 }
 
 #[test]
 fn the_rate_rises_and_falls_as_set() {
     let settings = LearnerSettings { rate: 0.001, warm_up: 4, decay: 10, ..SETTINGS };
     let game = ConnectFour::new(0);
-    let mut learner = Learner::new(settings, weights(&game, 1));
+    let mut learner = Learner::new(settings, weights(&game, 1), &OpenDevice::cpu());
     let mut rates = Vec::new();
     for seed in 0..16 {
         rates.push(1000.0 * learner.rate());
@@ -264,7 +269,7 @@ fn an_exploding_loss_stops_the_learner_and_keeps_its_weights() {
     let mut tensors = weights(&game, 1).tensors().clone();
     tensors.get_mut("result.bias").unwrap().data[1] = 1e4; // sure of a draw in every position
     let sure = Weights::new(NET, NetShape::of(&game), tensors).unwrap();
-    let mut learner = Learner::new(SETTINGS, sure);
+    let mut learner = Learner::new(SETTINGS, sure, &OpenDevice::cpu());
     let before = learner.to_bytes();
     let error = learner.step(&batch(&game, 16, 0)).unwrap_err().to_string();
     assert!(error.starts_with("step 1: the loss is "), "{error}");
@@ -282,9 +287,9 @@ fn a_broken_learner_file_is_refused() {
     let game = Jarmo::standard();
     let whole = learner(&game).to_bytes();
     for cut in (0..whole.len()).step_by(9973) {
-        assert!(Learner::from_bytes(SETTINGS, &whole[..cut]).is_err());
+        assert!(Learner::from_bytes(SETTINGS, &OpenDevice::cpu(), &whole[..cut]).is_err());
     }
     let agent = safetensors::serialize(Vec::<(String, safetensors::tensor::TensorView<'_>)>::new(), None);
-    let error = Learner::from_bytes(SETTINGS, &agent.unwrap()).err().unwrap();
+    let error = Learner::from_bytes(SETTINGS, &OpenDevice::cpu(), &agent.unwrap()).err().unwrap();
     assert!(error.to_string().starts_with("it holds no learner"), "{error}");
 }

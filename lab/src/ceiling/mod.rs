@@ -33,7 +33,7 @@ use jarmo_host::agent_file;
 use jarmo_host::program::this_program;
 use jarmo_judge::accuracy::{Exam, ExamHeader};
 use jarmo_learn::config::Config;
-use jarmo_learn::train::{Learner, LearnerSettings};
+use jarmo_learn::train::{Learner, LearnerSettings, OpenDevice};
 use jarmo_selfplay::replay::Samples;
 
 use self::lessons::{Errors, Excluded, Lessons};
@@ -168,10 +168,10 @@ impl GameTask for Ceiling<'_> {
             while student.learner.steps() < steps * line / lines {
                 student.step()?;
             }
+            student.learner.end_turn()?;
             examiner.write(&student, out)?;
         }
         if let Some(path) = &args.out {
-            student.learner.check_average()?;
             let provenance = Provenance {
                 program: this_program(),
                 run: "ceiling".to_owned(),
@@ -265,7 +265,7 @@ impl<'a> Student<'a> {
             rows: [args.batch - successors, successors],
             batch: Samples::new(),
             own: FrozenNet::new(&weights),
-            learner: Learner::new(config, weights),
+            learner: Learner::new(config, weights, &OpenDevice::cpu()),
             time: Duration::ZERO,
         }
     }
@@ -275,7 +275,7 @@ impl<'a> Student<'a> {
         let begun = ProcessTime::now();
         let step = self.learner.steps();
         if step.is_multiple_of(REFRESH) {
-            self.own = FrozenNet::new(self.learner.weights());
+            self.own = FrozenNet::new(&self.learner.weights());
         }
         let mut draws = stream(self.seed, step);
         self.lessons.draw(self.rows, &mut self.own, &mut draws, &mut self.batch);

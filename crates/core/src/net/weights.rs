@@ -76,6 +76,14 @@ impl Weights {
         Ok(Weights { net: NetKind::Own { own }, shape, tensors })
     }
 
+    /// Takes the tensors of this network.
+    pub fn of(net: &NetKind, shape: NetShape, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
+        match net {
+            NetKind::BuiltIn(settings) => Weights::new(*settings, shape, tensors),
+            NetKind::Own { own } => Weights::own(own, shape, tensors),
+        }
+    }
+
     /// The random weights that training starts from: He initialisation, uniformly distributed, scaled
     /// down in residual blocks and in the heads.
     ///
@@ -122,11 +130,7 @@ impl Weights {
             Ok((name.to_owned(), Tensor { dims, data }))
         });
         let tensors = tensors.collect::<Result<_, String>>()?;
-        let weights = match net {
-            NetKind::BuiltIn(settings) => Weights::new(*settings, shape, tensors),
-            NetKind::Own { own } => Weights::own(own, shape, tensors),
-        };
-        weights.map_err(|error| error.to_string())
+        Weights::of(net, shape, tensors).map_err(|error| error.to_string())
     }
 
     /// Refuses weights with which a sum could leave the range of `f32`, because search relies on finite

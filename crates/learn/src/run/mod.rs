@@ -36,9 +36,9 @@ pub use crate::RunError;
 
 use crate::config::Config;
 use crate::observe::{Activity, Event, Resumed};
-use crate::train::{OpenDevice, registered};
+use crate::train::{OpenDevice, trainable};
 use clock::Clock;
-use jarmo_core::net::{AgentFile, GameVersion, KernelKind, NetKind, Provenance};
+use jarmo_core::net::{AgentFile, GameVersion, KernelKind, Provenance};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_host::program::this_program;
 use jarmo_judge::accuracy::Exam;
@@ -84,10 +84,7 @@ pub fn check<G: CatalogGame>(game: &G, config: &Config) -> Result<(), RunError> 
 
 /// Refuses a network of one's own that this program does not have.
 pub fn check_network(config: &Config) -> Result<(), RunError> {
-    match config.net_kind() {
-        NetKind::Own { own } => registered(&own).map(drop),
-        NetKind::BuiltIn(_) => Ok(()),
-    }
+    trainable(&config.net_kind()).map(drop)
 }
 
 /// Runs until a limit is reached or `stop` is set, from the last checkpoint in the folder if there is

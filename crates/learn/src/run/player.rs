@@ -4,9 +4,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{FILE_SAMPLES, RunError};
 use crate::config::Config;
-use crate::train::{DeviceKind, DeviceNet, OpenDevice, own_on_device};
+use crate::train::{DeviceKind, DeviceNet, OpenDevice};
 use jarmo_core::eval::Evaluator;
-use jarmo_core::net::{FrozenNet, KernelKind, NetEvaluator, NetKind, Weights};
+use jarmo_core::net::{FrozenNet, KernelKind, NetEvaluator, Weights};
 use jarmo_exact::agent::{Agent, PolicyAgent};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::accuracy::{Exam, ExamScore};
@@ -107,10 +107,6 @@ pub fn evaluators<G: CatalogGame>(
         DeviceKind::Cpu => {
             let net = FrozenNet::with_kernel(weights, kernel).expect("the kernel runs here");
             Box::new(move || Box::new(NetEvaluator::with_net(game.clone(), net.clone())))
-        }
-        DeviceKind::Cuda(_) | DeviceKind::Wgpu if matches!(weights.net(), NetKind::Own { .. }) => {
-            let evaluator = NetEvaluator::with_net(game.clone(), own_on_device(weights, device));
-            Box::new(move || Box::new(evaluator.clone()))
         }
         DeviceKind::Cuda(_) | DeviceKind::Wgpu => {
             let evaluator = NetEvaluator::with_net(game.clone(), DeviceNet::new(weights, device));

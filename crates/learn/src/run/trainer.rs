@@ -8,7 +8,7 @@ use super::resume::LEARNER;
 use super::state::Saved;
 use super::{FILE_SAMPLES, RunError, RunFolder};
 use crate::config::Config;
-use crate::train::{Learner, Learning, OpenDevice, StepStats, registered};
+use crate::train::{Learner, OpenDevice, StepStats, trainable};
 use jarmo_core::encode::Mirror;
 use jarmo_core::net::{NetKind, NetShape, Weights};
 use jarmo_core::random::stream;
@@ -23,7 +23,7 @@ const DRAWS: u64 = 1 << 63;
 
 pub(super) struct Trainer<'a> {
     config: &'a Config,
-    learner: Box<dyn Learning>,
+    learner: Learner,
     replay: Replay,
     batch: Samples,
     mirror: Option<Mirror>, // half of all samples are mirrored
@@ -40,7 +40,7 @@ impl<'a> Trainer<'a> {
     pub(super) fn new<G: CatalogGame>(
         game: &G,
         config: &'a Config,
-        learner: Box<dyn Learning>,
+        learner: Learner,
         replay: Replay,
         owed: f64,
     ) -> Trainer<'a> {
@@ -61,8 +61,8 @@ impl<'a> Trainer<'a> {
         self.owed
     }
 
-    pub(super) fn learner(&self) -> &dyn Learning {
-        &*self.learner
+    pub(super) fn learner(&self) -> &Learner {
+        &self.learner
     }
 
     pub(super) fn replay(&mut self) -> &mut Replay {
@@ -145,21 +145,16 @@ pub(super) fn first_learner<G: CatalogGame>(
     config: &Config,
     folder: &RunFolder,
     device: &OpenDevice,
-) -> Result<Box<dyn Learning>, RunError> {
+) -> Result<Learner, RunError> {
     let (shape, mut stream) = (NetShape::of(game), stream(config.run.seed, WEIGHTS));
-    let first = folder.first_weights(game)?;
-    if let NetKind::Own { own } = config.net_kind() {
-        let own = registered(&own)?;
-        let weights = first.as_ref().map(|agent| agent.weights());
-        let start = weights.ok_or_else(|| stream.next_u64());
-        return Ok(own.begin(shape, start, config.learner, device));
-    }
-    let weights = match first {
-        None => Weights::random(config.net, shape, &mut stream),
-        Some(agent) => agent.weights().grown(config.net, &mut stream).map_err(RunError::new)?,
+    let weights = match (config.net_kind(), folder.first_weights(game)?) {
+        (NetKind::BuiltIn(net), None) => Weights::random(net, shape, &mut stream),
+        (NetKind::BuiltIn(net), Some(agent)) => agent.weights().grown(net, &mut stream).map_err(RunError::new)?,
+        (net, None) => trainable(&net)?.random(stream.next_u64(), &shape, device),
+        (NetKind::Own { .. }, Some(agent)) => agent.weights().clone(),
     };
     weights.check_range().map_err(RunError::new)?;
-    Ok(Box::new(Learner::new(config.learner, weights).on(device)))
+    Ok(Learner::new(config.learner, weights, device))
 }
 
 /// The learner of a saved run.
@@ -168,23 +163,19 @@ pub(super) fn saved_learner(
     folder: &RunFolder,
     saved: &Saved,
     device: &OpenDevice,
-) -> Result<Box<dyn Learning>, RunError> {
+) -> Result<Learner, RunError> {
+    let asked = config.net_kind();
+    trainable(&asked)?;
     let file = folder.part_path(&saved.counters, LEARNER);
-    if let NetKind::Own { own } = config.net_kind() {
-        let learner = registered(&own)?.resume(&saved.learner, config.learner, device);
-        return learner.map_err(|error| folder.broken(&file, error));
-    }
-    let learner = Learner::from_bytes(config.learner, &saved.learner);
+    let learner = Learner::from_bytes(config.learner, device, &saved.learner);
     let learner = learner.map_err(|error| folder.broken(&file, error))?;
-    let net = learner.weights().settings();
-    if net == config.net {
-        return Ok(Box::new(learner.on(device)));
+    if *learner.net() == asked {
+        return Ok(learner);
     }
     Err(RunError(format!(
-        "{}: the run trains a network {}, but its config.toml asks for {}; restore the [net] of the run, or \
-         start another run",
+        "{}: the run trains a network {}, but its config.toml asks for {asked}; restore the [net] of the run, or start \
+         another run",
         folder.name(),
-        net,
-        config.net
+        learner.net(),
     )))
 }

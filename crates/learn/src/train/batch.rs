@@ -3,14 +3,16 @@
 use jarmo_core::net::{FeatureBatch, NetShape};
 use jarmo_selfplay::replay::Samples;
 
-/// Rows of features with the targets of the heads.
+/// Rows of features with the targets of the heads. As most actions are illegal, a row has places for legal ones only, as
+/// many as the longest row needs.
 pub(super) struct Rows {
-    pub(super) actions: usize, // the width of `legal` and `policy`
     pub(super) features: FeatureBatch,
-    pub(super) legal: Vec<f32>,  // [rows, actions], 1 for legal actions
-    pub(super) policy: Vec<f32>, // [rows, actions], adding up to 1 over legal actions
-    pub(super) result: Vec<f32>, // [rows, 3]: win, draw, loss of the player to move
-    pub(super) score: Vec<f32>,  // [rows, scores], one-hot
+    pub(super) places: usize,     // of a row in `actions`, `legal` and `policy`
+    pub(super) actions: Vec<i32>, // [rows, places]; empty places repeat an action of the row
+    pub(super) legal: Vec<usize>, // how many places of each row are taken, the first ones
+    pub(super) policy: Vec<f32>,  // [rows, places], adding up to 1; 0 in empty places
+    pub(super) result: Vec<f32>,  // [rows, 3]: win, draw, loss of the player to move
+    pub(super) score: Vec<f32>,   // [rows, scores], one-hot
 }
 
 impl Rows {
@@ -19,24 +21,27 @@ impl Rows {
     /// # Panics
     /// Panics if an action or a score is not one of the shape's.
     pub(super) fn of(batch: &Samples, shape: &NetShape) -> Rows {
-        let (count, actions, scores) = (batch.len(), shape.actions, shape.scores());
+        let (count, scores) = (batch.len(), shape.scores());
+        let legal: Vec<usize> = batch.iter().map(|sample| sample.actions.len()).collect();
+        let places = legal.iter().copied().max().unwrap_or(0);
         let mut rows = Rows {
-            actions,
             features: FeatureBatch::new(),
-            legal: vec![0.0; count * actions],
-            policy: vec![0.0; count * actions],
+            places,
+            actions: Vec::with_capacity(count * places),
+            legal,
+            policy: Vec::with_capacity(count * places),
             result: Vec::with_capacity(3 * count),
             score: vec![0.0; count * scores],
         };
         for (row, sample) in batch.iter().enumerate() {
             let features = sample.features.iter();
             rows.features.push_indices(features.map(|&set| set.into()));
-            let legal = &mut rows.legal[row * actions..][..actions];
-            let policy = &mut rows.policy[row * actions..][..actions];
-            for (&action, &share) in sample.actions.iter().zip(sample.policy) {
-                legal[usize::from(action)] = 1.0;
-                policy[usize::from(action)] = share;
-            }
+            assert!(sample.actions.iter().all(|&action| usize::from(action) < shape.actions), "an action of this game");
+            rows.actions.extend(sample.actions.iter().map(|&action| i32::from(action)));
+            rows.policy.extend(sample.policy);
+            let (end, some) = ((row + 1) * places, i32::from(sample.actions[0]));
+            rows.actions.resize(end, some);
+            rows.policy.resize(end, 0.0);
             rows.result.extend(sample.result);
             if scores > 0 {
                 let place = i32::from(sample.score) + shape.points as i32;

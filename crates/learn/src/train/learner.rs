@@ -1,21 +1,27 @@
 //! The learner: gradient steps on batches, and the averaged weights that play.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::adam::Adam;
-use super::backprop::{Backprop, Gradients, Losses, Pass};
 use super::device::OpenDevice;
+use super::loss::Losses;
+use super::network::trainable;
 use super::predictions::Predictions;
+use super::trainee::{Records, Training};
 use crate::RunError;
-use jarmo_core::net::Weights;
+use jarmo_core::net::container::{Array, Format, numbers};
+use jarmo_core::net::{FileError, NetError, NetKind, NetShape, Tensor, Weights};
 use jarmo_core::numbers::{Bounds, STEPS};
 use jarmo_selfplay::replay::Samples;
 
+const FORMAT: Format = Format { key: "jarmo_learner", what: "learner", version: 4 };
+
+/// The names of the records in a learner's file, which are as burn writes them.
+const RECORDS: [&str; 3] = ["module", "average", "optimizer"];
+
 /// The final learning rate as a share of the highest.
 const LOWEST: f32 = 0.05;
-
-/// Gradients are clipped to this norm.
-pub(super) const CLIP: f32 = 5.0;
 
 /// A larger loss stops the learner.
 const EXPLODE: f32 = 100.0;
@@ -44,7 +50,7 @@ impl LearnerSettings {
     ];
 
     /// The learning rate of this step; the first one is 1.
-    pub(super) fn rate_of(&self, step: u64) -> f32 {
+    fn rate_of(&self, step: u64) -> f32 {
         let LearnerSettings { rate, warm_up, decay, .. } = *self;
         if step < warm_up {
             return rate * (step as f32 / warm_up as f32);
@@ -59,13 +65,13 @@ impl LearnerSettings {
 
     /// The share of the averages that stays after so many steps. It is lower in the first steps, so that the random
     /// initial weights soon stop mattering.
-    pub(super) fn keep_after(&self, steps: u64) -> f32 {
+    fn keep_after(&self, steps: u64) -> f32 {
         let steps = steps as f32;
         self.average.min((1.0 + steps) / (10.0 + steps))
     }
 
     /// Refuses the losses and gradients of a step that would spoil the weights.
-    pub(super) fn check(&self, step: u64, losses: &Losses, gradient_norm: f32) -> Result<(), RunError> {
+    fn check(&self, step: u64, losses: &Losses, gradient_norm: f32) -> Result<(), RunError> {
         if !losses.total.is_finite() || !gradient_norm.is_finite() {
             return Err(RunError(format!(
                 "step {step}: the loss is {} (policy {}, result {}, score {}) with a gradient norm of \
@@ -81,46 +87,6 @@ impl LearnerSettings {
             )));
         }
         Ok(())
-    }
-}
-
-/// What a run needs of a learner.
-pub(crate) trait Learning: Send {
-    /// Takes one step. On an error nothing changes.
-    fn step(&mut self, batch: &Samples) -> Result<StepStats, RunError>;
-
-    /// Steps taken.
-    fn steps(&self) -> u64;
-
-    /// The averaged weights of the last turn, which play and are exported.
-    fn average(&self) -> &Weights;
-
-    /// Completes the averaged weights after the steps of a turn. Refuses those that no network can be computed with.
-    fn end_turn(&mut self) -> Result<(), RunError>;
-
-    /// Everything that the next step depends on, but for the settings.
-    fn to_bytes(&self) -> Vec<u8>;
-}
-
-impl Learning for Learner {
-    fn step(&mut self, batch: &Samples) -> Result<StepStats, RunError> {
-        Learner::step(self, batch)
-    }
-
-    fn steps(&self) -> u64 {
-        Learner::steps(self)
-    }
-
-    fn average(&self) -> &Weights {
-        Learner::average(self)
-    }
-
-    fn end_turn(&mut self) -> Result<(), RunError> {
-        self.check_average()
-    }
-
-    fn to_bytes(&self) -> Vec<u8> {
-        Learner::to_bytes(self)
     }
 }
 
@@ -142,27 +108,53 @@ pub struct StepStats {
 /// A network in training, with its optimizer and averaged weights.
 pub struct Learner {
     settings: LearnerSettings,
-    pub(super) weights: Weights,
-    pub(super) average: Weights,
-    pub(super) adam: Adam,
-    backprop: Backprop,
+    at: Header,
+    average: Weights, // after the last turn
+    training: Box<dyn Training>,
+}
+
+/// What a learner's file says beside its records.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    net: NetKind,
+    shape: NetShape,
+    steps: u64,
 }
 
 impl Learner {
     /// A learner that starts from these weights.
-    pub fn new(settings: LearnerSettings, weights: Weights) -> Learner {
-        let (average, adam) = (weights.clone(), Adam::new(&weights));
-        Learner::from_parts(settings, weights, average, adam)
+    ///
+    /// # Panics
+    /// Panics if they are of a network of one's own that is not registered.
+    pub fn new(settings: LearnerSettings, weights: Weights, device: &OpenDevice) -> Learner {
+        let network = trainable(weights.net()).expect("weights are of a network that is known");
+        Learner {
+            settings,
+            at: Header { net: weights.net().clone(), shape: *weights.shape(), steps: 0 },
+            training: network.begin(&weights, device),
+            average: weights,
+        }
     }
 
-    pub(super) fn from_parts(settings: LearnerSettings, weights: Weights, average: Weights, adam: Adam) -> Learner {
-        Learner { settings, weights, average, adam, backprop: Backprop::new(&OpenDevice::cpu()) }
+    /// A learner as it was when its bytes were written, with these settings. Averaged weights that could overflow are
+    /// refused.
+    pub fn from_bytes(settings: LearnerSettings, device: &OpenDevice, bytes: &[u8]) -> Result<Learner, FileError> {
+        let (at, arrays) = FORMAT.read::<Header>(bytes)?;
+        let mut records = Records::default();
+        for (record, name) in records.iter_mut().zip(RECORDS) {
+            *record = numbers(&arrays, name)?;
+        }
+        let network = trainable(&at.net).map_err(|error| error.to_string())?;
+        let training = network.resume(at.shape, records, device)?;
+        let average = checked(&at, training.average()).map_err(|error| error.to_string())?;
+        Ok(Learner { settings, at, average, training })
     }
 
-    /// The same learner on another device.
-    #[must_use]
-    pub fn on(self, device: &OpenDevice) -> Learner {
-        Learner { backprop: Backprop::new(device), ..self }
+    /// Everything that the next step depends on, but for the settings.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let records = RECORDS.iter().zip(self.training.records());
+        let arrays: Vec<Array> = records.map(|(name, bytes)| Array::flat(name, &bytes)).collect();
+        FORMAT.write(&self.at, &arrays)
     }
 
     /// Takes one step. On an error nothing changes.
@@ -170,66 +162,62 @@ impl Learner {
     /// # Panics
     /// Panics if the batch is empty or of another game.
     pub fn step(&mut self, batch: &Samples) -> Result<StepStats, RunError> {
-        let Pass { losses, predictions, gradients } = self.backprop.pass(&self.weights, batch);
-        let gradient_norm = norm(&gradients);
-        self.settings.check(self.steps() + 1, &losses, gradient_norm)?;
+        let pass = self.training.pass(batch);
+        let step = self.at.steps + 1;
+        self.settings.check(step, &pass.losses, pass.norm)?;
+        let (losses, predictions, gradient_norm) = (pass.losses, pass.predictions.clone(), pass.norm);
         let rate = self.rate();
-        let scale = (CLIP / gradient_norm).min(1.0);
-        self.adam.step(rate, &mut self.weights, &gradients, scale);
-        self.update_average();
-        Ok(StepStats { step: self.steps(), losses, predictions, gradient_norm, rate })
+        self.training.step(pass, rate, self.settings.keep_after(step));
+        self.at.steps = step;
+        Ok(StepStats { step, losses, predictions, gradient_norm, rate })
+    }
+
+    /// Completes the averaged weights after the steps of a turn. Refuses those with which a network could overflow.
+    pub fn end_turn(&mut self) -> Result<(), RunError> {
+        self.average = checked(&self.at, self.training.average()).map_err(|error| {
+            RunError(format!("step {}: {error}; lower learner.rate and resume from the last checkpoint", self.at.steps))
+        })?;
+        Ok(())
     }
 
     /// Steps taken.
     pub fn steps(&self) -> u64 {
-        self.adam.steps
+        self.at.steps
+    }
+
+    /// Which network learns.
+    pub fn net(&self) -> &NetKind {
+        &self.at.net
     }
 
     /// The weights in training.
-    pub fn weights(&self) -> &Weights {
-        &self.weights
+    pub fn weights(&self) -> Weights {
+        Weights::of(&self.at.net, self.at.shape, self.training.weights()).expect("a step leaves finite weights")
     }
 
-    /// The averaged weights, which play and are exported.
+    /// The averaged weights of the last turn, which play and are exported.
     pub fn average(&self) -> &Weights {
         &self.average
     }
 
-    /// Refuses averaged weights with which a network could overflow.
-    pub fn check_average(&self) -> Result<(), RunError> {
-        self.average.check_range().map_err(|error| {
-            RunError(format!("step {}: {error}; lower learner.rate and resume from the last checkpoint", self.steps()))
-        })
-    }
-
-    /// The losses and gradients of a batch with these weights. The learner does not change.
+    /// The losses and gradients of a batch. The learner does not change.
     ///
     /// # Panics
     /// Panics if the batch is empty or of another game.
-    pub fn loss_of(&self, weights: &Weights, batch: &Samples) -> (Losses, Gradients) {
-        let pass = self.backprop.pass(weights, batch);
-        (pass.losses, pass.gradients)
+    pub fn loss_of(&self, batch: &Samples) -> (Losses, BTreeMap<String, Tensor>) {
+        let pass = self.training.pass(batch);
+        (pass.losses, self.training.gradients(pass))
     }
 
     /// The learning rate of the next step.
     pub fn rate(&self) -> f32 {
-        self.settings.rate_of(self.steps() + 1)
-    }
-
-    /// Moves the averages towards the weights.
-    fn update_average(&mut self) {
-        let keep = self.settings.keep_after(self.steps());
-        let pairs = self.average.tensors_mut().zip(self.weights.tensors());
-        for ((_, average), (_, weights)) in pairs {
-            for (average, weight) in average.data.iter_mut().zip(&weights.data) {
-                *average += (1.0 - keep) * (weight - *average);
-            }
-        }
+        self.settings.rate_of(self.at.steps + 1)
     }
 }
 
-/// The norm of all gradients. Squares are summed in 64 bits.
-fn norm(gradients: &Gradients) -> f32 {
-    let squares = gradients.values().flatten().map(|&g| f64::from(g) * f64::from(g));
-    squares.sum::<f64>().sqrt() as f32
+/// Refuses weights with which a network could overflow.
+fn checked(at: &Header, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
+    let weights = Weights::of(&at.net, at.shape, tensors)?;
+    weights.check_range()?;
+    Ok(weights)
 }

@@ -1,25 +1,24 @@
 //! Learning: from batches of samples to better weights. The only module that uses burn.
 //!
-//! Weights, gradients and the optimizer's moments are plain numbers. Burn computes the loss and its
-//! gradients and nothing else; on the processor, the first layer is computed in `stem`. Burn's
-//! automatic differentiation locks one graph for the whole process, so a learner belongs to one plain
-//! thread and must never run inside a thread pool.
+//! A network is a module of burn with burn's optimizer, and its state is burn's records. By hand is only a linear first
+//! layer on the processor: in `stem` the rows of the few features that are set are added up. Burn's automatic
+//! differentiation locks one graph for the whole process, so a learner belongs to one plain thread and must never run
+//! inside a thread pool.
 
-mod adam;
-mod backprop;
 mod batch;
+mod built_in;
 mod device;
 mod learner;
-mod own;
-mod own_learner;
+mod loss;
+mod network;
 mod predictions;
-mod state;
 mod stem;
+mod tensors;
+mod trainee;
 
-pub use backprop::{DeviceNet, Gradients, Losses};
 pub use device::{DeviceKind, OpenDevice};
-pub(crate) use learner::Learning;
 pub use learner::{Learner, LearnerSettings, StepStats};
-pub use own::{Outputs, OwnNetwork, register};
-pub(crate) use own::{own_on_device, registered};
+pub use loss::Losses;
+pub(crate) use network::trainable;
+pub use network::{DeviceNet, Outputs, OwnNetwork, register};
 pub use predictions::{BINS, Bin, Predictions};

@@ -60,21 +60,15 @@ impl Predictions {
         }
     }
 
-    /// Compares logits of policy, `[rows, actions]`, and result, `[rows, 3]`, with the targets of a batch.
+    /// Compares logits of policy, `[rows, places]`, and result, `[rows, 3]`, with the targets of a batch.
     pub(super) fn of(rows: &Rows, policy: &[f32], result: &[f32]) -> Predictions {
         let mut all = Predictions::default();
-        let actions = rows.actions;
-        let targets = rows.policy.chunks_exact(actions);
-        let legal = rows.legal.chunks_exact(actions);
         let mut row = Vec::new();
-        for ((logits, target), legal) in policy.chunks_exact(actions).zip(targets).zip(legal) {
+        let policies = policy.chunks_exact(rows.places).zip(rows.policy.chunks_exact(rows.places));
+        for ((logits, target), &legal) in policies.zip(&rows.legal) {
+            let target = &target[..legal];
             row.clear();
-            row.extend_from_slice(logits);
-            for (logit, &legal) in row.iter_mut().zip(legal) {
-                if legal == 0.0 {
-                    *logit = f32::NEG_INFINITY;
-                }
-            }
+            row.extend_from_slice(&logits[..legal]);
             softmax(&mut row);
             all.policy_entropy += entropy(&row);
             all.target_entropy += entropy(target);

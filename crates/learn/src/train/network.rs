@@ -1,20 +1,21 @@
-//! Networks of one's own: modules of burn that a program registers by name, trained like the built-in network.
+//! Networks as modules of burn: what one must have to be trained, those that a program registers by name, and their use
+//! on a device.
 
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::module::Module;
+use burn::nn::Linear;
+use burn::tensor::{Device, Tensor};
 
-use super::backprop::{features, numbers};
+use super::built_in::BuiltIn;
 use super::device::OpenDevice;
-use super::learner::{LearnerSettings, Learning};
-use super::own_learner::OwnLearner;
+use super::loss::{matrix, numbers};
+use super::tensors::{tensors, with_weights};
+use super::trainee::{Records, Trainee, Training};
 use crate::RunError;
 use jarmo_core::net::{
-    self, FeatureBatch, FileError, FrozenNet, KernelKind, Logits, NetKind, NetShape, Network, OwnNet, Weights,
-    provide_net,
+    FeatureBatch, FrozenNet, KernelKind, Logits, NetKind, NetShape, Network, OwnNet, Weights, provide_net,
 };
 
 /// A network of one's own, from the features of positions to policy and result. It learns from the same targets by the
@@ -71,6 +72,18 @@ pub trait OwnNetwork: Module + 'static {
     /// The logits for a batch of positions, given as features of 0 or 1, `[rows, features]`.
     fn forward(&self, features: Tensor<2>) -> Outputs;
 
+    /// The first layer, if `forward` gives features to a linear layer and its output to [`OwnNetwork::after_first`].
+    /// On the processor it is then trained as a sum of the rows of the features that are set, which is faster than a
+    /// product.
+    fn first(&self) -> Option<&Linear> {
+        None
+    }
+
+    /// The logits from the output of the [first layer](OwnNetwork::first); only networks that name one are asked.
+    fn after_first(&self, _sums: Tensor<2>) -> Outputs {
+        unreachable!("the network names no first layer")
+    }
+
     /// The network with these weights in a form that is faster on the processor than burn, if there is one. Self-play,
     /// exams, matches and agents then use it there.
     fn frozen(_settings: &Self::Settings, _weights: &Weights) -> Option<FrozenNet> {
@@ -89,30 +102,22 @@ pub struct Outputs {
     pub score: Option<Tensor<2>>,
 }
 
-/// What the training of a registered network needs, whatever its type.
-pub(crate) trait OwnTraining: OwnNet {
-    /// The learner of a new run: with these weights, or random ones from this seed.
-    fn begin(
-        &self,
-        shape: NetShape,
-        start: Result<&Weights, u64>,
-        learner: LearnerSettings,
-        device: &OpenDevice,
-    ) -> Box<dyn Learning>;
+/// What training needs of a kind of network, whatever its type.
+pub(crate) trait Trainable: Send + Sync {
+    /// Random weights of a registered network from this seed.
+    fn random(&self, seed: u64, shape: &NetShape, device: &OpenDevice) -> Weights;
 
-    /// The learner as its bytes say.
-    fn resume(
-        &self,
-        bytes: &[u8],
-        learner: LearnerSettings,
-        device: &OpenDevice,
-    ) -> Result<Box<dyn Learning>, FileError>;
+    /// Training begins with these weights.
+    fn begin(&self, weights: &Weights, device: &OpenDevice) -> Box<dyn Training>;
+
+    /// Training goes on from records.
+    fn resume(&self, shape: NetShape, records: Records, device: &OpenDevice) -> Result<Box<dyn Training>, String>;
 
     /// The network with fixed weights in burn on a device.
     fn on_device(&self, weights: &Weights, device: &Device) -> FrozenNet;
 }
 
-static REGISTERED: Mutex<Vec<Arc<dyn OwnTraining>>> = Mutex::new(Vec::new());
+static REGISTERED: Mutex<Vec<(String, Arc<dyn Trainable>)>> = Mutex::new(Vec::new());
 
 /// Makes a network known to this process: `own.network = NAME` trains it, and agents with it can play. Another one of
 /// the same name is replaced.
@@ -126,42 +131,49 @@ pub fn register<M: OwnNetwork>(name: &str, settings: M::Settings) {
         !name.is_empty() && name.bytes().all(is_fit),
         "the name `{name}` of a network must be made of a to z, 0 to 9, _ and -"
     );
-    let own: Arc<Own<M>> = Arc::new(Own { name: name.to_owned(), settings, module: PhantomData });
+    let own: Arc<Kind<M>> = Arc::new(Kind { name: name.to_owned(), settings });
     let mut all = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
-    all.retain(|other| other.name() != name);
-    all.push(own.clone());
+    all.retain(|(other, _)| other != name);
+    all.push((name.to_owned(), own.clone()));
     provide_net(own);
 }
 
-/// The registered network of this name.
-pub(crate) fn registered(name: &str) -> Result<Arc<dyn OwnTraining>, RunError> {
+/// The built-in network, or the registered one of a name.
+pub(crate) fn trainable(net: &NetKind) -> Result<Arc<dyn Trainable>, RunError> {
+    let own = match net {
+        NetKind::BuiltIn(settings) => {
+            return Ok(Arc::new(Kind::<BuiltIn> { name: String::new(), settings: *settings }));
+        }
+        NetKind::Own { own } => own,
+    };
     let all = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = all.iter().find(|own| own.name() == name);
-    found.cloned().ok_or_else(|| {
-        let known: Vec<&str> = all.iter().map(|own| own.name()).collect();
+    let found = all.iter().find(|(name, _)| name == own);
+    found.map(|(_, network)| network.clone()).ok_or_else(|| {
+        let known: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
         let known = match &known[..] {
             [] => "the built-in one".to_owned(),
             _ => known.join(", "),
         };
-        RunError(format!("own.network = {name}: this program knows only {known}; take the program that registers it"))
+        RunError(format!("own.network = {own}: this program knows only {known}; take the program that registers it"))
     })
 }
 
-/// A network of one's own in burn on a device other than the processor.
-///
-/// # Panics
-/// Panics if the weights are those of the built-in network.
-pub(crate) fn own_on_device(weights: &Weights, device: &OpenDevice) -> WideNet {
-    let NetKind::Own { own } = weights.net() else { panic!("weights of a network of one's own") };
-    let own = registered(own).expect("weights are of a network that is known");
-    WideNet(own.on_device(weights, &device.device))
+/// A network in burn on a device, for evaluation only. It prefers large batches, and clones share the weights.
+#[derive(Clone)]
+pub struct DeviceNet(FrozenNet);
+
+impl DeviceNet {
+    /// Copies the weights to a device.
+    ///
+    /// # Panics
+    /// Panics if they are of a network of one's own that is not registered.
+    pub fn new(weights: &Weights, device: &OpenDevice) -> DeviceNet {
+        let network = trainable(weights.net()).expect("weights are of a network that is known");
+        DeviceNet(network.on_device(weights, &device.device))
+    }
 }
 
-/// A network that prefers large batches.
-#[derive(Clone)]
-pub(crate) struct WideNet(FrozenNet);
-
-impl Network for WideNet {
+impl Network for DeviceNet {
     /// Enough positions to keep a graphics card busy.
     const BATCH: usize = 4096;
 
@@ -174,23 +186,20 @@ impl Network for WideNet {
     }
 }
 
-/// A registered network.
-struct Own<M: OwnNetwork> {
-    name: String,
+/// A type of module with its settings.
+struct Kind<M: OwnNetwork> {
+    name: String, // empty for the built-in network
     settings: M::Settings,
-    module: PhantomData<fn() -> M>,
 }
 
-impl<M: OwnNetwork> Own<M> {
-    /// The module with these weights, for evaluation only.
+impl<M: OwnNetwork> Kind<M> {
+    /// The module with these weights, without gradients.
     fn with(&self, weights: &Weights, device: &Device) -> M {
-        let module = M::new(&self.settings, weights.shape(), device);
-        let path = Vec::new();
-        module.valid().map(&mut Writer { path, weights })
+        with_weights(M::new(&self.settings, weights.shape(), device), weights)
     }
 }
 
-impl<M: OwnNetwork> OwnNet for Own<M> {
+impl<M: OwnNetwork> OwnNet for Kind<M> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -207,35 +216,20 @@ impl<M: OwnNetwork> OwnNet for Own<M> {
     }
 }
 
-impl<M: OwnNetwork> OwnTraining for Own<M> {
-    fn begin(
-        &self,
-        shape: NetShape,
-        start: Result<&Weights, u64>,
-        learner: LearnerSettings,
-        device: &OpenDevice,
-    ) -> Box<dyn Learning> {
-        let module = match start {
-            Ok(weights) => self.with(weights, &device.device).train(),
-            Err(seed) => {
-                device.device.seed(seed);
-                M::new(&self.settings, &shape, &device.device.clone().autodiff())
-            }
-        };
-        let name = self.name.clone();
-        Box::new(OwnLearner::new((name, shape), module, learner, device))
+impl<M: OwnNetwork> Trainable for Kind<M> {
+    fn random(&self, seed: u64, shape: &NetShape, device: &OpenDevice) -> Weights {
+        device.device.seed(seed);
+        let module = M::new(&self.settings, shape, &device.device);
+        Weights::own(&self.name, *shape, tensors(&module)).expect("a new network is finite")
     }
 
-    fn resume(
-        &self,
-        bytes: &[u8],
-        learner: LearnerSettings,
-        device: &OpenDevice,
-    ) -> Result<Box<dyn Learning>, FileError> {
-        let on = device.device.clone().autodiff();
-        let new = |shape: &NetShape| M::new(&self.settings, shape, &on);
-        let read = OwnLearner::from_bytes(&self.name, new, learner, device, bytes)?;
-        Ok(Box::new(read))
+    fn begin(&self, weights: &Weights, device: &OpenDevice) -> Box<dyn Training> {
+        Box::new(Trainee::new(self.with(weights, &device.device), *weights.shape(), device))
+    }
+
+    fn resume(&self, shape: NetShape, records: Records, device: &OpenDevice) -> Result<Box<dyn Training>, String> {
+        let module = M::new(&self.settings, &shape, &device.device).valid();
+        Ok(Box::new(Trainee::new(module, shape, device).read(records)?))
     }
 
     fn on_device(&self, weights: &Weights, device: &Device) -> FrozenNet {
@@ -270,63 +264,20 @@ impl<M: OwnNetwork> Network for BurnNet<M> {
     }
 }
 
-/// All tensors of a module by name.
-pub(super) fn tensors<M: Module>(module: &M) -> BTreeMap<String, net::Tensor> {
-    let mut reader = Reader::default();
-    module.visit(&mut reader);
-    reader.tensors
-}
-
-#[derive(Default)]
-struct Reader {
-    path: Vec<String>,
-    tensors: BTreeMap<String, net::Tensor>,
-}
-
-impl ModuleVisitor for Reader {
-    fn enter_module(&mut self, name: &str, _: &str) {
-        self.path.push(name.to_owned());
+/// Features as numbers, 0 or 1, `[rows, features]`.
+pub(super) fn features(batch: &FeatureBatch, shape: &NetShape, device: &Device) -> Tensor<2> {
+    let mut dense = vec![0.0; batch.len() * shape.features];
+    for (row, numbers) in dense.chunks_exact_mut(shape.features).enumerate() {
+        for &feature in batch.row(row) {
+            numbers[feature as usize] = 1.0;
+        }
     }
-
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.path.pop();
-    }
-
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let tensor = param.val();
-        let dims = tensor.dims().to_vec();
-        let data = numbers(tensor.detach());
-        let tensor = net::Tensor { dims, data };
-        self.tensors.insert(self.path.join("."), tensor);
-    }
-}
-
-/// Gives a module the weights of these names.
-struct Writer<'a> {
-    path: Vec<String>,
-    weights: &'a Weights,
-}
-
-impl ModuleMapper for Writer<'_> {
-    fn enter_module(&mut self, name: &str, _: &str) {
-        self.path.push(name.to_owned());
-    }
-
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.path.pop();
-    }
-
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let data = self.weights.get(&self.path.join(".")).to_vec();
-        param.map(|old| {
-            let data = TensorData::new(data, old.dims());
-            Tensor::from_data(data, &old.device())
-        })
-    }
+    matrix(dense, [batch.len(), shape.features], device)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::learner::{Learner, LearnerSettings};
     use super::*;
     use jarmo_core::net::NetSettings;
     use jarmo_core::random::stream;
@@ -335,6 +286,13 @@ mod tests {
     const SHAPE: NetShape = NetShape { features: 40, actions: 7, points: 3 };
 
     const SETTINGS: LearnerSettings = LearnerSettings { rate: 0.01, warm_up: 0, decay: 100, average: 0.9 };
+
+    /// The registered network of this name, and random weights of it.
+    fn random(name: &str) -> (Arc<dyn Trainable>, Weights) {
+        let own = trainable(&NetKind::Own { own: name.to_owned() }).unwrap();
+        let weights = own.random(1, &SHAPE, &OpenDevice::cpu());
+        (own, weights)
+    }
 
     /// One layer and no head for points. Its frozen form is another network, so that a test can tell them apart.
     #[derive(Module, Debug)]
@@ -397,9 +355,7 @@ mod tests {
         register::<Line>("line-burn", false);
         register::<Line>("line-frozen", true);
         let line = |name: &str| {
-            let own = registered(name).unwrap();
-            let learner = own.begin(SHAPE, Err(1), SETTINGS, &OpenDevice::cpu());
-            let weights = learner.average().clone();
+            let (own, weights) = random(name);
             (policy(own.on_device(&weights, &Device::flex())), policy(FrozenNet::new(&weights)))
         };
         let (in_burn, played) = line("line-burn");
@@ -412,11 +368,11 @@ mod tests {
     #[test]
     fn saved_and_read_it_learns_the_same() {
         register::<Line>("line-saved", false);
-        let own = registered("line-saved").unwrap();
         let cpu = OpenDevice::cpu();
-        let mut one = own.begin(SHAPE, Err(1), SETTINGS, &cpu);
+        let mut one = Learner::new(SETTINGS, random("line-saved").1, &cpu);
         let first = one.step(&batch()).unwrap();
-        let mut two = own.resume(&one.to_bytes(), SETTINGS, &cpu).unwrap();
+        let resume = |bytes: &[u8]| Learner::from_bytes(SETTINGS, &cpu, bytes);
+        let mut two = resume(&one.to_bytes()).unwrap();
         for _ in 0..20 {
             assert_eq!(one.step(&batch()).unwrap(), two.step(&batch()).unwrap());
         }
@@ -424,6 +380,6 @@ mod tests {
         two.end_turn().unwrap();
         assert_eq!(one.average(), two.average());
         assert!(one.step(&batch()).unwrap().losses.total < first.losses.total);
-        assert!(own.resume(&one.to_bytes()[..99], SETTINGS, &cpu).is_err());
+        assert!(resume(&one.to_bytes()[..99]).is_err());
     }
 }
