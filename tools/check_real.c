@@ -1,4 +1,4 @@
-/* Checks the files of `jarmo tables real build`: that a side does not lose the placements it is said to hold, for
+/* Checks the files of `lab real build`: that a side does not lose the placements it is said to hold, for
  * jarmo with the shuttle rule.
  *
  * It shares nothing with the program that made them. It was written from the rules and from docs/lab/real_rules.md,

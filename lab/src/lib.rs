@@ -7,6 +7,7 @@ pub mod exam;
 pub mod proof;
 pub mod puzzles;
 pub mod balance;
+pub mod real;
 pub mod shuttle;
 pub mod signature;
 pub mod ceiling;

@@ -5,5 +5,6 @@ mod exam;
 mod numbers;
 mod proof;
 mod puzzles;
+mod real;
 mod shuttle;
 mod signature;

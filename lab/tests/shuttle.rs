@@ -3,7 +3,8 @@
 use assert_cmd::Command;
 use jarmo_core::game::{Game, Mask, Player, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
-use jarmo_exact::tables::{Holds, Tables, build_real};
+use jarmo_exact::tables::{Holds, Tables};
+use lab::real::build;
 use lab::shuttle::{HoldCheck, check_holds, shuttle_effect};
 use predicates::str::contains;
 
@@ -62,7 +63,7 @@ fn what_a_side_holds_it_never_loses_in_exact_play_with_all_histories() {
     let game = Jarmo::standard();
     let tables = Tables::solve(&game, 3).unwrap();
     for bound in Player::BOTH {
-        build_real(&game, &tables, folder.path(), bound, 3, &mut |_| {}).unwrap();
+        build(&game, &tables, folder.path(), bound, 3, &mut |_| {}).unwrap();
     }
     let holds = Holds::open(&game, folder.path()).unwrap();
     let checks = check_holds(&game, 3, &holds);
@@ -84,7 +85,7 @@ fn what_is_held_is_compared_on_the_command_line() {
     let game = Jarmo::standard();
     let tables = Tables::solve(&game, 2).unwrap();
     for bound in Player::BOTH {
-        build_real(&game, &tables, folder.path(), bound, 2, &mut |_| {}).unwrap();
+        build(&game, &tables, folder.path(), bound, 2, &mut |_| {}).unwrap();
     }
     let mut command = Command::cargo_bin("lab").unwrap();
     command.args(["shuttle", "--force", "2", "--holds"]).arg(folder.path());

@@ -27,7 +27,6 @@ mod interrupt;
 mod numbers;
 mod perft;
 mod proof;
-mod real;
 mod rules;
 mod tables;
 #[cfg(feature = "train")]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Subcommand;
 use serde_json::json;
 
-use super::{CommandResult, Failure, position_of, real, seconds};
+use super::{CommandResult, Failure, position_of, seconds};
 use jarmo_core::game::{Player, Proven, Verdict};
 use jarmo_core::games::{Jarmo, Tammi};
 use jarmo_core::numbers::{NumberRange, QUIET_LIMIT, SEED};
@@ -42,9 +42,6 @@ pub(super) enum Command {
     Probe(ProbeArgs),
     /// Print the exact results of all openings of a length
     Openings(OpeningsArgs),
-    /// Find what each side does not lose under the shuttle rule (jarmo)
-    #[command(subcommand)]
-    Real(real::Command),
     /// Measure the time of a lookup
     Bench(BenchArgs),
     /// Count won, drawn and lost positions for every force and side to move
@@ -164,8 +161,8 @@ pub(super) struct StatsArgs {
 
 /// A game with exact tables and the settings of its rules.
 #[derive(clap::Args)]
-pub(super) struct SolvedGameArgs {
-    /// The game: jarmo or tammi; `pack`, `openings` and `real` are for jarmo
+struct SolvedGameArgs {
+    /// The game: jarmo or tammi; `pack` and `openings` are for jarmo
     #[arg(long = "game", default_value = "jarmo", value_name = "NAME")]
     name: String,
     /// A board file with other lines than the standard board (jarmo)
@@ -186,7 +183,6 @@ impl Command {
             | Command::Openings(OpeningsArgs { game, .. })
             | Command::Bench(BenchArgs { game, .. })
             | Command::Stats(StatsArgs { game, .. }) => game,
-            Command::Real(command) => command.game(),
         }
     }
 
@@ -197,7 +193,7 @@ impl Command {
             Command::Probe(args) => run_probe(game, args),
             Command::Bench(args) => run_bench(game, args),
             Command::Stats(args) => run_stats(game, args),
-            Command::Pack(_) | Command::Openings(_) | Command::Real(_) => {
+            Command::Pack(_) | Command::Openings(_) => {
                 let problem = "this command is for jarmo only, not for";
                 Err(Failure::usage(format!("{problem} {}", game.id())))
             }
@@ -221,7 +217,6 @@ impl GameTask for &Command {
         match (self, game.downcast_ref::<Jarmo>(), game.downcast_ref::<Tammi>()) {
             (Command::Pack(args), Some(jarmo), _) => run_pack(jarmo, args),
             (Command::Openings(args), Some(jarmo), _) => run_openings(jarmo, args),
-            (Command::Real(command), Some(jarmo), _) => real::run(jarmo, command),
             (_, Some(jarmo), _) => self.run_for(jarmo),
             (_, _, Some(tammi)) => self.run_for(tammi),
             _ => Err(Failure::usage(ExactError::no_tables(id))),
@@ -229,14 +224,14 @@ impl GameTask for &Command {
     }
 }
 
-/// Prints messages after some words; how far the work is, once a second.
-pub(super) fn show_progress(before: String) -> impl FnMut(TableProgress) {
+/// Prints messages; how far the work is, once a second.
+fn show_progress() -> impl FnMut(TableProgress) {
     let mut shown = Instant::now();
     move |progress| {
         let due = shown.elapsed() >= Duration::from_secs(1);
         if due || !matches!(progress, TableProgress::Working(..)) {
             shown = Instant::now();
-            eprintln!("{before}{progress}");
+            eprintln!("{progress}");
         }
     }
 }
@@ -257,14 +252,12 @@ fn run_build<G: Solvable>(game: &G, args: &BuildArgs) -> CommandResult {
         memory: args.memory.map(|gib| (gib * f64::from(1 << 30)) as u64),
         save_every: args.save_every,
     };
-    let mut tell = show_progress(String::new());
-    build(game, &args.out, settings, &mut tell)?;
+    build(game, &args.out, settings, &mut show_progress())?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn run_pack(game: &Jarmo, args: &PackArgs) -> CommandResult {
-    let mut tell = show_progress(String::new());
-    pack(game, &args.tables, &args.out, args.distances, &mut tell)?;
+    pack(game, &args.tables, &args.out, args.distances, &mut show_progress())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,7 +8,6 @@ mod packed;
 mod proof;
 mod puzzles;
 mod program;
-mod real;
 mod tammi;
 mod truth;
 mod yardstick;

@@ -34,7 +34,8 @@ impl ExactError {
         ExactError { kind, text }
     }
 
-    pub(crate) fn new(problem: impl Display) -> ExactError {
+    /// Any other problem.
+    pub fn new(problem: impl Display) -> ExactError {
         ExactError::of_kind(ExactErrorKind::Other, problem)
     }
 
@@ -60,18 +61,18 @@ impl ExactError {
     }
 
     /// The same problem, of the file or folder with this name.
-    pub(crate) fn at(self, path: &Path) -> ExactError {
+    pub fn at(self, path: &Path) -> ExactError {
         let text = format!("{}: {}", path.display(), self.text);
         ExactError { text, ..self }
     }
 
     /// A file or folder that cannot be read or written.
-    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> ExactError {
+    pub fn io(path: &Path) -> impl FnOnce(io::Error) -> ExactError {
         move |error| ExactError::new(error).at(path)
     }
 
     /// Another process writes to this folder.
-    pub(crate) fn busy(folder: &Path) -> ExactError {
+    pub fn busy(folder: &Path) -> ExactError {
         ExactError::new("another process is building tables in this folder").at(folder)
     }
 }

@@ -4,6 +4,7 @@ mod balance;
 mod exam;
 mod proof;
 mod puzzles;
+mod real;
 mod shuttle;
 mod signature;
 
@@ -42,6 +43,8 @@ enum Command {
     Exam(exam::Args),
     Proof(proof::Args),
     Puzzles(puzzles::Args),
+    #[command(subcommand)]
+    Real(real::Command),
     Shuttle(shuttle::Args),
     /// Print a checksum of search trees for fixed positions of every game; it is the same on every machine
     Signature,
@@ -60,6 +63,7 @@ pub fn main() -> ExitCode {
         Command::Exam(args) => exam::run(&args),
         Command::Proof(args) => proof::run(&args),
         Command::Puzzles(args) => puzzles::run(&args),
+        Command::Real(command) => real::run(&command),
         Command::Shuttle(args) => shuttle::run(&args),
         Command::Signature => signature::run(),
     };

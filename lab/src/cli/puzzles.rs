@@ -29,7 +29,7 @@ pub(super) struct Args {
     /// The folder of jarmo's tables, with distances
     #[arg(value_name = "FOLDER", default_value = "tables")]
     tables: PathBuf,
-    /// The folder of what each side holds under the shuttle rule (`jarmo tables real build`): draws must be held
+    /// The folder of what each side holds under the shuttle rule (`lab real build`): draws must be held
     #[arg(long, value_name = "FOLDER")]
     holds: Option<PathBuf>,
     /// Keep the puzzles of this file, but for draws that are not held, and make only as many as are missing

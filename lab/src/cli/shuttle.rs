@@ -20,7 +20,7 @@ pub(super) struct Args {
     /// time
     #[arg(long, value_name = "F", default_value_t = 3, value_parser = FORCE.parser::<u32>())]
     force: u32,
-    /// Compare what each side holds, as `jarmo tables real build` has written it, with exact play in all positions with
+    /// Compare what each side holds, as `lab real build` has written it, with exact play in all positions with
     /// all histories
     #[arg(long, value_name = "FOLDER")]
     holds: Option<PathBuf>,

@@ -252,7 +252,8 @@ pub(super) fn long(file: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(file[at..at + 8].try_into().expect("eight bytes"))
 }
 
-pub(super) fn checksum(bytes: &[u8]) -> u64 {
+/// The checksum of many bytes, as in the header of a table.
+pub fn checksum(bytes: &[u8]) -> u64 {
     let chunks: Vec<u8> = bytes.par_chunks(CHUNK).flat_map_iter(|chunk| xxh3_64(chunk).to_le_bytes()).collect();
     xxh3_64(&chunks)
 }

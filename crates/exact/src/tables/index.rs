@@ -11,7 +11,7 @@
 //! Sets of equal size are ranked in the order of their bits read as a number. So positions that differ only in the
 //! archers of the player to move share a row of a few kilobytes, which keeps the solver's updates local.
 
-use super::subsets::{MOST, choose, compress, pattern, pattern_rank, rank};
+use super::subsets::{MOST, choose, compress, expand, next, pattern, pattern_rank, pick, places_outside, rank, unrank};
 use jarmo_core::game::Player;
 use jarmo_core::games::JarmoPosition;
 use jarmo_core::games::board::{CIRCLES, Circles};
@@ -69,11 +69,17 @@ impl Placement {
         }
         JarmoPosition::new(archers, Circles(self.own.marked | self.enemy.marked), self.mover)
     }
+
+    /// Archers and marks together.
+    #[inline(always)]
+    pub fn force(&self) -> u32 {
+        Material::of(self).force()
+    }
 }
 
 /// The number of archers and marks of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SideMaterial {
+pub struct SideMaterial {
     /// Archers on the board.
     pub archers: u8,
     /// Marked archers among them.
@@ -88,14 +94,14 @@ impl SideMaterial {
     }
 
     /// Ways to place the archers and marks on this many free circles.
-    pub(super) fn placements(self, free: usize) -> usize {
+    pub fn placements(self, free: usize) -> usize {
         choose(free, self.archers.into()) * self.patterns()
     }
 }
 
 /// The material of both players, and the player to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Material {
+pub struct Material {
     /// The player to move.
     pub mover: Player,
     /// The material of the player to move.
@@ -131,7 +137,7 @@ const MATERIALS: usize = 2 * (MOST + 1).pow(4);
 
 /// All positions with the same material, as a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Block {
+pub struct Block {
     /// The material of its positions, and the player to move.
     pub material: Material,
     /// The index of its first position in the layer.
@@ -144,8 +150,36 @@ pub(super) struct Block {
 
 impl Block {
     /// The number of positions.
-    pub(super) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.rows * self.columns
+    }
+
+    /// The placement in this row and column.
+    pub fn placement(&self, row: usize, column: usize) -> Placement {
+        let Material { mover, own, enemy } = self.material;
+        let enemy = army(enemy, row, 0);
+        Placement { mover, own: army(own, column, enemy.archers), enemy }
+    }
+
+    /// Visits the placements of a row, with their columns.
+    #[inline(always)]
+    pub fn each_of_row(&self, row: usize, mut visit: impl FnMut(usize, &Placement)) {
+        let Material { mover, own, enemy } = self.material;
+        let enemy = army(enemy, row, 0);
+        let places = places_outside(enemy.archers);
+        let mut set = (1_u32 << own.archers) - 1;
+        for first in (0..self.columns).step_by(own.patterns()) {
+            let archers = expand(set, &places);
+            let mut pattern = (1_u32 << own.marks) - 1;
+            for column in first..first + own.patterns() {
+                let own_army = Army { archers, marked: pick(pattern, archers) };
+                visit(column, &Placement { mover, own: own_army, enemy });
+                if own.marks > 0 {
+                    pattern = next(pattern);
+                }
+            }
+            set = next(set);
+        }
     }
 }
 
@@ -224,7 +258,7 @@ impl Layer {
     }
 
     /// Its blocks, in order.
-    pub(super) fn blocks(&self) -> &[Block] {
+    pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
@@ -266,17 +300,12 @@ impl Layer {
         assert!(index < self.size, "the layer has fewer positions");
         let number = self.blocks.partition_point(|block| block.start <= index) - 1;
         let block = &self.blocks[number];
-        let (row, column) = ((index - block.start) / block.columns, (index - block.start) % block.columns);
-        let Material { mover, own, enemy } = block.material;
-        let enemy = army(enemy, row, 0);
-        let own = army(own, column, enemy.archers);
-        Placement { mover, own, enemy }
+        block.placement((index - block.start) / block.columns, (index - block.start) % block.columns)
     }
 }
 
 /// The army with this number, on the circles outside `taken`.
-pub(super) fn army(strength: SideMaterial, number: usize, taken: u32) -> Army {
-    use super::subsets::{expand, pick, places_outside, unrank};
+pub fn army(strength: SideMaterial, number: usize, taken: u32) -> Army {
     let set = unrank(number / strength.patterns(), strength.archers.into());
     let archers = expand(set, &places_outside(taken));
     let marks = unrank(number % strength.patterns(), strength.marks.into());

@@ -70,19 +70,19 @@ fn all_sets() -> impl Iterator<Item = u32> {
 
 /// The player's goal row, on which archers never move again.
 #[inline(always)]
-pub(super) fn goal(player: Player) -> u32 {
+pub fn goal(player: Player) -> u32 {
     Circles::goal(player).0
 }
 
 /// The player's home row.
 #[inline(always)]
-pub(super) fn home(player: Player) -> u32 {
+pub fn home(player: Player) -> u32 {
     Circles::home(player).0
 }
 
 /// Whether the game is over: a player has no archer outside the goal row.
 #[inline(always)]
-pub(super) fn is_over(placement: &Placement) -> bool {
+pub fn is_over(placement: &Placement) -> bool {
     let Placement { mover, own, enemy } = placement;
     (own.archers & !goal(*mover) == 0) | (enemy.archers & !goal(!*mover) == 0)
 }
@@ -120,7 +120,7 @@ pub(super) fn capture(placement: &Placement, from: u32, to: u32) -> Placement {
 /// Visits the placements after captures that lower the force: captures by or of a marked archer. In all
 /// other captures the new mark of the capturing archer makes up for the captured archer.
 #[inline(always)]
-pub(super) fn each_lowering_capture(lines: &Lines, placement: &Placement, mut visit: impl FnMut(&Placement)) {
+pub fn each_lowering_capture(lines: &Lines, placement: &Placement, mut visit: impl FnMut(&Placement)) {
     let Placement { mover, own, enemy } = *placement;
     if own.marked | enemy.marked == 0 {
         return;

@@ -262,7 +262,7 @@ impl Tables {
     /// The value of a position of which there are packed results.
     pub(super) fn packed_value(&self, position: &JarmoPosition) -> Option<Proven> {
         let placement = Placement::of(position);
-        let Solved { layer, values, .. } = self.solved(Material::of(&placement).force())?;
+        let Solved { layer, values, .. } = self.solved(placement.force())?;
         match values {
             Values::Exact(_) => None,
             Values::Packed(packed) => self.packed_result(packed, layer, &placement),

@@ -6,31 +6,33 @@
 //! `docs/lab/tables.md` how the solvers work. Search and self-play use the tables through [`Endgames`], which applies the limit on the length.
 
 mod build;
-mod code;
+pub mod code;
 mod endgames;
 mod file;
 pub mod index;
 mod jarmo;
-mod lines;
+pub mod lines;
 mod lookup;
 mod map;
 mod openings;
 mod packed;
 mod progress;
-mod real;
+pub mod real;
 mod solvable;
 mod solve;
 mod stats;
-mod subsets;
+pub mod subsets;
 mod tammi;
 mod verify;
 
 pub use build::{BuildSettings, TableProgress, build, memory_needed};
 pub use endgames::{HasEndgames, RandomEndgames};
+pub use file::{Owner, checksum};
 pub use jarmo_core::known::Endgames;
 pub use lookup::{ActionValue, Tables};
+pub use map::allocate;
 pub use packed::pack;
-pub use real::{HoldCounts, Holds, RealValue, build_real};
+pub use real::{Holds, RealValue};
 pub use solvable::{Job, Layer, LayerEvent, NeverPacked, Packed, PliesTo, Solvable};
 pub use stats::{LayerStats, SideStats};
 pub use tammi::TammiLayer;

@@ -6,7 +6,7 @@
 use jarmo_core::games::board::CIRCLES;
 
 /// The size of the largest sets: the most archers of a player.
-pub(super) const MOST: usize = 5;
+pub const MOST: usize = 5;
 
 /// The places of the largest board.
 const PLACES: usize = 32;
@@ -196,12 +196,12 @@ pub(super) fn pick(pattern: u32, set: u32) -> u32 {
 
 /// The members of a set, lowest first.
 #[inline(always)]
-pub(super) fn bits(set: u32) -> Members {
+pub fn bits(set: u32) -> Members {
     Members(set)
 }
 
 /// See [`bits`].
-pub(super) struct Members(u32);
+pub struct Members(u32);
 
 impl Iterator for Members {
     type Item = u32;

@@ -4,7 +4,7 @@ use jarmo_core::games::jarmo::SHUTTLE_LIMIT;
 
 /// Whether the bound side holds a placement with that side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hold {
+pub enum Hold {
     /// Not known to hold.
     No,
     /// Holds, whatever the bound side did before.
@@ -24,15 +24,15 @@ const YES: u8 = 1;
 const UNLESS: u8 = 2;
 
 /// Set in the byte of a placement that has to be evaluated again.
-pub(super) const WAITING: u8 = 0x80;
+pub const WAITING: u8 = 0x80;
 
 /// The most moves of a side that fit into the byte.
-pub(super) const MOST_MOVES: usize = ((WAITING - UNLESS) / SHUTTLE_LIMIT) as usize;
+pub const MOST_MOVES: usize = ((WAITING - UNLESS) / SHUTTLE_LIMIT) as usize;
 
 impl Hold {
     /// Its byte.
     #[inline(always)]
-    pub(super) fn byte(self) -> u8 {
+    pub fn byte(self) -> u8 {
         match self {
             Hold::No => NO,
             Hold::Yes => YES,
@@ -42,7 +42,7 @@ impl Hold {
 
     /// The meaning of a byte; [`WAITING`] does not count.
     #[inline(always)]
-    pub(super) fn of(byte: u8) -> Hold {
+    pub fn of(byte: u8) -> Hold {
         match byte & !WAITING {
             NO => Hold::No,
             YES => Hold::Yes,

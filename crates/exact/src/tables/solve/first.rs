@@ -3,9 +3,8 @@
 
 use super::Layers;
 use crate::tables::code::{self, ActionCounters, OVER_DRAWN};
-use crate::tables::index::{Army, Block, Placement, army};
+use crate::tables::index::{Block, Placement};
 use crate::tables::lines::{Lines, deploy_places, each_lowering_capture, goal, is_over, score_difference};
-use crate::tables::subsets::{expand, next, pick, places_outside};
 use jarmo_core::game::Verdict;
 
 /// Writes the first byte of every position in some rows of a block: results of finished games, wins
@@ -19,29 +18,10 @@ pub(super) fn fill(
     first_row: usize,
     out: &mut [u8],
 ) {
-    let strength = block.material.own;
-    let archers = u32::from(strength.archers);
-    let marks = u32::from(strength.marks);
     for (offset, cells) in out.chunks_exact_mut(block.columns).enumerate() {
-        let enemy = army(block.material.enemy, first_row + offset, 0);
-        let places = places_outside(enemy.archers);
-        let mut set = (1 << archers) - 1;
-        for cells in cells.chunks_exact_mut(strength.patterns()) {
-            let own = expand(set, &places);
-            let mut pattern = (1_u32 << marks) - 1;
-            for cell in cells {
-                let placement = Placement {
-                    mover: block.material.mover,
-                    own: Army { archers: own, marked: pick(pattern, own) },
-                    enemy,
-                };
-                *cell = first_byte(lines, counters, lower, &placement);
-                if marks > 0 {
-                    pattern = next(pattern);
-                }
-            }
-            set = next(set);
-        }
+        block.each_of_row(first_row + offset, |column, placement| {
+            cells[column] = first_byte(lines, counters, lower, placement);
+        });
     }
 }
 

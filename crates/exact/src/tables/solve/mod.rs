@@ -57,7 +57,7 @@ impl<'a> Layers<'a> {
     /// The value of a placement in one of the layers.
     #[inline(always)]
     fn proven(&self, placement: &Placement) -> Proven {
-        let number = Material::of(placement).force() - LEAST_FORCE;
+        let number = placement.force() - LEAST_FORCE;
         let (layer, bytes) = &self.layers[number as usize];
         let index = layer.index(placement).expect("both players have archers");
         code::proven(bytes[index])

@@ -14,18 +14,19 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use rayon::prelude::*;
 
-use super::actions::{after_deploys, after_move, before, may_pass, moves, nth_move, passed, single_move, undo_move};
-use super::hold::{Hold, WAITING};
-use super::known::{DEPENDS, Known, LOSES, Top};
-use super::layer::{HEADER, HeldLayer, Layout, Unfinished};
-use crate::tables::code;
-use crate::tables::index::{Army, Block, Material, Placement, SideMaterial, army};
-use crate::tables::lines::{Lines, each_lowering_capture, is_over};
-use crate::tables::map::atomics;
-use crate::tables::subsets::{expand, next, pick, places_outside};
+use super::back::{before, undo_move};
+use super::map::atomics;
+use super::unfinished::Unfinished;
 use jarmo_core::game::{Player, Verdict};
 use jarmo_core::games::board::CIRCLES;
 use jarmo_core::games::jarmo::SHUTTLE_LIMIT;
+use jarmo_exact::tables::code;
+use jarmo_exact::tables::index::{Army, Block, LEAST_FORCE, Material, Placement, SideMaterial, army};
+use jarmo_exact::tables::lines::{Lines, each_lowering_capture, goal, is_over};
+use jarmo_exact::tables::real::actions::{after_deploys, after_move, may_pass, moves, nth_move, passed, single_move};
+use jarmo_exact::tables::real::hold::{Hold, WAITING};
+use jarmo_exact::tables::real::known::{DEPENDS, Held, LOSES};
+use jarmo_exact::tables::real::layer::{HEADER, HeldLayer, Layout};
 
 /// How far the work on a force is.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +106,9 @@ impl Solver<'_> {
 
 /// The bytes of the force on which work goes on.
 struct Work<'a> {
-    known: Known<'a>,
+    lines: &'a Lines,
+    bound: Player,
+    lower: &'a [HeldLayer], // finished, lowest force first
     layout: &'a Layout,
     table: &'a [u8],
     codes: &'a [AtomicU8],
@@ -115,18 +118,18 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     fn of(solver: &Solver<'a>, map: &'a mut [u8]) -> Work<'a> {
         let (codes, flags) = atomics(&mut map[HEADER..]).split_at(solver.layout.size);
-        let top = Top { layout: solver.layout, codes, flags };
-        Work {
-            known: Known { lines: solver.lines, bound: solver.bound, lower: solver.lower, top: Some(top) },
-            layout: solver.layout,
-            table: solver.table,
-            codes,
-            flags,
-        }
+        let &Solver { lines, bound, lower, layout, table } = solver;
+        Work { lines, bound, lower, layout, table, codes, flags }
     }
 
     fn block(&self, number: usize) -> (&'a Block, usize) {
         (&self.layout.layer.blocks()[number], self.layout.starts[number])
+    }
+
+    /// The finished file of a placement's force, unless that is the force on which work goes on.
+    #[inline(always)]
+    fn finished(&self, placement: &Placement) -> Option<&HeldLayer> {
+        self.lower.get((placement.force() - LEAST_FORCE) as usize)
     }
 
     fn set_flag(&self, place: usize, flag: u8) {
@@ -138,7 +141,7 @@ impl<'a> Work<'a> {
         let (block, start) = self.block(number);
         let table = &self.table[block.start..][..block.size()];
         let rows = table.par_chunks_exact(block.columns).enumerate();
-        if block.material.mover == self.known.bound {
+        if block.material.mover == self.bound {
             rows.for_each(|(row, table)| {
                 let cells = &self.codes[start + row * block.columns..];
                 for (&byte, cell) in table.iter().zip(cells) {
@@ -150,7 +153,7 @@ impl<'a> Work<'a> {
         }
         rows.for_each(|(row, table)| {
             let start = start + row * block.columns;
-            each_of_row(block, row, |column, placement| {
+            block.each_of_row(row, |column, placement| {
                 let flags = match code::proven(table[column]).verdict {
                     Verdict::Win => LOSES,
                     _ => self.flags_from_below(placement),
@@ -168,10 +171,10 @@ impl<'a> Work<'a> {
             return 0;
         }
         let mut flags = 0;
-        each_lowering_capture(self.known.lines, placement, |next| {
-            flags |= flag_of(self.known.hold(next));
+        each_lowering_capture(self.lines, placement, |next| {
+            flags |= flag_of(self.hold(next));
         });
-        if may_pass(self.known.lines, placement) {
+        if may_pass(self.lines, placement) {
             let same = passed(placement);
             let byte = self.table[self.layout.layer.index(&same).expect("the same force")];
             if code::proven(byte).verdict == Verdict::Loss {
@@ -185,7 +188,7 @@ impl<'a> Work<'a> {
     fn count(&self, number: usize) {
         let (block, _) = self.block(number);
         let Material { mover, own, enemy } = block.material;
-        if mover != self.known.bound {
+        if mover != self.bound {
             return;
         }
         let armies = |strength: SideMaterial| -> Vec<Army> {
@@ -211,11 +214,11 @@ impl<'a> Work<'a> {
 
     fn first_count(&self, placement: &Placement) -> u8 {
         let (mut count, mut only, mut depends) = (0, 0, false);
-        for (index, taken) in moves(self.known.lines, placement).enumerate() {
+        for (index, taken) in moves(self.lines, placement).enumerate() {
             let next = after_move(placement, taken);
             let flags = match next.own.archers {
                 0 => 0,
-                _ => self.known.flags(&next),
+                _ => self.flags(&next),
             };
             if flags & LOSES == 0 {
                 count += 1;
@@ -227,12 +230,12 @@ impl<'a> Work<'a> {
             }
         }
         for next in after_deploys(placement) {
-            if self.known.flags(&next) & LOSES == 0 {
+            if self.flags(&next) & LOSES == 0 {
                 return Hold::Yes.byte();
             }
         }
         // A single action of all may leave a pass that holds as well.
-        if count == 1 && !depends && single_move(self.known.lines, placement).is_none() {
+        if count == 1 && !depends && single_move(self.lines, placement).is_none() {
             let held = Hold::Unless { index: only, streak: SHUTTLE_LIMIT };
             return held.byte() | WAITING;
         }
@@ -242,12 +245,12 @@ impl<'a> Work<'a> {
     /// Makes all placements of a block wait in which the game goes on.
     fn wake_all(&self, number: usize) {
         let (block, start) = self.block(number);
-        if block.material.mover != self.known.bound {
+        if block.material.mover != self.bound {
             return;
         }
         let cells = self.codes[start..][..block.size()].par_chunks_exact(block.columns);
         cells.enumerate().for_each(|(row, cells)| {
-            each_of_row(block, row, |column, placement| {
+            block.each_of_row(row, |column, placement| {
                 if !is_over(placement) {
                     wake(&cells[column]);
                 }
@@ -258,7 +261,7 @@ impl<'a> Work<'a> {
     /// Evaluates the waiting placements of a block; returns their number and that of the lowered bytes.
     fn round(&self, number: usize) -> (u64, u64) {
         let (block, start) = self.block(number);
-        if block.material.mover != self.known.bound {
+        if block.material.mover != self.bound {
             return (0, 0);
         }
         self.codes[start..][..block.size()]
@@ -273,20 +276,16 @@ impl<'a> Work<'a> {
         let count = cells.iter().filter(|&cell| waiting(cell)).count();
         let mut lowered = 0;
         if count > block.columns / 16 {
-            each_of_row(block, row, |column, placement| {
+            block.each_of_row(row, |column, placement| {
                 let cell = &cells[column];
                 if waiting(cell) {
                     lowered += u64::from(self.again(placement, cell));
                 }
             });
         } else if count > 0 {
-            let Material { mover, own, enemy } = block.material;
-            let enemy = army(enemy, row, 0);
             for (column, cell) in cells.iter().enumerate() {
                 if waiting(cell) {
-                    let own = army(own, column, enemy.archers);
-                    let placement = Placement { mover, own, enemy };
-                    lowered += u64::from(self.again(&placement, cell));
+                    lowered += u64::from(self.again(&block.placement(row, column), cell));
                 }
             }
         }
@@ -298,7 +297,7 @@ impl<'a> Work<'a> {
         let old = Hold::of(cell.fetch_and(!WAITING, SeqCst));
         let new = match old {
             Hold::No => Hold::No,
-            _ => self.known.evaluate(placement),
+            _ => self.evaluate(placement),
         };
         if new != old {
             self.lower(placement, cell, new);
@@ -306,9 +305,42 @@ impl<'a> Work<'a> {
         new != old
     }
 
+    /// How far the bound side, which is to move, holds a placement in which the game is not over.
+    #[inline(always)]
+    fn evaluate(&self, placement: &Placement) -> Hold {
+        let mut only = None;
+        for (index, taken) in moves(self.lines, placement).enumerate() {
+            if self.longest_streak(&after_move(placement, taken), taken, 1) >= 1 {
+                if only.is_some() {
+                    return Hold::Yes;
+                }
+                only = Some((index, taken));
+            }
+        }
+        for next in after_deploys(placement) {
+            if self.flags(&next) & LOSES == 0 {
+                return Hold::Yes; // a redeploy is never forbidden
+            }
+        }
+        let Some((index, taken)) = only else { return Hold::No };
+        if goal(placement.mover) >> taken.to & 1 == 1 {
+            return Hold::Yes; // the reverse would start on the goal row
+        }
+        let streak = self.longest_streak(&after_move(placement, taken), taken, SHUTTLE_LIMIT);
+        if streak == SHUTTLE_LIMIT && self.holds_by_pass(placement) {
+            return Hold::Yes;
+        }
+        Hold::Unless { index: index as u8, streak }
+    }
+
+    /// Whether the bound side, whose single action the rule forbids, holds by the pass that it must make.
+    #[inline(always)]
+    fn holds_by_pass(&self, placement: &Placement) -> bool {
+        single_move(self.lines, placement).is_some() && self.holds_after_pass(&passed(placement))
+    }
+
     /// Gives a placement a new byte, and makes wait what depends on it.
     fn lower(&self, placement: &Placement, cell: &AtomicU8, new: Hold) {
-        let known = &self.known;
         let flag = flag_of(new);
         let mut earlier = Vec::new();
         let mut tell = |before: &Placement| {
@@ -321,16 +353,16 @@ impl<'a> Work<'a> {
             }
             earlier.push(*before);
         };
-        before(known.lines, placement, &mut tell);
+        before(self.lines, placement, &mut tell);
         let same = passed(placement);
-        if may_pass(known.lines, &same) {
+        if may_pass(self.lines, &same) {
             tell(&same);
         }
         // Another thread may have made the placement wait again.
         let written = cell.fetch_update(SeqCst, SeqCst, |byte| Some(new.byte() | byte & WAITING));
         debug_assert!(written.is_ok());
         let taken = match new {
-            Hold::Unless { index, .. } => Some(nth_move(known.lines, placement, index).reverse()),
+            Hold::Unless { index, .. } => Some(nth_move(self.lines, placement, index).reverse()),
             _ => None,
         };
         let mut wake = |first: &Placement| wake(&self.codes[self.layout.place(first)]);
@@ -338,11 +370,34 @@ impl<'a> Work<'a> {
             match taken {
                 Some(taken) => undo_move(earlier, taken, &mut wake),
                 None => {
-                    before(known.lines, earlier, &mut wake);
+                    before(self.lines, earlier, &mut wake);
                     wake(&passed(earlier)); // it may hold by a pass
                 }
             }
         }
+    }
+}
+
+impl Held for Work<'_> {
+    fn lines(&self) -> &Lines {
+        self.lines
+    }
+
+    #[inline(always)]
+    fn hold(&self, placement: &Placement) -> Hold {
+        match self.finished(placement) {
+            Some(layer) => layer.hold(placement),
+            None => Hold::of(self.codes[self.layout.place(placement)].load(SeqCst)),
+        }
+    }
+
+    #[inline(always)]
+    fn flags(&self, placement: &Placement) -> u8 {
+        if let Some(layer) = self.finished(placement) {
+            return layer.flags(placement);
+        }
+        let place = self.layout.place(placement);
+        self.flags[place / 4].load(SeqCst) >> (2 * (place % 4)) & 3
     }
 }
 
@@ -365,27 +420,5 @@ fn flag_of(hold: Hold) -> u8 {
         Hold::No => LOSES,
         Hold::Unless { streak: 1, .. } => DEPENDS,
         Hold::Yes | Hold::Unless { .. } => 0,
-    }
-}
-
-/// Visits the placements of a row of a block, with their columns.
-#[inline(always)]
-fn each_of_row(block: &Block, row: usize, mut visit: impl FnMut(usize, &Placement)) {
-    let Material { mover, own, enemy } = block.material;
-    let enemy = army(enemy, row, 0);
-    let places = places_outside(enemy.archers);
-    let mut set = (1_u32 << own.archers) - 1;
-    for first in (0..block.columns).step_by(own.patterns()) {
-        let archers = expand(set, &places);
-        let mut pattern = (1_u32 << own.marks) - 1;
-        for column in first..first + own.patterns() {
-            let own_army = Army { archers, marked: pick(pattern, archers) };
-            let placement = Placement { mover, own: own_army, enemy };
-            visit(column, &placement);
-            if own.marks > 0 {
-                pattern = next(pattern);
-            }
-        }
-        set = next(set);
     }
 }

@@ -1,19 +1,19 @@
-//! `jarmo tables real`
+//! `lab real`
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use clap::{Subcommand, ValueEnum};
 
-use super::tables::{SolvedGameArgs, show_progress};
-use super::{CommandResult, position_of};
+use super::{BoardArgs, CommandResult};
+use crate::real::{build, counts};
 use jarmo_core::env::Line;
 use jarmo_core::game::{Game, Player};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_core::numbers::NumberRange;
 use jarmo_exact::tables::index::{LEAST_FORCE, MOST_FORCE};
-use jarmo_exact::tables::{Holds, Tables, build_real};
+use jarmo_exact::tables::{Holds, TableProgress, Tables};
 
 const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_FORCE as u64);
 const PLIES: NumberRange<u64> = NumberRange::new(0, 4);
@@ -46,7 +46,7 @@ enum Side {
 #[derive(clap::Args)]
 pub(super) struct BuildArgs {
     #[command(flatten)]
-    game: SolvedGameArgs,
+    board: BoardArgs,
     /// The folder of tables
     #[arg(value_name = "FOLDER")]
     tables: PathBuf,
@@ -65,7 +65,7 @@ pub(super) struct BuildArgs {
 #[derive(clap::Args)]
 pub(super) struct ShowArgs {
     #[command(flatten)]
-    game: SolvedGameArgs,
+    board: BoardArgs,
     /// The folder that `build` wrote to
     #[arg(value_name = "FOLDER", default_value = "tables")]
     holds: PathBuf,
@@ -80,7 +80,7 @@ pub(super) struct ShowArgs {
 #[derive(clap::Args)]
 pub(super) struct StatsArgs {
     #[command(flatten)]
-    game: SolvedGameArgs,
+    board: BoardArgs,
     /// The folder of tables
     #[arg(value_name = "FOLDER")]
     tables: PathBuf,
@@ -89,21 +89,11 @@ pub(super) struct StatsArgs {
     holds: Option<PathBuf>,
 }
 
-impl Command {
-    pub(super) fn game(&self) -> &SolvedGameArgs {
-        match self {
-            Command::Build(BuildArgs { game, .. })
-            | Command::Show(ShowArgs { game, .. })
-            | Command::Stats(StatsArgs { game, .. }) => game,
-        }
-    }
-}
-
-pub(super) fn run(game: &Jarmo, command: &Command) -> CommandResult {
+pub(super) fn run(command: &Command) -> CommandResult {
     match command {
-        Command::Build(args) => run_build(game, args),
-        Command::Show(args) => run_show(game, args),
-        Command::Stats(args) => run_stats(game, args),
+        Command::Build(args) => run_build(&args.board.jarmo()?, args),
+        Command::Show(args) => run_show(&args.board.jarmo()?.with_max_plies(0), args),
+        Command::Stats(args) => run_stats(&args.board.jarmo()?, args),
     }
 }
 
@@ -116,27 +106,34 @@ fn run_build(game: &Jarmo, args: &BuildArgs) -> CommandResult {
     };
     let out = args.out.as_ref().unwrap_or(&args.tables);
     for &side in sides {
-        let mut tell = show_progress(format!("{}, ", side.name()));
-        build_real(game, &tables, out, side, args.force, &mut tell)?;
+        let mut shown = Instant::now();
+        let mut tell = |progress| {
+            // How far the work is, once a second.
+            if shown.elapsed() >= Duration::from_secs(1) || !matches!(progress, TableProgress::Working(..)) {
+                shown = Instant::now();
+                eprintln!("{}, {progress}", side.name());
+            }
+        };
+        build(game, &tables, out, side, args.force, &mut tell)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn run_show(game: &Jarmo, args: &ShowArgs) -> CommandResult {
-    let game = game.clone().with_max_plies(0);
-    let holds = Holds::open(&game, &args.holds)?;
-    let start = position_of(&game, args.position.as_deref())?;
+    let holds = Holds::open(game, &args.holds)?;
+    let start = args.position.as_ref().map_or(Ok(game.start()), |text| game.parse_position(text));
+    let start = start.map_err(|error| format!("--position: {error}"))?;
     let mut out = stdout().lock();
-    writeln!(out, "{}", describe(&game, &holds, &start))?;
+    writeln!(out, "{}", describe(game, &holds, &start))?;
     if args.plies > 0 {
-        let openings = Line::at(start).longer(&game, args.plies);
+        let openings = Line::at(start).longer(game, args.plies);
         for opening in &openings {
-            let text = opening.move_texts(&game).join(" ");
-            let value = describe(&game, &holds, &opening.position);
+            let text = opening.move_texts(game).join(" ");
+            let value = describe(game, &holds, &opening.position);
             writeln!(out, "  {text}  {value}")?;
         }
         let drawn = |opening: &&Line<JarmoPosition>| {
-            let value = holds.value(&game, &opening.position);
+            let value = holds.value(game, &opening.position);
             value.is_some_and(|value| value.is_drawn())
         };
         let drawn = openings.iter().filter(drawn).count();
@@ -144,7 +141,7 @@ fn run_show(game: &Jarmo, args: &ShowArgs) -> CommandResult {
         let unit = if plies == 1 { "ply" } else { "plies" };
         writeln!(out, "{drawn} of {all} openings of {plies} {unit} are proven drawn")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// What is proven of a position.
@@ -173,7 +170,7 @@ fn run_stats(game: &Jarmo, args: &StatsArgs) -> CommandResult {
     )?;
     for side in Player::BOTH {
         for force in LEAST_FORCE..=MOST_FORCE {
-            let Some(counts) = holds.counts(&tables, side, force) else {
+            let Some(counts) = counts(&holds, &tables, side, force) else {
                 continue;
             };
             let [one, two, three, four] = counts.streaks;
@@ -189,5 +186,5 @@ fn run_stats(game: &Jarmo, args: &StatsArgs) -> CommandResult {
             )?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

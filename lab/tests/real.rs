@@ -6,17 +6,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::Duration;
 
-use jarmo::agent::{Agent, AgentSpec, Limit, Request};
-use jarmo::game::{Action, Game, Mask, Player, Proven, Verdict};
-use jarmo::games::{Jarmo, JarmoPosition};
-use jarmo::random::stream;
-use jarmo::tables::{BuildSettings, HasEndgames, Holds, Tables, build_real};
+use assert_cmd::Command;
+use jarmo_core::game::{Action, Game, Mask, Player, Proven, Verdict};
+use jarmo_core::games::{Jarmo, JarmoPosition};
+use jarmo_core::random::stream;
+use jarmo_exact::agent::{Agent, AgentSpec, Limit, Request};
+use jarmo_exact::tables::{self, BuildSettings, HasEndgames, Holds, Tables};
+use lab::real;
+use predicates::prelude::*;
+use predicates::str::contains;
 
 fn build(folder: &Path, force: u32) -> Tables {
     let game = Jarmo::standard();
     let tables = Tables::solve(&game, force).unwrap();
     for bound in Player::BOTH {
-        build_real(&game, &tables, folder, bound, force, &mut |_| {}).unwrap();
+        real::build(&game, &tables, folder, bound, force, &mut |_| {}).unwrap();
     }
     tables
 }
@@ -33,11 +37,11 @@ fn a_draw_that_only_a_shuttle_holds_is_not_held() {
         (verdict, holds.value(&game, &position).unwrap())
     };
     // White wins in 13: Black has to stop going back and forth.
-    let (verdict, real) = value("1w3/1b3/5/b4/w4 w - - 0");
+    let (verdict, known) = value("1w3/1b3/5/b4/w4 w - - 0");
     assert_eq!(verdict, Verdict::Draw);
-    assert_eq!(real.white_holds, Some(true));
-    assert_eq!(real.black_holds, Some(false));
-    let counts = |bound, force| holds.counts(&tables, bound, force).unwrap();
+    assert_eq!(known.white_holds, Some(true));
+    assert_eq!(known.black_holds, Some(false));
+    let counts = |bound, force| real::counts(&holds, &tables, bound, force).unwrap();
     let white = counts(Player::White, 4);
     assert_eq!(white.drawn.iter().sum::<u64>(), 28_720);
     assert_eq!(white.drawn[0], 40);
@@ -85,7 +89,7 @@ fn an_interrupted_build_continues_to_the_same_files() {
                 messages += 1;
                 assert!(messages < 23 * attempts, "stopped");
             };
-            let build = || build_real(&game, &tables, stopped.path(), bound, 4, &mut tell);
+            let build = || real::build(&game, &tables, stopped.path(), bound, 4, &mut tell);
             if catch_unwind(AssertUnwindSafe(build)).is_ok_and(|done| done.is_ok()) {
                 break;
             }
@@ -160,14 +164,14 @@ fn an_agent_with_the_files_is_not_beaten_by_the_rule() {
     let folder = tempfile::tempdir().unwrap();
     let settings = BuildSettings { force: 4, memory: None, save_every: Duration::MAX };
     let game = Jarmo::standard();
-    let tables = jarmo::tables::build(&game, folder.path(), settings, &mut |_| {}).unwrap();
+    let tables = tables::build(&game, folder.path(), settings, &mut |_| {}).unwrap();
     let spec = format!("rollout:1?tables={}", folder.path().display());
-    let agent = || jarmo::agent::build(game.clone(), &spec.parse::<AgentSpec>().unwrap()).unwrap();
+    let agent = || jarmo_exact::agent::build(game.clone(), &spec.parse::<AgentSpec>().unwrap()).unwrap();
     let mut by_tables = agent();
     for bound in Player::BOTH {
-        build_real(&game, &tables, folder.path(), bound, 4, &mut |_| {}).unwrap();
+        real::build(&game, &tables, folder.path(), bound, 4, &mut |_| {}).unwrap();
     }
-    let real = game.open_endgames(folder.path()).unwrap();
+    let known = game.open_endgames(folder.path()).unwrap();
     let mut by_files = agent();
 
     // Drawn positions in which both sides hold, but the side to move gives that up by an action that the tables call
@@ -175,16 +179,16 @@ fn an_agent_with_the_files_is_not_beaten_by_the_rule() {
     let mut stream = stream(5, 5);
     let mut starts = Vec::new();
     while starts.len() < 30 {
-        let position = real.random(&mut stream);
-        if game.outcome(&position).is_some() || real.known(&game, &position) != Some(Proven::DRAW) {
+        let position = known.random(&mut stream);
+        if game.outcome(&position).is_some() || known.known(&game, &position) != Some(Proven::DRAW) {
             continue;
         }
         let gives_up = game.legal(&position).iter().any(|action| {
             let mut next = position;
             game.play(&mut next, action);
             game.outcome(&next).is_none()
-                && real.after(&game, &position, action) == Proven::DRAW
-                && real.holds(&game, &next, position.to_move()) == Some(false)
+                && known.after(&game, &position, action) == Proven::DRAW
+                && known.holds(&game, &next, position.to_move()) == Some(false)
         });
         if gives_up {
             starts.push(position);
@@ -207,35 +211,30 @@ fn an_agent_with_the_files_is_not_beaten_by_the_rule() {
     // White wins here by the rule, in 13 plies; so the draw of the table is not known.
     let position = game.parse_position("1w3/1b3/5/b4/w4 w - - 0").unwrap();
     assert_eq!(tables.proven(&position), Some(Proven::DRAW));
-    assert_eq!(real.known(&game, &position), None);
+    assert_eq!(known.known(&game, &position), None);
 }
 
 #[test]
 fn files_are_built_shown_and_counted() {
-    use assert_cmd::prelude::*;
-    use predicates::prelude::*;
-    use predicates::str::contains;
-
-    let jarmo = |arguments: &[&str]| {
-        let mut command = std::process::Command::cargo_bin("jarmo").unwrap();
-        command.args(arguments).assert()
+    let lab = |arguments: &[&str]| {
+        let mut command = Command::cargo_bin("lab").unwrap();
+        command.arg("real").args(arguments).assert()
     };
     let folder = tempfile::tempdir().unwrap();
     let path = |name| folder.path().join(name).to_str().unwrap().to_owned();
     let (tables, holds) = (path("tables"), path("holds"));
-    jarmo(&["tables", "build", "--force", "4", "--out", &tables]).success();
-    let build = ["tables", "real", "build", &tables, "--out", &holds, "--force"];
-    jarmo(&[&build[..], &["4"]].concat()).success().stderr(contains("black, force 4: 219100 bare positions in "));
-    jarmo(&[&build[..], &["4", "--side", "white"]].concat())
-        .success()
-        .stderr(contains("white, force 4: already there"));
-    jarmo(&[&build[..], &["5"]].concat()).failure().stderr(contains("force 5: a table with distances is needed"));
-    jarmo(&["tables", "real", "stats", &tables, &holds]).success().stdout(contains("28720         40"));
+    let settings = BuildSettings { force: 4, memory: None, save_every: Duration::MAX };
+    tables::build(&Jarmo::standard(), Path::new(&tables), settings, &mut |_| {}).unwrap();
+    let build = ["build", &tables, "--out", &holds, "--force"];
+    lab(&[&build[..], &["4"]].concat()).success().stderr(contains("black, force 4: 219100 bare positions in "));
+    lab(&[&build[..], &["4", "--side", "white"]].concat()).success().stderr(contains("white, force 4: already there"));
+    lab(&[&build[..], &["5"]].concat()).failure().stderr(contains("force 5: a table with distances is needed"));
+    lab(&["stats", &tables, &holds]).success().stdout(contains("28720         40"));
     let position = "1w3/1b3/5/b4/w4 w - - 0";
-    let show = ["tables", "real", "show", &holds];
-    jarmo(&[&show[..], &["--position", position, "--plies", "1"]].concat())
+    let show = ["show", &holds];
+    lab(&[&show[..], &["--position", position, "--plies", "1"]].concat())
         .success()
         .stdout(contains("white does not lose\n").and(contains(" openings of 1 ply are proven drawn")));
-    jarmo(&show).success().stdout("no files of this force\n");
-    jarmo(&["tables", "real", "show", &tables]).failure().stderr(contains("has no files of bare positions held"));
+    lab(&show).success().stdout("no files of this force\n");
+    lab(&["show", &tables]).failure().stderr(contains("has no files of bare positions held"));
 }
