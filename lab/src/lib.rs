@@ -8,6 +8,7 @@ pub mod proof;
 pub mod puzzles;
 pub mod balance;
 pub mod real;
+pub mod lookups;
 pub mod shuttle;
 pub mod signature;
 pub mod ceiling;

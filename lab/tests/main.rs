@@ -8,3 +8,4 @@ mod puzzles;
 mod real;
 mod shuttle;
 mod signature;
+mod tables;

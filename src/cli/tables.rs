@@ -7,23 +7,20 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
-use serde_json::json;
 
 use super::{CommandResult, Failure, position_of, seconds};
-use jarmo_core::game::{Player, Proven, Verdict};
+use jarmo_core::game::{Proven, Verdict};
 use jarmo_core::games::{Jarmo, Tammi};
 use jarmo_core::numbers::{NumberRange, QUIET_LIMIT, SEED};
 use jarmo_exact::ExactError;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_exact::tables::index::{LEAST_FORCE, MOST_FORCE};
-use jarmo_exact::tables::{BuildSettings, PliesTo, SideStats, Solvable, TableProgress, Tables, build, pack, verify};
-use jarmo_selfplay::bench;
+use jarmo_exact::tables::{BuildSettings, PliesTo, Solvable, TableProgress, Tables, build, pack, verify};
 
 /// Forces of tables. Not every game has all of them.
 const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_FORCE as u64);
 const GIBIBYTES: NumberRange<f64> = NumberRange::new(0.5, 1024.0);
 const SAMPLES: NumberRange<u64> = NumberRange::new(1, 1_000_000_000);
-const LOOKUPS: NumberRange<u64> = NumberRange::new(2, 100_000_000);
 /// Plies of openings: five are 160,000 openings.
 const OPENINGS: NumberRange<u64> = NumberRange::new(1, 5);
 /// Plies of a line of best actions.
@@ -42,10 +39,6 @@ pub(super) enum Command {
     Probe(ProbeArgs),
     /// Print the exact results of all openings of a length
     Openings(OpeningsArgs),
-    /// Measure the time of a lookup
-    Bench(BenchArgs),
-    /// Count won, drawn and lost positions for every force and side to move
-    Stats(StatsArgs),
 }
 
 #[derive(clap::Args)]
@@ -134,31 +127,6 @@ pub(super) struct OpeningsArgs {
     list: bool,
 }
 
-#[derive(clap::Args)]
-pub(super) struct BenchArgs {
-    /// The folder of tables
-    #[arg(value_name = "FOLDER")]
-    tables: PathBuf,
-    #[command(flatten)]
-    game: SolvedGameArgs,
-    /// Number of lookups
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    #[arg(value_parser = LOOKUPS.parser::<u32>())]
-    lookups: u32,
-}
-
-#[derive(clap::Args)]
-pub(super) struct StatsArgs {
-    /// The folder of tables
-    #[arg(value_name = "FOLDER")]
-    tables: PathBuf,
-    #[command(flatten)]
-    game: SolvedGameArgs,
-    /// Print one JSON object instead of a table
-    #[arg(long)]
-    json: bool,
-}
-
 /// A game with exact tables and the settings of its rules.
 #[derive(clap::Args)]
 struct SolvedGameArgs {
@@ -180,9 +148,7 @@ impl Command {
             | Command::Pack(PackArgs { game, .. })
             | Command::Verify(VerifyArgs { game, .. })
             | Command::Probe(ProbeArgs { game, .. })
-            | Command::Openings(OpeningsArgs { game, .. })
-            | Command::Bench(BenchArgs { game, .. })
-            | Command::Stats(StatsArgs { game, .. }) => game,
+            | Command::Openings(OpeningsArgs { game, .. }) => game,
         }
     }
 
@@ -191,8 +157,6 @@ impl Command {
             Command::Build(args) => run_build(game, args),
             Command::Verify(args) => run_verify(game, args),
             Command::Probe(args) => run_probe(game, args),
-            Command::Bench(args) => run_bench(game, args),
-            Command::Stats(args) => run_stats(game, args),
             Command::Pack(_) | Command::Openings(_) => {
                 let problem = "this command is for jarmo only, not for";
                 Err(Failure::usage(format!("{problem} {}", game.id())))
@@ -342,69 +306,6 @@ fn run_openings(game: &Jarmo, args: &OpeningsArgs) -> CommandResult {
                 let actions = opening.move_texts(game).join(" ");
                 writeln!(out, "  {actions}  white: {for_white}")?;
             }
-        }
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn run_bench<G: Solvable>(game: &G, args: &BenchArgs) -> CommandResult {
-    let tables = Tables::open(game, &args.tables)?;
-    let mut out = stdout().lock();
-    for speed in bench::tables(&tables, args.lookups, 1) {
-        writeln!(
-            out,
-            "force {}: {:.0} ns per lookup, {:.0} ns if each depends on the one before, \
-             {:.0} ns in batches",
-            speed.force,
-            1e9 * speed.throughput,
-            1e9 * speed.latency,
-            1e9 * speed.at_once
-        )?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn run_stats<G: Solvable>(game: &G, args: &StatsArgs) -> CommandResult {
-    let tables = Tables::open(game, &args.tables)?;
-    let mut out = stdout().lock();
-    let stats = tables.stats();
-    if args.json {
-        let text = |longest: &Option<(u32, G::Position)>| {
-            longest.map(|(plies, position)| json!({"plies": plies, "position": game.position_text(&position)}))
-        };
-        let layers: Vec<_> = stats
-            .iter()
-            .map(|layer| {
-                let side = |side: &SideStats| {
-                    json!({"to_move": side.to_move, "won": side.won, "drawn": side.drawn,
-                           "lost": side.lost, "over": side.over})
-                };
-                let sides: Vec<_> = layer.sides.iter().map(side).collect();
-                json!({"force": layer.force, "sides": sides,
-                       "longest_win": text(&layer.longest_win),
-                       "longest_loss": text(&layer.longest_loss)})
-            })
-            .collect();
-        writeln!(out, "{}", json!({"game": game.id(), "layers": layers}))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    writeln!(out, "force  to move         won       drawn        lost        over  longest win")?;
-    for layer in &stats {
-        for side in &layer.sides {
-            writeln!(
-                out,
-                "{:5}  {:7} {:11} {:11} {:11} {:11}",
-                layer.force,
-                side.to_move.map_or("either", Player::name),
-                side.won,
-                side.drawn,
-                side.lost,
-                side.over
-            )?;
-        }
-        if let Some((plies, position)) = layer.longest_win {
-            let text = game.position_text(&position);
-            writeln!(out, "{:64}{plies} plies: {text}", "")?;
         }
     }
     Ok(ExitCode::SUCCESS)

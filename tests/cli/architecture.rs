@@ -208,7 +208,8 @@ fn unsafe_code_stays_in_the_kernels_and_the_mapped_files() {
     let mut kernels = 0;
     for source in sources() {
         let place = source.place();
-        let inside = place.starts_with("core/net/kernel") || place.ends_with("tables/map.rs") || place.ends_with("real/map.rs");
+        let inside =
+            place.starts_with("core/net/kernel") || place.ends_with("tables/map.rs") || place.ends_with("real/map.rs");
         kernels += usize::from(inside);
         let has = source.text.contains("unsafe fn") || source.text.contains("unsafe {");
         assert!(inside || !has, "{}", source.path.display());

@@ -31,7 +31,7 @@ fn build(folder: &Path, force: &str) {
 }
 
 #[test]
-fn tables_are_built_verified_counted_and_probed() {
+fn tables_are_built_verified_and_probed() {
     let folder = tempfile::tempdir().unwrap();
     build(folder.path(), "4");
     let tables = folder.path().to_str().unwrap();
@@ -48,21 +48,6 @@ fn tables_are_built_verified_counted_and_probed() {
         .assert()
         .success()
         .stdout(contains("white: win in 23\n").and(contains("win in 23\n").count(2)));
-    jarmo(&["tables", "bench", tables, "--lookups", "1000"])
-        .assert()
-        .success()
-        .stdout(contains("force 4: ").and(contains(" ns per lookup")));
-    jarmo(&["tables", "stats", tables])
-        .assert()
-        .success()
-        .stdout(contains("96810       28720       58455       35115").and(contains(position)));
-    let json = jarmo(&["tables", "stats", tables, "--json"]).output().unwrap();
-    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
-    let side = &json["layers"][2]["sides"][0];
-    assert_eq!(side["to_move"], "white");
-    assert_eq!((&side["won"], &side["drawn"]), (&96810.into(), &28720.into()));
-    assert_eq!((&side["lost"], &side["over"]), (&58455.into(), &35115.into()));
-    assert_eq!(json["layers"][2]["longest_win"]["plies"], 23);
 }
 
 #[test]
@@ -80,18 +65,10 @@ fn the_same_commands_build_and_use_tables_of_tammi() {
     tammi(&["tables", "verify", tables, "--samples", "1000"])
         .success()
         .stdout(contains("force 3: right; 1000 random positions"));
-    tammi(&["tables", "stats", tables])
-        .success()
-        .stdout(contains("either        63007      102242       30625         158"));
-    let json = tammi(&["tables", "stats", tables, "--json"]).success();
-    let json: Value = serde_json::from_slice(&json.get_output().stdout).unwrap();
-    assert_eq!(json["layers"][1]["longest_win"]["plies"], 21);
-    assert!(json["layers"][1]["sides"][0]["to_move"].is_null());
     let won = "8/8/8/4b3/8/8/8/6w1 b - 0 0";
     tammi(&["tables", "probe", tables, "--position", won, "--line", "50"])
         .success()
         .stdout(contains("black: win in 13\nplies count to the next capture").and(contains("x")));
-    tammi(&["tables", "bench", tables, "--lookups", "1000"]).success().stdout(contains("force 3: "));
     tammi(&["accuracy", "random"]).success().stdout(contains("random\n").and(contains("  force 3")));
     let arena = ["arena", "random", "greedy", "--games", "20", "--tables", tables];
     tammi(&arena).success().stdout(contains("   mistakes").and(contains("at force 3")));
@@ -283,8 +260,8 @@ fn bad_input_is_refused_with_the_remedy() {
     let cases: [(&[&str], i32, &str); 8] = [
         (&["tables", "verify", "nowhere"], 1, "nowhere: is missing"),
         (&["tables", "verify", cut], 1, "force-02.table: is truncated"),
-        (&["tables", "stats", tables, "--board", board], 1, "another board"),
-        (&["tables", "stats", tables, "--game", "guard"], 2, "for jarmo and tammi only, not for guard"),
+        (&["tables", "probe", tables, "--board", board], 1, "another board"),
+        (&["tables", "verify", tables, "--game", "guard"], 2, "for jarmo and tammi only, not for guard"),
         (&["tables", "probe", tables, "--position", start], 1, "end at 3"),
         (&["tables", "probe", tables, "--position", "x"], 2, "--position"),
         (&["tables", "build", "--force", "11", "--out", "x"], 2, "from 2 to 10"),

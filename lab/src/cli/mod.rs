@@ -7,6 +7,7 @@ mod puzzles;
 mod real;
 mod shuttle;
 mod signature;
+mod tables;
 
 use std::error::Error;
 use std::io::stdout;
@@ -48,6 +49,8 @@ enum Command {
     Shuttle(shuttle::Args),
     /// Print a checksum of search trees for fixed positions of every game; it is the same on every machine
     Signature,
+    #[command(subcommand)]
+    Tables(tables::Command),
 }
 
 /// The definition of the command line.
@@ -66,6 +69,7 @@ pub fn main() -> ExitCode {
         Command::Real(command) => real::run(&command),
         Command::Shuttle(args) => shuttle::run(&args),
         Command::Signature => signature::run(),
+        Command::Tables(command) => tables::run(&command),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,10 +1,9 @@
-//! Speed measurements of the parts: environment, networks, search, self-play, tables.
+//! Speed measurements of the parts: environment, networks, search, self-play.
 
 mod env;
 mod net;
 mod search;
 mod selfplay;
-mod tables;
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +13,6 @@ pub use env::{EnvSpeed, EnvWork, env};
 pub use net::{NetSpeed, NetWork, net};
 pub use search::{SearchSpeed, SearchWork, search};
 pub use selfplay::{SelfPlaySpeed, SelfPlayWork, selfplay};
-pub use tables::{LookupSpeed, tables};
 
 /// The number of runs. Their median is reported.
 const RUNS: usize = 5;

@@ -1,4 +1,4 @@
-//! The speed of table lookups.
+//! The speed of lookups in exact tables.
 
 use std::hint::black_box;
 
@@ -21,7 +21,7 @@ pub struct LookupSpeed {
 }
 
 /// Looks up `lookups` random positions of every layer.
-pub fn tables<G: Solvable>(tables: &Tables<G>, lookups: u32, seed: u64) -> Vec<LookupSpeed> {
+pub fn speed<G: Solvable>(tables: &Tables<G>, lookups: u32, seed: u64) -> Vec<LookupSpeed> {
     tables
         .layers()
         .map(|layer| {
