@@ -23,7 +23,7 @@ use jarmo_core::games::jarmo::SHUTTLE_LIMIT;
 use jarmo_exact::tables::code;
 use jarmo_exact::tables::index::{Army, Block, LEAST_FORCE, Material, Placement, SideMaterial, army};
 use jarmo_exact::tables::lines::{Lines, each_lowering_capture, goal, is_over};
-use jarmo_exact::tables::real::actions::{after_deploys, after_move, may_pass, moves, nth_move, passed, single_move};
+use jarmo_exact::tables::real::actions::{after_deploys, after_move, may_pass, moves, nth_move, single_move};
 use jarmo_exact::tables::real::hold::{Hold, WAITING};
 use jarmo_exact::tables::real::known::{DEPENDS, Held, LOSES};
 use jarmo_exact::tables::real::layer::{HEADER, HeldLayer, Layout};
@@ -175,7 +175,7 @@ impl<'a> Work<'a> {
             flags |= flag_of(self.hold(next));
         });
         if may_pass(self.lines, placement) {
-            let same = passed(placement);
+            let same = placement.passed();
             let byte = self.table[self.layout.layer.index(&same).expect("the same force")];
             if code::proven(byte).verdict == Verdict::Loss {
                 flags |= LOSES;
@@ -336,7 +336,7 @@ impl<'a> Work<'a> {
     /// Whether the bound side, whose single action the rule forbids, holds by the pass that it must make.
     #[inline(always)]
     fn holds_by_pass(&self, placement: &Placement) -> bool {
-        single_move(self.lines, placement).is_some() && self.holds_after_pass(&passed(placement))
+        single_move(self.lines, placement).is_some() && self.holds_after_pass(&placement.passed())
     }
 
     /// Gives a placement a new byte, and makes wait what depends on it.
@@ -354,7 +354,7 @@ impl<'a> Work<'a> {
             earlier.push(*before);
         };
         before(self.lines, placement, &mut tell);
-        let same = passed(placement);
+        let same = placement.passed();
         if may_pass(self.lines, &same) {
             tell(&same);
         }
@@ -371,7 +371,7 @@ impl<'a> Work<'a> {
                 Some(taken) => undo_move(earlier, taken, &mut wake),
                 None => {
                     before(self.lines, earlier, &mut wake);
-                    wake(&passed(earlier)); // it may hold by a pass
+                    wake(&earlier.passed()); // it may hold by a pass
                 }
             }
         }

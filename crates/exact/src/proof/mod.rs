@@ -86,9 +86,7 @@ fn after_pass(game: &Jarmo, position: &JarmoPosition, last: Option<Last>) -> Opt
     let last = last.filter(|last| last.streak >= SHUTTLE_LIMIT)?;
     let legal = game.legal(position);
     let must = legal.count() == 1 && last.forbids(game, legal.nth(0));
-    let Placement { mover, own, enemy } = Placement::of(position);
-    let passed = Placement { mover: !mover, own: enemy, enemy: own };
-    must.then(|| passed.position())
+    must.then(|| Placement::of(position).passed().position())
 }
 
 /// Whether the second of two successive actions of a player takes the first one back.

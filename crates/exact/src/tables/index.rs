@@ -75,6 +75,12 @@ impl Placement {
     pub fn force(&self) -> u32 {
         Material::of(self).force()
     }
+
+    /// The same pieces with the other player to move.
+    #[inline(always)]
+    pub fn passed(&self) -> Placement {
+        Placement { mover: !self.mover, own: self.enemy, enemy: self.own }
+    }
 }
 
 /// The number of archers and marks of a player.

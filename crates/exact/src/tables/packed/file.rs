@@ -184,7 +184,7 @@ impl PackedLayer {
     #[inline]
     pub fn verdict(&self, layer: &Layer, placement: &Placement) -> Option<Verdict> {
         debug_assert_eq!(placement.mover, Player::White);
-        let turned = Placement { mover: Player::Black, own: placement.enemy, enemy: placement.own };
+        let turned = placement.passed();
         let index = layer.index(&turned)?;
         let block = layer.block_of(&Material::of(&turned))?;
         // White to move comes before Black to move.

@@ -68,12 +68,6 @@ pub fn after_deploys(placement: &Placement) -> impl Iterator<Item = Placement> +
     })
 }
 
-/// The same pieces with the other player to move.
-#[inline(always)]
-pub fn passed(placement: &Placement) -> Placement {
-    Placement { mover: !placement.mover, own: placement.enemy, enemy: placement.own }
-}
-
 /// The only action of the player to move, if it is a move.
 #[inline(always)]
 pub fn single_move(lines: &Lines, placement: &Placement) -> Option<Move> {

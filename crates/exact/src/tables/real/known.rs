@@ -1,6 +1,6 @@
 //! How what a bound side holds follows from the bytes and flags of placements.
 
-use super::actions::{Move, after_deploys, after_move, may_pass, moves, nth_move, passed};
+use super::actions::{Move, after_deploys, after_move, may_pass, moves, nth_move};
 use super::hold::Hold;
 use crate::tables::index::Placement;
 use crate::tables::lines::{Lines, is_over, score_difference};
@@ -78,7 +78,7 @@ pub trait Held {
             visit(&next);
         }
         if may_pass(self.lines(), placement) {
-            visit(&passed(placement));
+            visit(&placement.passed());
         }
     }
 }
