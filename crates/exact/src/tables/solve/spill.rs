@@ -28,7 +28,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::pages::Plan;
 use crate::ExactError;
 use crate::tables::code::Distances;
-use crate::tables::file::{HEADER, Owner, pages_path, seal_finished, unfinished_path};
+use crate::tables::file::{HEADER, Owner, long, pages_path, seal_finished, short, unfinished_path};
 use crate::tables::index::Layer;
 use crate::tables::map::allocate;
 use jarmo_core::games::Jarmo;
@@ -75,8 +75,8 @@ impl Entry {
 
     fn from_bytes(bytes: &[u8]) -> Entry {
         Entry {
-            checksum: u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")),
-            includes: u32::from_le_bytes(bytes[8..12].try_into().expect("four bytes")),
+            checksum: long(bytes, 0),
+            includes: short(bytes, 8),
             distances: Distances(u128::from_le_bytes(bytes[16..].try_into().expect("sixteen bytes"))),
         }
     }
@@ -224,9 +224,7 @@ impl Files {
     fn saved_time(&self, at: u64) -> Option<u32> {
         let mut record = [0; 16];
         read_at(&self.side, &mut record, at).ok()?;
-        let check = u64::from_le_bytes(record[8..].try_into().expect("eight bytes"));
-        let time = u32::from_le_bytes(record[..4].try_into().expect("four bytes"));
-        (check == xxh3_64(&record[..8])).then_some(time)
+        (long(&record, 8) == xxh3_64(&record[..8])).then_some(short(&record, 0))
     }
 
     /// The pages whose bytes do not match their entries.
@@ -250,11 +248,11 @@ impl Files {
         }
         let mut head = [0; COPY_HEAD];
         read_at(&self.side, &mut head, self.copy)?;
-        let count = u64::from_le_bytes(head[..8].try_into().expect("eight bytes"));
+        let count = long(&head, 0);
         let mut at = self.copy + COPY_HEAD as u64;
         let mut restored = 0;
         for item in head[8..].chunks_exact(8 + ENTRY).take(TOGETHER.min(count as usize)) {
-            let page = u64::from_le_bytes(item[..8].try_into().expect("eight bytes")) as usize;
+            let page = long(item, 0) as usize;
             let Some(&size) = self.sizes.get(page) else { break };
             let entry = Entry::from_bytes(&item[8..]);
             if pages.contains(&page) {
