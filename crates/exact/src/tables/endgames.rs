@@ -15,8 +15,8 @@ use super::real::{Holds, RealTables};
 use super::solvable::{Packed, Solvable};
 use super::verify::random_position;
 use crate::{ExactError, ExactErrorKind};
-use jarmo_core::game::{Action, Game, Proven, Verdict};
-use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition};
+use jarmo_core::game::{Action, Game, Proven};
+use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi, TammiPosition};
 use jarmo_core::known::Endgames;
 use jarmo_core::random::{Stream, below};
 
@@ -49,41 +49,43 @@ pub trait HasEndgames: Game {
 pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
 
 /// Builds tables in a folder up to a force that takes seconds.
-pub(super) fn build_quick<G: Solvable>(game: &G, folder: &Path, force: u32) -> Result<Arc<Tables<G>>, ExactError> {
+fn build_quick<G: Solvable>(game: &G, folder: &Path, force: u32) -> Result<Arc<Tables<G>>, ExactError> {
     let settings = BuildSettings { force, memory: None, save_every: Duration::MAX };
     Ok(Arc::new(build(game, folder, settings, &mut |_| {})?))
 }
 
-impl Endgames<Jarmo> for Tables {
-    fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Proven> {
+impl<G: Solvable> Endgames<G> for Tables<G> {
+    fn known(&self, game: &G, position: &G::Position) -> Option<Proven> {
         self.within_limit(game, position, self.proven(position)?)
     }
 
-    fn after(&self, game: &Jarmo, position: &JarmoPosition, action: Action) -> Proven {
-        let mover = position.to_move();
+    fn known_all(&self, game: &G, positions: &[G::Position], out: &mut Vec<Option<Proven>>) {
+        self.known_all_by(positions, out, |position, proven| self.within_limit(game, position, proven));
+    }
+
+    fn after(&self, game: &G, position: &G::Position, action: Action) -> Proven {
+        let mover = game.to_move(position);
         let next = after(game, position, action);
         if let Some(outcome) = game.outcome(&next) {
             return Proven::over(outcome.verdict(mover)).before();
         }
         let proven = self.proven(&next).expect("successors of known positions are known");
-        // Without plies: `known` left enough of them.
-        cut_off(game, &next, proven).flip().before()
+        // The limit is far enough, because `known` knows the position before.
+        let proven = game.in_game(&next, proven);
+        if game.to_move(&next) == mover { proven } else { proven.flip() }.before()
     }
 
-    fn force(&self, position: &JarmoPosition) -> u32 {
-        position.force()
+    fn force(&self, position: &G::Position) -> u32 {
+        G::force(position)
     }
 
-    fn way_forward(&self, game: &Jarmo, position: &JarmoPosition, winning: &[Action], stream: &mut Stream) -> Action {
-        Tables::way_forward(self, game, position, winning, stream)
+    fn way_forward(&self, game: &G, position: &G::Position, winning: &[Action], stream: &mut Stream) -> Action {
+        G::way_forward(self, game, position, winning, stream)
     }
 
-    fn known_all(&self, game: &Jarmo, positions: &[JarmoPosition], out: &mut Vec<Option<Proven>>) {
-        self.known_all_by(positions, out, |position, proven| self.within_limit(game, position, proven));
-    }
-
-    fn random(&self, stream: &mut Stream) -> JarmoPosition {
-        self.random_of_all(stream)
+    fn random(&self, stream: &mut Stream) -> G::Position {
+        let number = below(stream.next_u64(), self.layers().count() as u32) as usize;
+        random_position(self.layers().nth(number).expect("the number is below that of the layers"), stream)
     }
 }
 
@@ -104,36 +106,17 @@ impl<G: Solvable> Tables<G> {
         }
     }
 
-    /// A random position, of any force with the same probability.
-    pub(super) fn random_of_all(&self, stream: &mut Stream) -> G::Position {
-        let number = below(stream.next_u64(), self.layers().count() as u32) as usize;
-        random_position(self.layers().nth(number).expect("the number is below that of the layers"), stream)
-    }
-}
-
-impl Tables {
-    /// The result under the limit on the length of the game. `None` if the plies are not known and the limit
-    /// is so close that it could matter, here or after one action.
-    pub(super) fn within_limit(&self, game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Option<Proven> {
-        let decided = proven.plies.is_none() && proven.verdict != Verdict::Draw;
-        match game.plies_left(position) {
-            Some(left) if decided && left <= self.longest(position.force()) => None,
-            _ => Some(cut_off(game, position, proven)),
-        }
-    }
-}
-
-/// The result under the limit on the length of the game, if the plies are known.
-fn cut_off(game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Proven {
-    match (game.plies_left(position), proven.plies) {
-        // The loser reaches the limit, and the game is drawn.
-        (Some(left), Some(plies)) if plies > left => Proven::DRAW,
-        _ => proven,
+    /// The result under the limit on the length of the game. `None` if the limit is so close that it could matter and
+    /// how is not known, here or after one action.
+    pub(super) fn within_limit(&self, game: &G, position: &G::Position, proven: Proven) -> Option<Proven> {
+        let left = game.plies_left(position);
+        let is_far = left.is_none_or(|left| !G::is_close(self, position, proven, left));
+        is_far.then(|| game.in_game(position, proven))
     }
 }
 
 /// What is in use, by folder.
-pub(super) type Shared<T> = Mutex<HashMap<PathBuf, Weak<T>>>;
+type Shared<T> = Mutex<HashMap<PathBuf, Weak<T>>>;
 
 /// What is in use of this folder if it `fits`, otherwise what `open` makes of the folder.
 fn share<T>(
@@ -153,11 +136,7 @@ fn share<T>(
 }
 
 /// The tables of a folder, with others that use them.
-pub(super) fn open_shared<G: Solvable>(
-    game: &G,
-    folder: &Path,
-    shared: &Shared<Tables<G>>,
-) -> Result<Arc<Tables<G>>, ExactError> {
+fn open_shared<G: Solvable>(game: &G, folder: &Path, shared: &Shared<Tables<G>>) -> Result<Arc<Tables<G>>, ExactError> {
     let fits = |tables: &Tables<G>| tables.belong_to(game);
     share(shared, folder, fits, || open(game, folder))
 }
@@ -173,11 +152,14 @@ fn open<G: Solvable>(game: &G, folder: &Path) -> Result<Tables<G>, ExactError> {
     Tables::open(game, folder)
 }
 
-/// Tables in use.
-static SHARED: LazyLock<Shared<Tables>> = LazyLock::new(Shared::default);
+/// Tables of jarmo in use.
+static JARMO: LazyLock<Shared<Tables>> = LazyLock::new(Shared::default);
 
-/// Tables in use whose folder also has what each side holds under the shuttle rule.
-static SHARED_REAL: LazyLock<Shared<RealTables>> = LazyLock::new(Shared::default);
+/// Tables of tammi in use.
+static TAMMI: LazyLock<Shared<Tables<Tammi>>> = LazyLock::new(Shared::default);
+
+/// Tables of jarmo in use whose folder also has what each side holds under the shuttle rule.
+static REAL: LazyLock<Shared<RealTables>> = LazyLock::new(Shared::default);
 
 impl HasEndgames for Jarmo {
     fn force_of(&self, position: &JarmoPosition) -> Option<u32> {
@@ -186,11 +168,11 @@ impl HasEndgames for Jarmo {
 
     fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, ExactError> {
         if !Holds::exist(folder) {
-            return Ok(open_shared(self, folder, &SHARED)?);
+            return Ok(open_shared(self, folder, &JARMO)?);
         }
         let fits = |real: &RealTables| real.tables().belong_to(self);
-        Ok(share(&SHARED_REAL, folder, fits, || {
-            let tables = open_shared(self, folder, &SHARED)?;
+        Ok(share(&REAL, folder, fits, || {
+            let tables = open_shared(self, folder, &JARMO)?;
             Ok(RealTables::new(tables, Holds::open(self, folder)?))
         })?)
     }
@@ -205,6 +187,20 @@ impl HasEndgames for Jarmo {
             let number = below(stream.next_u64(), layers.len() as u32);
             random_position(&layers[number as usize], stream)
         }))
+    }
+}
+
+impl HasEndgames for Tammi {
+    fn force_of(&self, position: &TammiPosition) -> Option<u32> {
+        Some(Tammi::force(position))
+    }
+
+    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Tammi>>, ExactError> {
+        Ok(open_shared(self, folder, &TAMMI)?)
+    }
+
+    fn build_quick_endgames(&self, folder: &Path) -> Result<Option<Arc<dyn Endgames<Tammi>>>, ExactError> {
+        Ok(Some(build_quick(self, folder, 4)?))
     }
 }
 

@@ -11,8 +11,9 @@ use super::packed::PackedLayer;
 use super::solvable::{Job, Layer, LayerEvent, PliesTo, Solvable};
 use super::solve::{Layers, Pages, Progress, Solver, Spill, memory_of};
 use crate::ExactError;
-use jarmo_core::game::{Player, Proven};
+use jarmo_core::game::{Action, Game, Player, Proven, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
+use jarmo_core::random::Stream;
 
 impl Solvable for Jarmo {
     const FORCES: RangeInclusive<u32> = LEAST_FORCE..=MOST_FORCE;
@@ -41,6 +42,30 @@ impl Solvable for Jarmo {
 
     fn value_without_byte(tables: &Tables<Jarmo>, position: &JarmoPosition) -> Option<Proven> {
         tables.packed_value(position)
+    }
+
+    /// Only packed results have no plies.
+    fn is_close(tables: &Tables<Jarmo>, position: &JarmoPosition, proven: Proven, left: u32) -> bool {
+        let decided = proven.plies.is_none() && proven.verdict != Verdict::Draw;
+        decided && left <= tables.longest(position.force())
+    }
+
+    /// A loser who reaches the limit has a draw.
+    fn in_game(&self, position: &JarmoPosition, proven: Proven) -> Proven {
+        match (self.plies_left(position), proven.plies) {
+            (Some(left), Some(plies)) if plies > left => Proven::DRAW,
+            _ => proven,
+        }
+    }
+
+    fn way_forward(
+        tables: &Tables<Jarmo>,
+        game: &Jarmo,
+        position: &JarmoPosition,
+        winning: &[Action],
+        stream: &mut Stream,
+    ) -> Action {
+        tables.way_forward(game, position, winning, stream)
     }
 
     /// The tables ignore the shuttle rule.

@@ -9,7 +9,8 @@ use super::file::{Bytes, Owner};
 use super::lookup::Tables;
 use super::stats::LayerStats;
 use crate::ExactError;
-use jarmo_core::game::{Game, Player, Proven};
+use jarmo_core::game::{Action, Game, Player, Proven};
+use jarmo_core::random::Stream;
 
 /// A game whose positions with little left on the board can be solved.
 ///
@@ -57,6 +58,22 @@ pub trait Solvable: Game {
     fn value_before(_position: &Self::Position, _next: &Self::Position, after: Proven) -> Proven {
         after.flip().before()
     }
+
+    /// Whether the limit on the length of the game, this many plies away, can change a value of the tables in a way that
+    /// is not known, here or after one action.
+    fn is_close(tables: &Tables<Self>, position: &Self::Position, proven: Proven, left: u32) -> bool;
+
+    /// The value in a game with a limit on its length that is not close.
+    fn in_game(&self, position: &Self::Position, proven: Proven) -> Proven;
+
+    /// Which of the actions that keep a win to take if its plies to the end are not known, so that it comes closer.
+    fn way_forward(
+        tables: &Tables<Self>,
+        game: &Self,
+        position: &Self::Position,
+        winning: &[Action],
+        stream: &mut Stream,
+    ) -> Action;
 
     /// The same position without the history that tables must ignore for a game to end as they say. Other history
     /// stays.

@@ -9,7 +9,6 @@
 //!
 //! A position in the middle of a capture has no byte. Its value is the best of those after the capture.
 
-mod endgames;
 mod index;
 mod solve;
 
@@ -19,11 +18,12 @@ pub(super) use index::FORCES;
 pub use index::TammiLayer;
 
 use super::file::{Bytes, write_finished};
-use super::lookup::Tables;
+use super::lookup::{Tables, after};
 use super::solvable::{Job, Layer, LayerEvent, NeverPacked, PliesTo, Solvable};
 use crate::ExactError;
-use jarmo_core::game::{Proven, Verdict};
+use jarmo_core::game::{Action, Proven, Verdict};
 use jarmo_core::games::{Tammi, TammiPosition};
+use jarmo_core::random::Stream;
 
 /// Memory for everything but the layer: mostly the updates of a batch.
 const BESIDES: u64 = 512 << 20;
@@ -74,6 +74,30 @@ impl Solvable for Tammi {
         let own = if position.to_move() == next.to_move() { after.verdict } else { after.verdict.flip() };
         let captured = next.jumper().is_some() || Tammi::force(next) < Tammi::force(position);
         if captured { by_capture(own) } else { after.flip().before() }
+    }
+
+    fn is_close(tables: &Tables<Tammi>, position: &TammiPosition, _: Proven, left: u32) -> bool {
+        left <= tables.plies_up_to(Tammi::force(position))
+    }
+
+    /// The value without the plies to the next capture, which do not count to the end.
+    fn in_game(&self, _: &TammiPosition, proven: Proven) -> Proven {
+        if proven.is_over() { proven } else { Proven { plies: None, ..proven } }
+    }
+
+    /// The way of the fewest plies to the next capture or the end.
+    fn way_forward(
+        tables: &Tables<Tammi>,
+        game: &Tammi,
+        position: &TammiPosition,
+        winning: &[Action],
+        _: &mut Stream,
+    ) -> Action {
+        let plies = |action: &&Action| {
+            let next = after(game, position, **action);
+            tables.proven(&next).map(|after| Tammi::value_before(position, &next, after).plies)
+        };
+        *winning.iter().min_by_key(plies).expect("an action keeps the win")
     }
 
     fn prepare(&self) -> Result<(), ExactError> {
