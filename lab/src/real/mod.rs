@@ -9,7 +9,7 @@ mod unfinished;
 use std::path::Path;
 use std::time::Instant;
 
-use self::solve::{Solver, Stage};
+use self::solve::Solver;
 use self::unfinished::Unfinished;
 use jarmo_core::game::{Player, Verdict};
 use jarmo_core::games::Jarmo;
@@ -64,7 +64,7 @@ pub fn build(
                 layout: &layout,
                 table: tables.bytes(force).expect("all forces have tables or files"),
             };
-            solver.solve(&mut file, &mut |stage| tell(progress(force, stage)));
+            solver.solve(&mut file, tell);
             file.finish(&finished_path(folder, bound, force))?;
             let (placements, took) = (layout.size, began.elapsed().as_secs_f64());
             tell(TableProgress::Done(force, format!("{placements} bare positions in {took:.1} s")));
@@ -75,20 +75,6 @@ pub fn build(
         }
     }
     Ok(())
-}
-
-/// The message for a stage of the work on a force.
-fn progress(force: u32, stage: Stage) -> TableProgress {
-    let percent = |done: f64| format!("{:.0} %", 100.0 * done);
-    let what = match stage {
-        Stage::Filled(done) => format!("{} filled", percent(done)),
-        Stage::Counted(done) => format!("{} counted", percent(done)),
-        Stage::Round(round, done, lowered) => format!("round {round}, {}, {lowered} lowered", percent(done)),
-    };
-    match stage {
-        Stage::Round(_, 1.0, _) => TableProgress::Done(force, what),
-        _ => TableProgress::Working(force, what),
-    }
 }
 
 /// Placements with a bound side to move, by the result of the table and by how far the side holds them: not, if

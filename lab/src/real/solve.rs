@@ -20,6 +20,7 @@ use super::unfinished::Unfinished;
 use jarmo_core::game::{Player, Verdict};
 use jarmo_core::games::board::CIRCLES;
 use jarmo_core::games::jarmo::SHUTTLE_LIMIT;
+use jarmo_exact::tables::TableProgress;
 use jarmo_exact::tables::code;
 use jarmo_exact::tables::index::{Army, Block, LEAST_FORCE, Material, Placement, SideMaterial, army};
 use jarmo_exact::tables::lines::{Lines, each_lowering_capture, goal, is_over};
@@ -27,17 +28,6 @@ use jarmo_exact::tables::real::actions::{after_deploys, after_move, may_pass, mo
 use jarmo_exact::tables::real::hold::{Hold, WAITING};
 use jarmo_exact::tables::real::known::{DEPENDS, Held, LOSES};
 use jarmo_exact::tables::real::layer::{HEADER, HeldLayer, Layout};
-
-/// How far the work on a force is.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Stage {
-    /// This share of the placements has first bytes.
-    Filled(f64),
-    /// The holding actions of this share are counted.
-    Counted(f64),
-    /// Rounds so far, the share of this one that is done, and the bytes that were lowered in it.
-    Round(u32, f64, u64),
-}
 
 const FILL: u32 = 0;
 const COUNT: u32 = 1;
@@ -56,11 +46,12 @@ pub(super) struct Solver<'a> {
 
 impl Solver<'_> {
     /// Brings the file to its final bytes.
-    pub(super) fn solve(&self, file: &mut Unfinished, tell: &mut dyn FnMut(Stage)) {
-        let blocks = self.layout.layer.blocks();
+    pub(super) fn solve(&self, file: &mut Unfinished, tell: &mut dyn FnMut(TableProgress)) {
+        let layer = &self.layout.layer;
+        let (force, blocks) = (layer.force(), layer.blocks());
         let share = |number: usize| {
-            let block = &blocks[number];
-            (block.start + block.size()) as f64 / self.layout.layer.size() as f64
+            let block: &Block = &blocks[number];
+            format!("{:.0} %", 100.0 * (block.start + block.size()) as f64 / layer.size() as f64)
         };
         let resumed = file.stage().0 == ROUNDS;
         for stage in [FILL, COUNT] {
@@ -69,15 +60,15 @@ impl Solver<'_> {
             }
             for number in file.stage().1 as usize..blocks.len() {
                 let work = Work::of(self, &mut file.map);
-                match stage {
-                    FILL => work.fill(number),
-                    _ => work.count(number),
-                }
+                let what = if stage == FILL {
+                    work.fill(number);
+                    "filled"
+                } else {
+                    work.count(number);
+                    "counted"
+                };
                 file.note(stage, number as u32 + 1);
-                tell(match stage {
-                    FILL => Stage::Filled(share(number)),
-                    _ => Stage::Counted(share(number)),
-                });
+                tell(TableProgress::Working(force, format!("{} {what}", share(number))));
             }
             file.note(stage + 1, 0);
         }
@@ -93,7 +84,9 @@ impl Solver<'_> {
                 let (waiting, lower) = work.round(number);
                 waited += waiting;
                 lowered += lower;
-                tell(Stage::Round(round, share(number), lowered));
+                let what = format!("round {round}, {}, {lowered} lowered", share(number));
+                let is_last = number + 1 == blocks.len();
+                tell(if is_last { TableProgress::Done(force, what) } else { TableProgress::Working(force, what) });
             }
             if waited == 0 {
                 break;
