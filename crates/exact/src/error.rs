@@ -70,11 +70,6 @@ impl ExactError {
     pub fn io(path: &Path) -> impl FnOnce(io::Error) -> ExactError {
         move |error| ExactError::new(error).at(path)
     }
-
-    /// Another process writes to this folder.
-    pub fn busy(folder: &Path) -> ExactError {
-        ExactError::new("another process is building tables in this folder").at(folder)
-    }
 }
 
 impl From<io::Error> for ExactError {

@@ -18,8 +18,7 @@ use jarmo_exact::tables::index::LEAST_FORCE;
 use jarmo_exact::tables::lines::Lines;
 use jarmo_exact::tables::real::hold::{Hold, MOST_MOVES};
 use jarmo_exact::tables::real::layer::{HeldLayer, Layout, finished_path};
-use jarmo_exact::tables::{Holds, Owner, TableProgress, Tables, code};
-use jarmo_host::files::lock_folder;
+use jarmo_exact::tables::{Holds, Owner, TableProgress, Tables, code, lock};
 
 /// Finds what a side holds, up to a force, in `folder`. Finished forces there are kept, an unfinished one is continued.
 pub fn build(
@@ -45,8 +44,7 @@ pub fn build(
         )));
     }
     let owner = Owner::of(game);
-    std::fs::create_dir_all(folder).map_err(ExactError::io(folder))?;
-    let _lock = lock_folder(folder).map_err(ExactError::io(folder))?.ok_or_else(|| ExactError::busy(folder))?;
+    let _lock = lock(folder)?;
     let mut lower = Vec::new();
     for force in LEAST_FORCE..=force {
         let kept = exists(force);

@@ -5,11 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::file::{Bytes, Owner, open_finished, unfinished_path};
+use super::file::{Bytes, Owner, lock, open_finished, unfinished_path};
 use super::lookup::Tables;
 use super::solvable::{Job, Layer, LayerEvent, Solvable};
 use crate::{ExactError, ExactErrorKind};
-use jarmo_host::files::lock_folder;
 
 /// Settings of a build.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +75,7 @@ pub fn build<G: Solvable>(
     let memory = check_room::<G>(folder, &missing, settings.memory)?;
     let _lock = match missing.is_empty() {
         true => None,
-        false => Some(lock_folder(folder).map_err(ExactError::io(folder))?.ok_or_else(|| ExactError::busy(folder))?),
+        false => Some(lock(folder)?),
     };
 
     let mut clock = TimeLeft::new(missing.iter().map(|&force| G::layer(force).size()));

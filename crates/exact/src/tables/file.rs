@@ -21,7 +21,7 @@
 //! computed in parallel. A file gets its name when it is complete; before, it is part of an unfinished
 //! layer (see `solve/spill.rs`).
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ use super::code;
 use super::map::map;
 use super::solvable::{Layer, Solvable};
 use crate::ExactError;
-use jarmo_host::files::{self, rename};
+use jarmo_host::files::{self, FolderLock, lock_folder, rename};
 
 /// Goes up when the index, the bytes or the header change, so that older files cannot be used.
 pub(super) const FORMAT_VERSION: u32 = 1;
@@ -113,6 +113,13 @@ impl Bytes {
             Bytes::Mapped(map) => short(map, 32),
         }
     }
+}
+
+/// Locks a folder in which this process builds tables; makes it if it is not there.
+pub fn lock(folder: &Path) -> Result<FolderLock, ExactError> {
+    fs::create_dir_all(folder).map_err(ExactError::io(folder))?;
+    let lock = lock_folder(folder).map_err(ExactError::io(folder))?;
+    lock.ok_or_else(|| ExactError::new("another process is building tables in this folder").at(folder))
 }
 
 /// The file of a finished layer.

@@ -27,7 +27,7 @@ mod verify;
 
 pub use build::{BuildSettings, TableProgress, build, memory_needed};
 pub use endgames::{HasEndgames, RandomEndgames};
-pub use file::{Owner, checksum};
+pub use file::{Owner, checksum, lock};
 pub use jarmo_core::known::Endgames;
 pub use lookup::{ActionValue, Tables};
 pub use map::allocate;

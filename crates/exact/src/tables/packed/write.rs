@@ -15,7 +15,7 @@ use super::file::{Head, Matrix, PackedLayer, head_bytes, head_size, number, pack
 use super::{BLOCK, DRAWN, row_length};
 use crate::tables::TableProgress;
 use crate::tables::code;
-use crate::tables::file::{HEADER, Owner, checksum_of, finished_path, open_finished};
+use crate::tables::file::{HEADER, Owner, checksum_of, finished_path, lock, open_finished};
 use crate::tables::index::{Army, Block, LEAST_FORCE, Layer, MOST_FORCE, army, row};
 use crate::tables::lines::goal;
 use crate::tables::solvable::Packed;
@@ -25,7 +25,7 @@ use crate::{ExactError, ExactErrorKind};
 use jarmo_core::game::Player;
 use jarmo_core::games::Jarmo;
 use jarmo_core::games::board::CIRCLES;
-use jarmo_host::files::{lock_folder, rename, write_whole_by};
+use jarmo_host::files::{rename, write_whole_by};
 
 /// Writes the packed results of the tables in `from` to the folder `to`, and whole tables up to the force
 /// `distances`. Sound files of the same tables that exist there already are kept.
@@ -37,8 +37,7 @@ pub fn pack(
     tell: &mut dyn FnMut(TableProgress),
 ) -> Result<(), ExactError> {
     let owner = Owner::of(game);
-    fs::create_dir_all(to).map_err(ExactError::io(to))?;
-    let _lock = lock_folder(to).map_err(ExactError::io(to))?.ok_or_else(|| ExactError::busy(to))?;
+    let _lock = lock(to)?;
     let highest = (LEAST_FORCE..=MOST_FORCE).rev().find(|&force| finished_path::<Jarmo>(from, force).exists());
     for force in LEAST_FORCE..=highest.unwrap_or(LEAST_FORCE) {
         let began = Instant::now();

@@ -80,14 +80,9 @@ impl Layout {
         self.starts[number] + within
     }
 
-    /// The bytes of the two-bit flags.
-    pub fn flag_bytes(&self) -> usize {
-        self.size.div_ceil(4)
-    }
-
     /// The bytes of the file.
     pub fn file_size(&self) -> usize {
-        HEADER + self.size + self.flag_bytes()
+        HEADER + self.size + self.size.div_ceil(4)
     }
 }
 
