@@ -351,15 +351,14 @@ impl Histories {
             .fold(nothing, |mut checks, (position, byte)| {
                 let pasts = Player::BOTH.map(|player| self.past(&position, player));
                 let counts = position.force() == force && !pasts.contains(&PASSED);
-                let known = holds.value(&self.game, &position).filter(|_| counts);
-                if let Some(known) = known {
-                    for (player, held) in Player::BOTH.into_iter().zip([known.white_holds, known.black_holds]) {
+                if counts && self.game.outcome(&position).is_none() {
+                    for player in Player::BOTH {
                         let for_mover = result_of(byte).verdict;
                         let lost = match position.to_move() == player {
                             true => for_mover == Verdict::Loss,
                             false => for_mover == Verdict::Win,
                         };
-                        let held = held.expect("a file of this force");
+                        let held = holds.holds(&position, player).expect("a file of this force");
                         let [fresh, all] = &mut checks[player.index()];
                         *all = all.add(lost, held);
                         if pasts == [NO_PAST; 2] {

@@ -34,13 +34,12 @@ fn a_draw_that_only_a_shuttle_holds_is_not_held() {
     let value = |text: &str| {
         let position = game.parse_position(text).unwrap();
         let verdict = tables.proven(&position).unwrap().verdict;
-        (verdict, holds.value(&game, &position).unwrap())
+        (verdict, Player::BOTH.map(|player| holds.holds(&position, player)))
     };
     // White wins in 13: Black has to stop going back and forth.
     let (verdict, known) = value("1w3/1b3/5/b4/w4 w - - 0");
     assert_eq!(verdict, Verdict::Draw);
-    assert_eq!(known.white_holds, Some(true));
-    assert_eq!(known.black_holds, Some(false));
+    assert_eq!(known, [Some(true), Some(false)]);
     let counts = |bound, force| real::counts(&holds, &tables, bound, force).unwrap();
     let white = counts(Player::White, 4);
     assert_eq!(white.drawn.iter().sum::<u64>(), 28_720);
@@ -59,8 +58,7 @@ fn a_pass_that_the_other_side_answers_by_passing_ends_the_game() {
     // move is forbidden.
     for text in ["1w3/5/w4/b4/1wb2 w D2-B1*4 pass 0", "1w3/5/w4/b4/1wb2 b D2-B1*4 C3-A2*4 0"] {
         let position = game.parse_position(text).unwrap();
-        let value = holds.value(&game, &position).unwrap();
-        assert_eq!(value.black_holds, Some(false), "{text}");
+        assert_eq!(holds.holds(&position, Player::Black), Some(false), "{text}");
     }
 }
 

@@ -127,16 +127,13 @@ fn run_show(game: &Jarmo, args: &ShowArgs) -> CommandResult {
     writeln!(out, "{}", describe(game, &holds, &start))?;
     if args.plies > 0 {
         let openings = Line::at(start).longer(game, args.plies);
+        let mut drawn = 0;
         for opening in &openings {
             let text = opening.move_texts(game).join(" ");
             let value = describe(game, &holds, &opening.position);
             writeln!(out, "  {text}  {value}")?;
+            drawn += u32::from(value == DRAWN);
         }
-        let drawn = |opening: &&Line<JarmoPosition>| {
-            let value = holds.value(game, &opening.position);
-            value.is_some_and(|value| value.is_drawn())
-        };
-        let drawn = openings.iter().filter(drawn).count();
         let (all, plies) = (openings.len(), args.plies);
         let unit = if plies == 1 { "ply" } else { "plies" };
         writeln!(out, "{drawn} of {all} openings of {plies} {unit} are proven drawn")?;
@@ -144,19 +141,22 @@ fn run_show(game: &Jarmo, args: &ShowArgs) -> CommandResult {
     Ok(())
 }
 
+/// What is proven of a position that neither side loses.
+const DRAWN: &str = "drawn";
+
 /// What is proven of a position.
 fn describe(game: &Jarmo, holds: &Holds, position: &JarmoPosition) -> &'static str {
-    let Some(value) = holds.value(game, position) else {
+    if game.outcome(position).is_some() {
         return "over";
-    };
-    match (value.white_holds, value.black_holds) {
-        (None, None) => "no files of this force",
-        (Some(true), Some(true)) => "drawn",
-        (Some(true), Some(false)) => "white does not lose",
-        (Some(true), None) => "white does not lose; no file of black",
-        (Some(false), Some(true)) => "black does not lose",
-        (None, Some(true)) => "black does not lose; no file of white",
-        (Some(false), _) | (_, Some(false)) => "open",
+    }
+    match Player::BOTH.map(|player| holds.holds(position, player)) {
+        [None, None] => "no files of this force",
+        [Some(true), Some(true)] => DRAWN,
+        [Some(true), Some(false)] => "white does not lose",
+        [Some(true), None] => "white does not lose; no file of black",
+        [Some(false), Some(true)] => "black does not lose",
+        [None, Some(true)] => "black does not lose; no file of white",
+        [Some(false), _] | [_, Some(false)] => "open",
     }
 }
 

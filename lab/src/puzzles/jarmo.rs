@@ -77,10 +77,10 @@ impl Solved {
         for &action in line {
             let own = position.to_move() == player;
             game.play(&mut position, action);
-            let Some(value) = holds.value(game, &position).filter(|_| own) else {
+            if !own || game.outcome(&position).is_some() {
                 continue;
-            };
-            match [value.white_holds, value.black_holds][player.index()] {
+            }
+            match holds.holds(&position, player) {
                 Some(true) => {}
                 Some(false) => return Some(false),
                 None => known = None,

@@ -32,7 +32,7 @@ pub use jarmo_core::known::Endgames;
 pub use lookup::{ActionValue, Tables};
 pub use map::allocate;
 pub use packed::pack;
-pub use real::{Holds, RealValue};
+pub use real::Holds;
 pub use solvable::{Job, Layer, LayerEvent, NeverPacked, Packed, PliesTo, Solvable};
 pub use stats::{LayerStats, SideStats};
 pub use tammi::TammiLayer;

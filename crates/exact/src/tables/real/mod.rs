@@ -23,7 +23,7 @@ use super::file::Owner;
 use super::index::{LEAST_FORCE, MOST_FORCE, Placement};
 use super::lines::Lines;
 use crate::ExactError;
-use jarmo_core::game::{Game, Player};
+use jarmo_core::game::Player;
 use jarmo_core::games::board::{Board, BoardAction};
 use jarmo_core::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use jarmo_core::games::{Jarmo, JarmoPosition};
@@ -34,22 +34,6 @@ pub(super) use self::endgames::RealTables;
 fn highest(folder: &Path, bound: Player) -> Option<u32> {
     let exists = |&force: &u32| finished_path(folder, bound, force).exists();
     (LEAST_FORCE..=MOST_FORCE).rev().find(exists)
-}
-
-/// What is known of a position of the game as it is played.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RealValue {
-    /// Whether White is proven not to lose, if White's files are there.
-    pub white_holds: Option<bool>,
-    /// Whether Black is proven not to lose, if Black's files are there.
-    pub black_holds: Option<bool>,
-}
-
-impl RealValue {
-    /// Whether both sides hold.
-    pub fn is_drawn(self) -> bool {
-        self.white_holds == Some(true) && self.black_holds == Some(true)
-    }
 }
 
 /// The placements that each side holds, as far as there are files.
@@ -101,18 +85,9 @@ impl Holds {
         count.checked_sub(1).map(|last| LEAST_FORCE + last)
     }
 
-    /// What is known of a position, with both players' last moves and streaks. The limit on the length of a game
-    /// does not count. `None` where the game is over.
-    pub fn value(&self, game: &Jarmo, position: &JarmoPosition) -> Option<RealValue> {
-        let over = game.outcome(position).is_some();
-        (!over).then(|| RealValue {
-            white_holds: self.holds(position, Player::White),
-            black_holds: self.holds(position, Player::Black),
-        })
-    }
-
-    /// Whether a side is proven not to lose a position that is not over; `None` without a file.
-    fn holds(&self, position: &JarmoPosition, bound: Player) -> Option<bool> {
+    /// Whether a side is proven not to lose a position that is not over, with both players' last moves and streaks; `None`
+    /// without a file. The limit on the length of a game does not count.
+    pub fn holds(&self, position: &JarmoPosition, bound: Player) -> Option<bool> {
         let placement = Placement::of(position);
         let side = &self.sides[bound.index()];
         if self.force(bound)? < position.force() {
