@@ -14,10 +14,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::array::shaped;
-use crate::game::{AnyGame, GameArgument, Rules, own};
+use crate::game::{AnyGame, GameArgument, Rules};
 use crate::network::{self, Tensors};
 use crate::number;
-use crate::position::{AnyPosition, Position, open_positions_of};
+use crate::position::{Position, open_positions_of};
 use crate::threads::{self, interruptible};
 
 /// Fewer positions than this per thread are not worth another one for agents without search.
@@ -42,7 +42,7 @@ pub trait AnyAgent: Send {
     fn tensors(&self) -> Result<Tensors, String>;
     fn judge(
         &mut self,
-        positions: &[&dyn AnyPosition],
+        positions: &[&Position],
         question: &Question,
         stop: &AtomicBool,
     ) -> Result<Vec<Judgement>, String>;
@@ -86,11 +86,11 @@ impl<G: CatalogGame> AnyAgent for Agents<G> {
 
     fn judge(
         &mut self,
-        positions: &[&dyn AnyPosition],
+        positions: &[&Position],
         question: &Question,
         stop: &AtomicBool,
     ) -> Result<Vec<Judgement>, String> {
-        let positions = own::<G>(positions);
+        let positions: Vec<G::Position> = positions.iter().map(|one| one.own::<G>()).collect();
         let shares = question.threads.min(positions.len() / MIN_PER_THREAD).max(1);
         self.provide(shares)?;
         let share = positions.len().div_ceil(shares).max(1);
@@ -172,7 +172,7 @@ impl Agent {
         question: &Question,
         py: Python<'_>,
     ) -> PyResult<Vec<Judgement>> {
-        let open: Vec<&dyn AnyPosition> = positions.iter().map(|one| &*one.get().at).collect();
+        let open: Vec<&Position> = positions.iter().map(Bound::get).collect();
         let stop = AtomicBool::new(false);
         let judged = interruptible(py, &stop, || {
             let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);

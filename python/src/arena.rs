@@ -170,8 +170,7 @@ pub(crate) fn arena(
         threads: threads::count(threads),
     };
     let stop = AtomicBool::new(false);
-    let played =
-        with_functions(py, &game.0, &functions, &stop, |remote| game.0.clone().arena(&settings, remote, &stop))?;
+    let played = with_functions(py, &functions, &stop, |remote| game.0.clone().arena(&settings, remote, &stop))?;
     let ArenaText { json, text, svg } = played.map_err(PyValueError::new_err)?;
     Ok((json, text, svg))
 }

@@ -81,7 +81,7 @@ pub(crate) fn exam(
     let functions: Vec<_> = functions.map(|function| function.bind(py).clone()).collect();
     let (name, is_function) = (agent.name(py), !functions.is_empty());
     let stop = AtomicBool::new(false);
-    let taken = with_functions(py, &game.0, &functions, &stop, |remote| {
+    let taken = with_functions(py, &functions, &stop, |remote| {
         let remote = is_function.then_some(remote);
         let game = game.0.clone();
         game.exam(&name, remote, file.as_deref(), nodes, seed)

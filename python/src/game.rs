@@ -1,13 +1,15 @@
 //! `jarmo.Game`, and the trait object behind it: everything that Python does with a game, whichever it is.
 
-use std::any::Any;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use jarmo_core::encode::Mirror;
 use jarmo_core::game::{Action, Player};
+use jarmo_core::net::Provenance;
 use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings};
+use jarmo_selfplay::bench::{self, EnvSpeed, EnvWork};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -21,7 +23,7 @@ use crate::exam::{self, ExamCounts};
 use crate::network::{self, Tensors};
 use crate::number;
 use crate::players::RemotePlayers;
-use crate::position::{AnyPosition, At, Position, positions_of};
+use crate::position::{Position, positions_of};
 use crate::samples::{self, AnySelfPlay, SelfPlayArguments};
 use crate::search::{self, SearchPlan, Searched};
 use crate::tables::{self, AnyTables};
@@ -75,34 +77,29 @@ pub trait AnyGame: Send + Sync {
     fn facts(&self) -> &Facts;
     /// The same rules with another limit on the length of a game, 0 for none.
     fn limited(&self, max_plies: u32) -> Arc<dyn AnyGame>;
-    fn start(self: Arc<Self>) -> Box<dyn AnyPosition>;
-    fn parse(self: Arc<Self>, text: &str) -> Result<Box<dyn AnyPosition>, String>;
+    fn start(self: Arc<Self>) -> Position;
+    fn parse(self: Arc<Self>, text: &str) -> Result<Position, String>;
     fn env(self: Arc<Self>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>>;
     fn agent(self: Arc<Self>, spec: &str) -> Result<Box<dyn AnyAgent>, String>;
-    fn search(&self, positions: &[&dyn AnyPosition], plan: &SearchPlan, asks: Remote) -> Searched;
+    fn search(&self, positions: &[&Position], plan: &SearchPlan, asks: Remote) -> Searched;
     fn self_play(self: Arc<Self>, settings: &SelfPlayArguments, asks: Remote) -> Result<Box<dyn AnySelfPlay>, String>;
     fn arena(
         self: Arc<Self>,
         settings: &ArenaSettings,
         remote: RemotePlayers,
-        stop: &std::sync::atomic::AtomicBool,
+        stop: &AtomicBool,
     ) -> Result<ArenaText, String>;
-    fn tables(self: Arc<Self>, folder: &std::path::Path) -> Result<Box<dyn AnyTables>, String>;
+    fn tables(self: Arc<Self>, folder: &Path) -> Result<Box<dyn AnyTables>, String>;
     fn exam(
         self: Arc<Self>,
         player: &str,
         remote: Option<RemotePlayers>,
-        file: Option<&std::path::Path>,
+        file: Option<&Path>,
         nodes: Option<u64>,
         seed: u64,
     ) -> Result<ExamCounts, String>;
-    fn save_network(
-        &self,
-        path: &std::path::Path,
-        tensors: Tensors,
-        provenance: jarmo_core::net::Provenance,
-    ) -> Result<(), String>;
-    fn bench(&self, work: jarmo_selfplay::bench::EnvWork) -> jarmo_selfplay::bench::EnvSpeed;
+    fn save_network(&self, path: &Path, tensors: Tensors, provenance: Provenance) -> Result<(), String>;
+    fn bench(&self, work: EnvWork) -> EnvSpeed;
     fn plane_names(&self) -> Vec<String>;
     /// The text of every action for the player who begins.
     fn action_names(&self) -> Vec<String>;
@@ -110,10 +107,10 @@ pub trait AnyGame: Send + Sync {
     fn yardstick(
         self: Arc<Self>,
         settings: YardstickSettings,
-        tables: Option<&std::path::Path>,
+        tables: Option<&Path>,
     ) -> Result<Box<dyn AnyYardstick>, String>;
     fn verify(&self, row: &Row) -> Result<(), String>;
-    fn questions(self: Arc<Self>, file: Option<&std::path::Path>) -> Result<Questions, String>;
+    fn questions(self: Arc<Self>, file: Option<&Path>) -> Result<Questions, String>;
 }
 
 impl<G: CatalogGame> AnyGame for Rules<G> {
@@ -126,15 +123,13 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         erase(game, self.facts.quiet_limit)
     }
 
-    fn start(self: Arc<Self>) -> Box<dyn AnyPosition> {
-        let position = self.game.start();
-        Box::new(At { rules: self, position })
+    fn start(self: Arc<Self>) -> Position {
+        Position::new(&self, self.game.start())
     }
 
-    fn parse(self: Arc<Self>, text: &str) -> Result<Box<dyn AnyPosition>, String> {
+    fn parse(self: Arc<Self>, text: &str) -> Result<Position, String> {
         let parsed = self.game.parse_position(text);
-        let position = parsed.map_err(|error| error.to_string())?;
-        Ok(Box::new(At { rules: self, position }))
+        Ok(Position::new(&self, parsed.map_err(|error| error.to_string())?))
     }
 
     fn env(self: Arc<Self>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>> {
@@ -145,8 +140,9 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         agent::build(self, spec)
     }
 
-    fn search(&self, positions: &[&dyn AnyPosition], plan: &SearchPlan, asks: Remote) -> Searched {
-        search::run(&self.game, &own::<G>(positions), plan, asks)
+    fn search(&self, positions: &[&Position], plan: &SearchPlan, asks: Remote) -> Searched {
+        let positions: Vec<G::Position> = positions.iter().map(|one| one.own::<G>()).collect();
+        search::run(&self.game, &positions, plan, asks)
     }
 
     fn self_play(self: Arc<Self>, settings: &SelfPlayArguments, asks: Remote) -> Result<Box<dyn AnySelfPlay>, String> {
@@ -157,12 +153,12 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         self: Arc<Self>,
         settings: &ArenaSettings,
         remote: RemotePlayers,
-        stop: &std::sync::atomic::AtomicBool,
+        stop: &AtomicBool,
     ) -> Result<ArenaText, String> {
         arena::play(&self, settings, remote, stop)
     }
 
-    fn tables(self: Arc<Self>, folder: &std::path::Path) -> Result<Box<dyn AnyTables>, String> {
+    fn tables(self: Arc<Self>, folder: &Path) -> Result<Box<dyn AnyTables>, String> {
         tables::open(self, folder)
     }
 
@@ -170,24 +166,19 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         self: Arc<Self>,
         player: &str,
         remote: Option<RemotePlayers>,
-        file: Option<&std::path::Path>,
+        file: Option<&Path>,
         nodes: Option<u64>,
         seed: u64,
     ) -> Result<ExamCounts, String> {
         exam::take(&self, player, remote, file, nodes, seed)
     }
 
-    fn save_network(
-        &self,
-        path: &std::path::Path,
-        tensors: Tensors,
-        provenance: jarmo_core::net::Provenance,
-    ) -> Result<(), String> {
+    fn save_network(&self, path: &Path, tensors: Tensors, provenance: Provenance) -> Result<(), String> {
         network::save(&self.game, path, tensors, provenance)
     }
 
-    fn bench(&self, work: jarmo_selfplay::bench::EnvWork) -> jarmo_selfplay::bench::EnvSpeed {
-        jarmo_selfplay::bench::env(self.game.clone(), work)
+    fn bench(&self, work: EnvWork) -> EnvSpeed {
+        bench::env(self.game.clone(), work)
     }
 
     fn plane_names(&self) -> Vec<String> {
@@ -207,7 +198,7 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
     fn yardstick(
         self: Arc<Self>,
         settings: YardstickSettings,
-        tables: Option<&std::path::Path>,
+        tables: Option<&Path>,
     ) -> Result<Box<dyn AnyYardstick>, String> {
         yardstick::build(self, settings, tables)
     }
@@ -217,22 +208,9 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         marked.map(drop).map_err(|error| error.to_string())
     }
 
-    fn questions(self: Arc<Self>, file: Option<&std::path::Path>) -> Result<Questions, String> {
+    fn questions(self: Arc<Self>, file: Option<&Path>) -> Result<Questions, String> {
         yardstick::questions(&self, file)
     }
-}
-
-/// The positions of a game.
-///
-/// # Panics
-/// Panics if one belongs to another game.
-pub(crate) fn own<G: CatalogGame>(positions: &[&dyn AnyPosition]) -> Vec<G::Position> {
-    let own = |position: &&dyn AnyPosition| {
-        let any: &dyn Any = position.as_any();
-        let own: &At<G> = any.downcast_ref().expect("a position of this game");
-        own.position
-    };
-    positions.iter().map(own).collect()
 }
 
 struct Erase(GameSettings);
@@ -397,13 +375,12 @@ impl PyGame {
     /// The position a game starts from.
     #[getter]
     fn start(&self) -> Position {
-        Position::new(self.0.clone(), self.0.clone().start())
+        self.0.clone().start()
     }
 
     /// Reads a position from its text; the error names the field that is wrong.
     fn position(&self, text: &str) -> PyResult<Position> {
-        let parsed = self.0.clone().parse(text).map_err(PyValueError::new_err)?;
-        Ok(Position::new(self.0.clone(), parsed))
+        self.0.clone().parse(text).map_err(PyValueError::new_err)
     }
 
     /// The features of ``N`` positions, ``[N, planes, rows, columns]``, 0 or 1: as the player to move sees them, or as

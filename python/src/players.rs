@@ -13,30 +13,17 @@ use pyo3::prelude::*;
 
 use crate::array::integers;
 use crate::ask::serve;
-use crate::game::{AnyGame, Rules};
-use crate::position::{AnyPosition, At, Position};
-
-/// A position of this game.
-pub(crate) fn boxed<G: CatalogGame>(rules: &Arc<Rules<G>>, position: G::Position) -> Box<dyn AnyPosition> {
-    let rules = rules.clone();
-    Box::new(At { rules, position })
-}
+use crate::game::Rules;
+use crate::position::Position;
 
 /// Calls a function with positions and checks its actions. Errors name the argument that the function was.
-pub(crate) fn ask(
-    function: &Bound<'_, PyAny>,
-    argument: &str,
-    game: Arc<dyn AnyGame>,
-    positions: Vec<Box<dyn AnyPosition>>,
-) -> PyResult<Vec<Action>> {
-    let given = positions.iter();
-    let given = given.map(|at| Position::new(game.clone(), at.copy()));
-    let given: Vec<Position> = given.collect();
+pub(crate) fn ask(function: &Bound<'_, PyAny>, argument: &str, positions: &[Position]) -> PyResult<Vec<Action>> {
+    let given: Vec<Position> = positions.iter().map(|one| one.at.copy()).collect();
     let actions = function.call1((given,))?;
     let name = format!("{argument}: the actions");
     let actions = integers(&actions, &name, positions.len())?;
     let chosen = positions.iter().zip(&actions).enumerate();
-    let chosen = chosen.map(|(row, (at, &action))| {
+    let chosen = chosen.map(|(row, (Position { at }, &action))| {
         let known = u16::try_from(action).ok();
         let legal = known.filter(|action| at.legal().contains(action));
         legal.map(Action).ok_or_else(|| {
@@ -49,7 +36,7 @@ pub(crate) fn ask(
 /// Positions for one of several functions.
 struct Question {
     function: usize,
-    positions: Vec<Box<dyn AnyPosition>>,
+    positions: Vec<Position>,
     answer: Sender<Vec<Action>>, // dropped after an error
 }
 
@@ -61,7 +48,6 @@ pub struct RemotePlayers(Sender<Option<Question>>);
 /// then the result is dropped.
 pub(crate) fn with_functions<T: Send>(
     py: Python<'_>,
-    game: &Arc<dyn AnyGame>,
     functions: &[Bound<'_, PyAny>],
     stop: &AtomicBool,
     work: impl FnOnce(RemotePlayers) -> T + Send,
@@ -75,7 +61,7 @@ pub(crate) fn with_functions<T: Send>(
         || work(remote),
         |question: Question| {
             let function = &functions[question.function];
-            let actions = ask(function, "agents", game.clone(), question.positions)?;
+            let actions = ask(function, "agents", &question.positions)?;
             let _ = question.answer.send(actions); // the agent waits for them
             Ok(())
         },
@@ -97,7 +83,7 @@ impl<G: CatalogGame> Agent<G> for RemoteAgent<G> {
 
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         let positions = requests.iter();
-        let positions = positions.map(|request| boxed(&self.rules, request.position));
+        let positions = positions.map(|request| Position::new(&self.rules, request.position));
         let (answer, answered) = mpsc::channel();
         let question = Question { function: self.function, positions: positions.collect(), answer };
         let _ = self.players.0.send(Some(question)); // the thread that answers waits for the work

@@ -10,18 +10,20 @@ use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::game::{AnyGame, PyGame, Rules};
+use crate::game::{AnyGame, Facts, PyGame, Rules};
 
 /// A position of one game.
-pub(crate) struct At<G: CatalogGame> {
-    pub rules: Arc<Rules<G>>,
-    pub position: G::Position,
+struct At<G: CatalogGame> {
+    rules: Arc<Rules<G>>,
+    position: G::Position,
 }
 
 /// A position of a game whose type is not known.
 pub trait AnyPosition: Send + Sync {
     fn as_any(&self) -> &dyn Any;
-    fn copy(&self) -> Box<dyn AnyPosition>;
+    fn game(&self) -> Arc<dyn AnyGame>;
+    fn facts(&self) -> &Facts;
+    fn copy(&self) -> Position;
     fn text(&self) -> String;
     fn drawing(&self) -> String;
     fn svg(&self, actions: &[u16], title: &str) -> String;
@@ -31,7 +33,7 @@ pub trait AnyPosition: Send + Sync {
     fn legal(&self) -> Vec<u16>;
     fn action_text(&self, action: u16) -> String;
     fn parse_action(&self, text: &str) -> Result<u16, String>;
-    fn play(&self, action: u16) -> Result<Box<dyn AnyPosition>, String>;
+    fn play(&self, action: u16) -> Result<Position, String>;
     fn write_features(&self, out: &mut [f32], threats: bool, viewer: Option<Player>);
     fn same(&self, other: &dyn AnyPosition) -> bool;
     fn hash(&self) -> u64;
@@ -42,8 +44,16 @@ impl<G: CatalogGame> AnyPosition for At<G> {
         self
     }
 
-    fn copy(&self) -> Box<dyn AnyPosition> {
-        Box::new(At { rules: self.rules.clone(), position: self.position })
+    fn game(&self) -> Arc<dyn AnyGame> {
+        self.rules.clone()
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.rules.facts
+    }
+
+    fn copy(&self) -> Position {
+        Position::new(&self.rules, self.position)
     }
 
     fn text(&self) -> String {
@@ -90,11 +100,11 @@ impl<G: CatalogGame> AnyPosition for At<G> {
         Ok(parsed.map_err(|error| error.to_string())?.0)
     }
 
-    fn play(&self, action: u16) -> Result<Box<dyn AnyPosition>, String> {
+    fn play(&self, action: u16) -> Result<Position, String> {
         let mut position = self.position;
         let played = self.rules.game.try_play(&mut position, Action(action));
         played.map_err(|error| error.to_string())?;
-        Ok(Box::new(At { rules: self.rules.clone(), position }))
+        Ok(Position::new(&self.rules, position))
     }
 
     fn write_features(&self, out: &mut [f32], threats: bool, viewer: Option<Player>) {
@@ -120,13 +130,22 @@ impl<G: CatalogGame> AnyPosition for At<G> {
 /// Positions are equal if search treats them as the same. A notebook shows them as a picture, ``print`` as text.
 #[pyclass(frozen, module = "jarmo")]
 pub struct Position {
-    pub game: Arc<dyn AnyGame>,
     pub at: Box<dyn AnyPosition>,
 }
 
 impl Position {
-    pub fn new(game: Arc<dyn AnyGame>, at: Box<dyn AnyPosition>) -> Position {
-        Position { game, at }
+    /// A position of this game.
+    pub(crate) fn new<G: CatalogGame>(rules: &Arc<Rules<G>>, position: G::Position) -> Position {
+        Position { at: Box::new(At { rules: rules.clone(), position }) }
+    }
+
+    /// The position as one of this game.
+    ///
+    /// # Panics
+    /// Panics if it belongs to another game.
+    pub(crate) fn own<G: CatalogGame>(&self) -> G::Position {
+        let own: &At<G> = self.at.as_any().downcast_ref().expect("a position of this game");
+        own.position
     }
 
     /// The action of an argument: its index, or its text.
@@ -136,7 +155,7 @@ impl Position {
         }
         let index: i64 =
             given.extract().map_err(|_| PyTypeError::new_err("an action is its index, a whole number, or its text"))?;
-        let actions = self.game.facts().actions as i64;
+        let actions = self.at.facts().actions as i64;
         if !(0..actions).contains(&index) {
             return Err(PyValueError::new_err(format!(
                 "action {index}: the game has only actions 0 to {}",
@@ -151,7 +170,7 @@ impl Position {
 impl Position {
     #[getter]
     fn game(&self) -> PyGame {
-        PyGame(self.game.clone())
+        PyGame(self.at.game())
     }
 
     /// The position as text; ``game.position(text)`` reads it. The text of tammi leaves out the earlier positions
@@ -211,10 +230,9 @@ impl Position {
     /// The position after these actions, given as indices or texts. The error says why one is illegal.
     #[pyo3(signature = (*actions))]
     fn play(&self, actions: Vec<Bound<'_, PyAny>>) -> PyResult<Position> {
-        let mut here = Position::new(self.game.clone(), self.at.copy());
+        let mut here = self.at.copy();
         for given in &actions {
-            let next = here.at.play(here.action(given)?);
-            here.at = next.map_err(PyValueError::new_err)?;
+            here = here.at.play(here.action(given)?).map_err(PyValueError::new_err)?;
         }
         Ok(here)
     }
@@ -256,14 +274,14 @@ impl Position {
     }
 
     fn __repr__(&self) -> String {
-        let name = self.game.facts().name;
+        let name = self.at.facts().name;
         format!("jarmo.Game({name:?}).position({:?})", self.at.text())
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Position>().is_ok_and(|other| {
-            let other = other.get();
-            self.game.facts() == other.game.facts() && self.at.same(&*other.at)
+            let other = &*other.get().at;
+            self.at.facts() == other.facts() && self.at.same(other)
         })
     }
 
@@ -277,14 +295,14 @@ impl Position {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let text = self.at.text();
-        let again = self.game.clone().parse(&text);
-        if !again.is_ok_and(|again| again.same(&*self.at)) {
+        let game = self.at.game();
+        let again = game.clone().parse(&text);
+        if !again.is_ok_and(|again| again.at.same(&*self.at)) {
             return Err(PyTypeError::new_err(format!(
                 "this position cannot be pickled, because its text leaves out earlier positions that count: {text}"
             )));
         }
-        let game = Bound::new(py, PyGame(self.game.clone()))?;
-        let read = game.getattr("position")?;
+        let read = Bound::new(py, PyGame(game))?.getattr("position")?;
         Ok((read, (text,)).into_pyobject(py)?.into_any())
     }
 
@@ -333,12 +351,11 @@ pub(crate) fn open_positions_of<'py>(
 
 fn check(game: &Arc<dyn AnyGame>, positions: &[Bound<'_, Position>]) -> PyResult<()> {
     for (index, position) in positions.iter().enumerate() {
-        let own = &position.get().game;
-        if !Arc::ptr_eq(own, game) && own.facts() != game.facts() {
+        let (own, facts) = (position.get().at.facts(), game.facts());
+        if !std::ptr::eq(own, facts) && own != facts {
             return Err(PyValueError::new_err(format!(
                 "positions[{index}] is of {} with other rules than {}",
-                own.facts().name,
-                game.facts().name
+                own.name, facts.name
             )));
         }
     }

@@ -20,8 +20,7 @@ use crate::array::{copied, shaped};
 use crate::ask::{Asking, Question, Remote, RemoteEvaluator};
 use crate::game::{AnyGame, GameArgument, Rules};
 use crate::number;
-use crate::players::boxed;
-use crate::position::{AnyPosition, Position};
+use crate::position::Position;
 use crate::threads;
 
 /// How to play, and on how many threads.
@@ -52,7 +51,7 @@ pub struct Origins {
     plies: Vec<i32>,
     actions: Vec<i64>,
     values: Vec<f32>,
-    positions: Vec<Box<dyn AnyPosition>>,
+    positions: Vec<Position>,
 }
 
 struct Played<G: CatalogGame> {
@@ -98,7 +97,7 @@ impl<G: CatalogGame> AnySelfPlay for Played<G> {
                 all.plies.push(rules.game.ply(position) as i32);
                 all.actions.push(action.0.into());
                 all.values.push(win - loss);
-                all.positions.push(boxed(rules, *position));
+                all.positions.push(Position::new(rules, *position));
             }
         }
         all
@@ -382,10 +381,7 @@ impl SelfPlay {
         let dense = py.detach(|| Dense::of(samples, width, actions));
         let class = py.import("jarmo._types")?.getattr("Samples")?;
         let positions = origins.positions.into_iter();
-        let positions = positions.map(|at| {
-            let position = Position::new(self.game.clone(), at);
-            Ok(Bound::new(py, position)?.into_any().unbind())
-        });
+        let positions = positions.map(|position| Ok(Bound::new(py, position)?.into_any().unbind()));
         // An array of objects, so that all fields are indexed alike.
         let positions = positions.collect::<PyResult<Vec<Py<PyAny>>>>()?;
         class.call1((

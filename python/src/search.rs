@@ -14,7 +14,7 @@ use crate::array::shaped;
 use crate::ask::{Asking, Remote, RemoteEvaluator};
 use crate::game::GameArgument;
 use crate::number;
-use crate::position::{AnyPosition, check_open, listed};
+use crate::position::{Position, check_open, listed};
 
 /// The concentration of Dirichlet noise times the number of legal actions, as in the library's self-play.
 const CONCENTRATION: f64 = 10.0;
@@ -248,7 +248,7 @@ pub(crate) fn search<'py>(
     let py = evaluate.py();
     let positions = listed(positions)?;
     // Without positions there is no game; nothing is searched then.
-    let game = positions.first().map_or_else(|| GameArgument::standard().0, |first| first.get().game.clone());
+    let game = positions.first().map_or_else(|| GameArgument::standard().0, |first| first.get().at.game());
     check_open(&game, &positions)?;
     let batch = batch as usize;
     let plan = SearchPlan {
@@ -258,7 +258,7 @@ pub(crate) fn search<'py>(
         seed,
         threads: crate::threads::count(threads),
     };
-    let open: Vec<&dyn AnyPosition> = positions.iter().map(|one| &*one.get().at).collect();
+    let open: Vec<&Position> = positions.iter().map(Bound::get).collect();
     let (remote, mut questions) = Remote::new(threats, batch);
     let asking = Asking { evaluate, facts: game.facts(), remote: &remote, pad: if pad { batch } else { 0 } };
     let found = asking.serve(&mut questions, || game.search(&open, &plan, remote.clone()))?;

@@ -10,8 +10,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::array::shaped;
-use crate::game::{AnyGame, GameArgument, PyGame, Rules, own};
-use crate::position::{AnyPosition, positions_of};
+use crate::game::{AnyGame, GameArgument, PyGame, Rules};
+use crate::position::{Position, positions_of};
 
 /// The plies of a result that has none.
 const NO_PLIES: i32 = -1;
@@ -19,9 +19,9 @@ const NO_PLIES: i32 = -1;
 /// Tables of a game whose type is not known.
 pub trait AnyTables: Send + Sync {
     /// The results of positions for the player to move.
-    fn known(&self, positions: &[&dyn AnyPosition]) -> Vec<Option<Proven>>;
+    fn known(&self, positions: &[&Position]) -> Vec<Option<Proven>>;
     /// The results of the legal actions of a position for the player who acts; `None` if it is not known.
-    fn actions(&self, position: &dyn AnyPosition) -> Option<Vec<(u16, Proven)>>;
+    fn actions(&self, position: &Position) -> Option<Vec<(u16, Proven)>>;
 }
 
 struct Opened<G: CatalogGame> {
@@ -36,9 +36,9 @@ pub(crate) fn open<G: CatalogGame>(rules: Arc<Rules<G>>, folder: &Path) -> Resul
 }
 
 impl<G: CatalogGame> AnyTables for Opened<G> {
-    fn known(&self, positions: &[&dyn AnyPosition]) -> Vec<Option<Proven>> {
+    fn known(&self, positions: &[&Position]) -> Vec<Option<Proven>> {
         let game = &self.rules.game;
-        let positions = own::<G>(positions);
+        let positions: Vec<G::Position> = positions.iter().map(|one| one.own::<G>()).collect();
         let open = positions.iter().filter(|one| game.outcome(one).is_none());
         let open: Vec<_> = open.copied().collect();
         let mut found = Vec::new();
@@ -51,9 +51,9 @@ impl<G: CatalogGame> AnyTables for Opened<G> {
         positions.iter().map(result).collect()
     }
 
-    fn actions(&self, position: &dyn AnyPosition) -> Option<Vec<(u16, Proven)>> {
+    fn actions(&self, position: &Position) -> Option<Vec<(u16, Proven)>> {
         let game = &self.rules.game;
-        let position = own::<G>(&[position])[0];
+        let position = position.own::<G>();
         if game.outcome(&position).is_some() {
             return Some(Vec::new());
         }
@@ -94,7 +94,7 @@ impl Tables {
     fn lookup<'py>(&self, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = positions.py();
         let positions = positions_of(&self.game, positions)?;
-        let given: Vec<&dyn AnyPosition> = positions.iter().map(|one| &*one.get().at).collect();
+        let given: Vec<&Position> = positions.iter().map(Bound::get).collect();
         let found = py.detach(|| self.tables.known(&given));
         let count = found.len();
         let known = found.iter().map(Option::is_some).collect();
@@ -108,9 +108,9 @@ impl Tables {
 
     /// Every legal action with its result for the player who acts (1, 0, -1) and its plies (-1 without); None if
     /// the tables do not know the position.
-    fn actions(&self, position: &Bound<'_, crate::position::Position>) -> PyResult<Option<Vec<(u16, i8, i32)>>> {
+    fn actions(&self, position: &Bound<'_, Position>) -> PyResult<Option<Vec<(u16, i8, i32)>>> {
         let position = &positions_of(&self.game, position.as_any())?[0];
-        let actions = self.tables.actions(&*position.get().at);
+        let actions = self.tables.actions(position.get());
         let row = |(action, proven): (u16, Proven)| (action, proven.verdict.sign(), plies(&proven));
         Ok(actions.map(|actions| actions.into_iter().map(row).collect()))
     }

@@ -17,8 +17,8 @@ use crate::array::shaped;
 use crate::exam;
 use crate::game::{AnyGame, GameArgument, PyGame, Rules};
 use crate::number;
-use crate::players::{RemoteAgent, RemotePlayers, boxed, with_functions};
-use crate::position::{AnyPosition, Position};
+use crate::players::{RemoteAgent, RemotePlayers, with_functions};
+use crate::position::Position;
 use crate::threads::{interruptible, pool};
 
 /// The result of an illegal action in the arrays of an exam.
@@ -96,7 +96,7 @@ impl<G: CatalogGame> AnyYardstick for Measuring<G> {
 
 /// The questions of an exam, in rows.
 pub struct Questions {
-    positions: Vec<Box<dyn AnyPosition>>,
+    positions: Vec<Position>,
     results: Vec<i8>, // [questions, actions]
     plies: Vec<i32>,  // [questions, actions]
     phases: Vec<i8>,
@@ -119,7 +119,7 @@ pub(crate) fn questions<G: CatalogGame>(rules: &Arc<Rules<G>>, file: Option<&Pat
         made: exam.made().to_owned(),
     };
     for (row, question) in exam.questions().iter().enumerate() {
-        all.positions.push(boxed(rules, question.position));
+        all.positions.push(Position::new(rules, question.position));
         all.phases.push(question.phase as i8);
         all.critical.push(question.is_critical());
         let legal = game.legal(&question.position);
@@ -182,7 +182,7 @@ impl PyYardstick {
         let is_function = !functions.is_empty();
         let spec = player.name(py);
         let stop = AtomicBool::new(false);
-        let measured = with_functions(py, &self.game, &functions, &stop, |remote| {
+        let measured = with_functions(py, &functions, &stop, |remote| {
             let remote = is_function.then_some(remote);
             self.yardstick.measure(&spec, remote, nodes, worst)
         })?;
@@ -227,10 +227,8 @@ pub(crate) fn exam_questions<'py>(
     let asked = py.detach(|| game.0.clone().questions(file.as_deref()));
     let all = asked.map_err(PyValueError::new_err)?;
     let (count, actions) = (all.positions.len(), game.0.facts().actions);
-    let positions = all.positions.into_iter();
-    let positions: Vec<Position> = positions.map(|at| Position::new(game.0.clone(), at)).collect();
     let all = (
-        positions,
+        all.positions,
         shaped(py, all.results, &[count, actions])?,
         shaped(py, all.plies, &[count, actions])?,
         shaped(py, all.phases, &[count])?,

@@ -16,9 +16,8 @@ use pyo3::prelude::*;
 use super::opponent::{Failure, FunctionOpponent};
 use super::{AnyEnv, EnvArguments, Reset};
 use crate::agent::PlayerArgument;
-use crate::game::{Rules, own};
-use crate::players::boxed;
-use crate::position::AnyPosition;
+use crate::game::Rules;
+use crate::position::Position;
 use crate::threads::pool;
 
 /// A shard has at least this many games against an agent that answers at once.
@@ -114,7 +113,7 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
             Reset::Seeds(seeds) => env.reseed_each(seeds),
             Reset::Where(which) => env.reset(|slot| which[slot]),
             Reset::At(places) => {
-                let opening = |&(slot, at): &(usize, &dyn AnyPosition)| (slot, Line::at(own::<G>(&[at])[0]));
+                let opening = |(slot, position): &(usize, &Position)| (*slot, Line::at(position.own::<G>()));
                 let openings: Vec<_> = places.iter().map(opening).collect();
                 env.start(&openings)
             }
@@ -166,8 +165,8 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
         }
     }
 
-    fn finished(&self) -> Vec<(usize, Box<dyn AnyPosition>)> {
-        let last = |ended: &Finished<G::Position>| (ended.slot, boxed(&self.rules, ended.position));
+    fn finished(&self) -> Vec<(usize, Position)> {
+        let last = |ended: &Finished<G::Position>| (ended.slot, Position::new(&self.rules, ended.position));
         self.env.finished().map(last).collect()
     }
 
@@ -190,8 +189,8 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
         }
     }
 
-    fn position(&self, slot: usize) -> Box<dyn AnyPosition> {
-        boxed(&self.rules, *self.env.position(slot))
+    fn position(&self, slot: usize) -> Position {
+        Position::new(&self.rules, *self.env.position(slot))
     }
 
     fn sides(&self) -> Vec<i8> {

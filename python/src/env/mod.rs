@@ -14,7 +14,7 @@ use pyo3::PyResult;
 pub(crate) use python::{VecEnv, bench_env};
 
 use crate::agent::PlayerArgument;
-use crate::position::AnyPosition;
+use crate::position::Position;
 
 /// How an environment is made.
 pub struct EnvArguments {
@@ -33,7 +33,7 @@ pub enum Reset<'a> {
     /// Those of the slots that are set, `[games]`.
     Where(&'a [bool]),
     /// Those of these slots, from these positions.
-    At(&'a [(usize, &'a dyn AnyPosition)]),
+    At(&'a [(usize, &'a Position)]),
 }
 
 /// An environment of a game whose type is not known. What fails changes nothing.
@@ -50,12 +50,12 @@ pub trait AnyEnv: Send + Sync {
     /// A legal action per game, uniformly at random; -1 where the game is over.
     fn sample(&self, out: &mut [i64]);
     /// The slots whose games ended in the last step, and their last positions.
-    fn finished(&self) -> Vec<(usize, Box<dyn AnyPosition>)>;
+    fn finished(&self) -> Vec<(usize, Position)>;
     /// The slots whose games ended in the last step.
     fn finished_slots(&self) -> Vec<i64>;
     /// Writes the features of their last positions in numbers that are 0.
     fn write_finished(&self, features: Features<'_>, threats: bool);
-    fn position(&self, slot: usize) -> Box<dyn AnyPosition>;
+    fn position(&self, slot: usize) -> Position;
     /// The caller's side in every game.
     fn sides(&self) -> Vec<i8>;
     fn steps(&self) -> u64;

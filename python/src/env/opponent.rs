@@ -9,7 +9,8 @@ use jarmo_exact::catalog::CatalogGame;
 use pyo3::prelude::*;
 
 use crate::game::Rules;
-use crate::players::{ask, boxed};
+use crate::players::ask;
+use crate::position::Position;
 
 /// Where a function leaves its exception.
 pub(super) type Failure = Arc<Mutex<Option<PyErr>>>;
@@ -32,12 +33,9 @@ impl<G: CatalogGame> Opponent<G> for FunctionOpponent<G> {
     }
 
     fn choose(&mut self, positions: &[G::Position], _: &mut [Stream]) -> Option<Vec<Action>> {
-        let positions = positions.iter().map(|&one| boxed(&self.rules, one));
-        let game = self.rules.clone();
-        let chosen = Python::attach(|py| {
-            let function = self.function.bind(py);
-            ask(function, "opponent", game, positions.collect())
-        });
+        let positions = positions.iter().map(|&one| Position::new(&self.rules, one));
+        let positions: Vec<Position> = positions.collect();
+        let chosen = Python::attach(|py| ask(self.function.bind(py), "opponent", &positions));
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         chosen.map_err(|error| *failure = Some(error)).ok()
     }

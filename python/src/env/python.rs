@@ -19,7 +19,7 @@ use crate::agent::PlayerArgument;
 use crate::array::{integers, writable};
 use crate::game::{GameArgument, PyGame};
 use crate::number;
-use crate::position::{AnyPosition, Position, open_positions_of};
+use crate::position::{Position, open_positions_of};
 use crate::threads::{self, interruptible, pool};
 
 /// ``N`` games in lockstep, each in its own slot, on NumPy arrays.
@@ -290,8 +290,7 @@ impl VecEnv {
         };
         let slots = (0..which.len()).filter(|&slot| which[slot]);
         let places = slots.clone().zip(&positions);
-        let places = places.map(|(slot, one)| (slot, &*one.get().at));
-        let places: Vec<(usize, &dyn AnyPosition)> = places.collect();
+        let places: Vec<(usize, &Position)> = places.map(|(slot, one)| (slot, one.get())).collect();
         if !positions.is_empty() && positions.len() != slots.count() {
             return Err(PyValueError::new_err(format!(
                 "positions must be as many as the games that start, not {}",
@@ -370,23 +369,21 @@ impl VecEnv {
         if slot >= games {
             return Err(PyIndexError::new_err(format!("slot {slot}: there are {games} slots")));
         }
-        let at = self.lock()?.env().position(slot);
-        Ok(Position::new(self.layout.game.clone(), at))
+        Ok(self.lock()?.env().position(slot))
     }
 
     /// The positions of all slots.
     fn positions(&self) -> PyResult<Vec<Position>> {
         let mut locked = self.lock()?;
         let env = locked.env();
-        let position = |slot| Position::new(self.layout.game.clone(), env.position(slot));
-        Ok((0..self.layout.games).map(position).collect())
+        Ok((0..self.layout.games).map(|slot| env.position(slot)).collect())
     }
 
     /// The last positions of the games that ended in the last step, by slot.
     fn final_positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (slot, at) in self.lock()?.env().finished() {
-            dict.set_item(slot, Position::new(self.layout.game.clone(), at))?;
+        for (slot, position) in self.lock()?.env().finished() {
+            dict.set_item(slot, position)?;
         }
         Ok(dict)
     }
