@@ -18,9 +18,6 @@ use crate::number;
 use crate::players::{RemoteAgent, RemotePlayers, with_functions};
 use crate::threads;
 
-/// Random plies of openings in games without a list of balanced ones.
-const RANDOM_PLIES: u32 = 2;
-
 /// A player by its name, which is a spec unless it is one of the functions.
 struct Entry {
     name: String,
@@ -28,35 +25,27 @@ struct Entry {
 }
 
 /// How a tournament is played.
-pub struct ArenaSettings {
+pub struct ArenaPlan {
     players: Vec<Entry>,
-    games: u32,
-    nodes: Option<u64>,
     random_plies: Option<u32>,
     openings: Option<PathBuf>,
-    gauntlet: bool,
-    anchor: Option<String>,
-    seed: u64,
+    settings: Settings,
     threads: usize,
 }
 
-/// The result of a tournament.
-pub struct ArenaText {
-    json: String,
-    text: String,
-    svg: String,
-}
+/// The report of a tournament as JSON, as text and as a picture.
+pub(crate) type ArenaTexts = (String, String, String);
 
 pub(crate) fn play<G: CatalogGame>(
     rules: &Arc<Rules<G>>,
-    settings: &ArenaSettings,
+    plan: &ArenaPlan,
     remote: RemotePlayers,
     stop: &AtomicBool,
-) -> Result<ArenaText, String> {
+) -> Result<ArenaTexts, String> {
     let game = &rules.game;
     let mut agents = Vec::new();
     let mut players = Vec::new();
-    for Entry { name, function } in &settings.players {
+    for Entry { name, function } in &plan.players {
         if let Some(function) = function {
             agents.push(Expanded { spec: name.clone(), checkpoint: None });
             players.push(Err((name, *function)));
@@ -69,21 +58,13 @@ pub(crate) fn play<G: CatalogGame>(
             players.push(Ok(spec));
         }
     }
-    let pairs = settings.games / 2;
-    let openings = openings(game, settings, pairs)?;
-    let anchor = settings.anchor.as_deref().map(str::parse::<Anchor>);
-    let plan = Settings {
-        pairing: match settings.gauntlet {
-            true => Pairing::Gauntlet,
-            false => Pairing::RoundRobin,
-        },
-        pairs,
-        seed: settings.seed,
-        budget: Budget { nodes: settings.nodes, movetime: None },
-        anchor: anchor.transpose()?,
-        ..Settings::default()
+    let Settings { pairs, seed, .. } = plan.settings;
+    let openings = match &plan.openings {
+        Some(path) => Openings::from_file(game, path, plan.random_plies),
+        None => Openings::usual(game, plan.random_plies, pairs as usize, seed),
     };
-    let tournament = Tournament::new(game, entrants(&agents), &openings, plan);
+    let openings = openings.map_err(|error| error.to_string())?;
+    let tournament = Tournament::new(game, entrants(&agents), &openings, plan.settings.clone());
     let mut tournament = tournament.map_err(|error| error.to_string())?;
     let networks = Networks::new();
     let build = |player: &Result<AgentSpec, (&String, usize)>| match player {
@@ -96,32 +77,14 @@ pub(crate) fn play<G: CatalogGame>(
         }) as Box<dyn Agent<G>>),
     };
     let team = |_| players.iter().map(build).collect();
-    let teams: Result<Vec<Team<G>>, AgentError> = (0..settings.threads).map(team).collect();
+    let teams: Result<Vec<Team<G>>, AgentError> = (0..plan.threads).map(team).collect();
     let teams = teams.map_err(|error| error.to_string())?;
     let played = tournament.play(teams, stop, &mut ());
     played.map_err(|error| error.to_string())?;
     let report = Report::new(tournament.standings());
     let title = format!("Ratings in {}", game.id());
-    Ok(ArenaText {
-        json: serde_json::to_string(&report).map_err(|error| error.to_string())?,
-        text: report.to_text(usize::MAX),
-        svg: report.to_svg(&title, Over::Steps),
-    })
-}
-
-fn openings<G: CatalogGame>(game: &G, settings: &ArenaSettings, pairs: u32) -> Result<Openings<G::Position>, String> {
-    let plies = settings.random_plies;
-    if let Some(path) = &settings.openings {
-        return Openings::from_file(game, path, plies).map_err(|error| error.to_string());
-    }
-    if plies.is_none()
-        && let Some(balanced) = Openings::balanced(game, settings.seed)
-    {
-        return Ok(balanced);
-    }
-    let plies = plies.unwrap_or(RANDOM_PLIES);
-    let openings = Openings::random(game, plies, pairs as usize, settings.seed);
-    openings.map_err(|error| error.to_string())
+    let json = serde_json::to_string(&report).map_err(|error| error.to_string())?;
+    Ok((json, report.to_text(usize::MAX), report.to_svg(&title, Over::Steps)))
 }
 
 /// Plays a tournament; returns the report as JSON, as text and as a picture. `jarmo.arena` wraps it.
@@ -141,7 +104,7 @@ pub(crate) fn arena(
     anchor: Option<String>,
     #[pyo3(from_py_with = number::seed)] seed: u64,
     #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
-) -> PyResult<(String, String, String)> {
+) -> PyResult<ArenaTexts> {
     if !games.is_multiple_of(2) {
         return Err(PyValueError::new_err(format!(
             "games must be an even number of at least 2, because each opening is played from both sides, not {games}"
@@ -158,19 +121,17 @@ pub(crate) fn arena(
         let name = player.name(py);
         players.push(Entry { name, function });
     }
-    let settings = ArenaSettings {
-        players,
-        games,
-        nodes,
-        random_plies,
-        openings,
-        gauntlet,
-        anchor,
+    let anchor = anchor.as_deref().map(str::parse::<Anchor>).transpose();
+    let settings = Settings {
+        pairing: if gauntlet { Pairing::Gauntlet } else { Pairing::RoundRobin },
+        pairs: games / 2,
         seed,
-        threads: threads::count(threads),
+        budget: Budget { nodes, movetime: None },
+        anchor: anchor.map_err(PyValueError::new_err)?,
+        ..Settings::default()
     };
+    let plan = ArenaPlan { players, random_plies, openings, settings, threads: threads::count(threads) };
     let stop = AtomicBool::new(false);
-    let played = with_functions(py, &functions, &stop, |remote| game.0.clone().arena(&settings, remote, &stop))?;
-    let ArenaText { json, text, svg } = played.map_err(PyValueError::new_err)?;
-    Ok((json, text, svg))
+    let played = with_functions(py, &functions, &stop, |remote| game.0.clone().arena(&plan, remote, &stop))?;
+    played.map_err(PyValueError::new_err)
 }

@@ -15,7 +15,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::agent::{self, AnyAgent};
-use crate::arena::{self, ArenaSettings, ArenaText};
+use crate::arena::{self, ArenaPlan, ArenaTexts};
 use crate::array::{copied, shaped};
 use crate::ask::Remote;
 use crate::env::{self, AnyEnv, EnvArguments};
@@ -83,12 +83,8 @@ pub trait AnyGame: Send + Sync {
     fn agent(self: Arc<Self>, spec: &str) -> Result<Box<dyn AnyAgent>, String>;
     fn search(&self, positions: &[&Position], plan: &SearchPlan, asks: Remote) -> Searched;
     fn self_play(self: Arc<Self>, settings: &SelfPlayArguments, asks: Remote) -> Result<Box<dyn AnySelfPlay>, String>;
-    fn arena(
-        self: Arc<Self>,
-        settings: &ArenaSettings,
-        remote: RemotePlayers,
-        stop: &AtomicBool,
-    ) -> Result<ArenaText, String>;
+    fn arena(self: Arc<Self>, plan: &ArenaPlan, remote: RemotePlayers, stop: &AtomicBool)
+    -> Result<ArenaTexts, String>;
     fn tables(self: Arc<Self>, folder: &Path) -> Result<Box<dyn AnyTables>, String>;
     fn exam(
         self: Arc<Self>,
@@ -151,11 +147,11 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
 
     fn arena(
         self: Arc<Self>,
-        settings: &ArenaSettings,
+        plan: &ArenaPlan,
         remote: RemotePlayers,
         stop: &AtomicBool,
-    ) -> Result<ArenaText, String> {
-        arena::play(&self, settings, remote, stop)
+    ) -> Result<ArenaTexts, String> {
+        arena::play(&self, plan, remote, stop)
     }
 
     fn tables(self: Arc<Self>, folder: &Path) -> Result<Box<dyn AnyTables>, String> {

@@ -202,19 +202,10 @@ impl Args {
     }
 
     fn openings<G: CatalogGame>(&self, game: &G) -> Result<Openings<G::Position>, Failure> {
-        const DEFAULT_PLIES: u32 = 2;
         match &self.openings {
             Some(path) => Ok(Openings::from_file(game, path, self.random_plies)?),
-            None => {
-                if self.random_plies.is_none()
-                    && let Some(balanced) = Openings::balanced(game, self.seed)
-                {
-                    return Ok(balanced);
-                }
-                let plies = self.random_plies.unwrap_or(DEFAULT_PLIES);
-                let openings = Openings::random(game, plies, self.games as usize / 2, self.seed);
-                openings.map_err(|error| Failure::usage(format!("{error}; take fewer --random-plies")))
-            }
+            None => Openings::usual(game, self.random_plies, self.games as usize / 2, self.seed)
+                .map_err(|error| Failure::usage(format!("{error}; take fewer --random-plies"))),
         }
     }
 

@@ -92,6 +92,23 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         Some(Openings { distinct: list.len(), source: format!("{} balanced ones", list.len()), list })
     }
 
+    /// `count` openings of random plies, or without a number of plies the balanced ones. A game without a list has
+    /// openings of two random plies.
+    pub fn usual<G: Game<Position = P>>(
+        game: &G,
+        plies: Option<u32>,
+        count: usize,
+        seed: u64,
+    ) -> Result<Self, JudgeError> {
+        const WITHOUT_LIST: u32 = 2;
+        match plies {
+            Some(plies) => Openings::random(game, plies, count, seed),
+            None => {
+                Openings::balanced(game, seed).map_or_else(|| Openings::random(game, WITHOUT_LIST, count, seed), Ok)
+            }
+        }
+    }
+
     /// These openings, in the order of the pairs.
     pub(super) fn given(list: Vec<Line<P>>) -> Self {
         Openings { distinct: list.len(), source: "given".to_owned(), list }
