@@ -6,14 +6,16 @@ use std::sync::mpsc::{self, Sender};
 
 use jarmo_core::eval::Value;
 use jarmo_core::game::{Action, Mask};
-use jarmo_exact::agent::{Agent, Decision, Request};
+use jarmo_exact::agent::{Agent, AgentSpec, Decision, Networks, Request, build_sharing, build_without_search};
 use jarmo_exact::catalog::CatalogGame;
+use jarmo_host::program::cores;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::agent::PlayerArgument;
 use crate::array::integers;
 use crate::ask::serve;
-use crate::game::Rules;
+use crate::game::{AnyGame, Rules};
 use crate::position::Position;
 
 /// Calls a function with positions and checks its actions. Errors name the argument that the function was.
@@ -66,6 +68,44 @@ pub(crate) fn with_functions<T: Send>(
             Ok(())
         },
     )
+}
+
+/// [`with_functions`] for one player: `work` gets its name, and if it is a function, what calls it.
+pub(crate) fn with_player<T: Send>(
+    py: Python<'_>,
+    player: &PlayerArgument,
+    game: &Arc<dyn AnyGame>,
+    work: impl FnOnce(&str, Option<RemotePlayers>) -> Result<T, String> + Send,
+) -> PyResult<T> {
+    player.check(game)?;
+    let functions = player.function().into_iter();
+    let functions: Vec<_> = functions.map(|function| function.bind(py).clone()).collect();
+    let (name, is_function) = (player.name(py), !functions.is_empty());
+    let stop = AtomicBool::new(false);
+    let done = with_functions(py, &functions, &stop, |remote| work(&name, is_function.then_some(remote)))?;
+    done.map_err(PyValueError::new_err)
+}
+
+/// The agents of a player: a function's own, or one of the spec per core. `without_search` takes the network alone.
+pub(crate) fn team<G: CatalogGame>(
+    rules: &Arc<Rules<G>>,
+    player: &str,
+    function: Option<RemotePlayers>,
+    without_search: bool,
+) -> Result<Vec<Box<dyn Agent<G>>>, String> {
+    if let Some(players) = function {
+        let name = player.to_owned();
+        return Ok(vec![Box::new(RemoteAgent { rules: rules.clone(), name, function: 0, players })]);
+    }
+    let spec: AgentSpec = player.parse().map_err(|error| format!("{error}"))?;
+    let networks = Networks::new();
+    let agent = |_| match without_search {
+        true => build_without_search(rules.game.clone(), &spec)
+            .map_err(|error| error.to_string())?
+            .ok_or_else(|| format!("{spec} has no network, so its budget cannot be 0")),
+        false => build_sharing(rules.game.clone(), &spec, &networks).map_err(|error| error.to_string()),
+    };
+    (0..cores()).map(agent).collect()
 }
 
 /// A function as an agent, on any thread.

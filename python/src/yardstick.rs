@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use jarmo_core::game::Mask;
-use jarmo_exact::agent::{Agent, AgentSpec, Networks, build_sharing, build_without_search};
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_host::program::cores;
 use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings, quick_tables, to_svg, to_text};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,7 +15,7 @@ use crate::array::shaped;
 use crate::exam;
 use crate::game::{AnyGame, GameArgument, PyGame, Rules};
 use crate::number;
-use crate::players::{RemoteAgent, RemotePlayers, with_functions};
+use crate::players::{RemotePlayers, team, with_player};
 use crate::position::Position;
 use crate::threads::{interruptible, pool};
 
@@ -62,35 +60,11 @@ impl<G: CatalogGame> AnyYardstick for Measuring<G> {
         nodes: Option<u64>,
         with_worst_case: bool,
     ) -> Result<Row, String> {
-        let game = &self.rules.game;
-        let mut agents: Vec<Box<dyn Agent<G>>> = Vec::with_capacity(cores());
-        if let Some(players) = remote {
-            agents.push(Box::new(RemoteAgent {
-                rules: self.rules.clone(),
-                name: player.to_owned(),
-                function: 0,
-                players,
-            }));
-            // The function has its own budget, which is only noted.
-            let mut row = self.yardstick.measure(&mut agents, None, with_worst_case);
-            row.nodes = nodes;
-            return Ok(row);
-        }
-        let spec: AgentSpec = player.parse().map_err(|error| format!("{error}"))?;
-        let networks = Networks::new();
-        for _ in 0..cores() {
-            let agent = match nodes {
-                Some(0) => build_without_search(game.clone(), &spec)
-                    .map_err(|error| error.to_string())?
-                    .ok_or_else(|| format!("{spec} has no network, so its budget cannot be 0"))?,
-                _ => build_sharing(game.clone(), &spec, &networks).map_err(|error| error.to_string())?,
-            };
-            agents.push(agent);
-        }
-        let measured = || self.yardstick.measure(&mut agents, nodes, with_worst_case);
-        let mut row = pool().install(measured);
-        row.agent = player.to_owned();
-        Ok(row)
+        // A function has its own budget, which is only noted.
+        let budget = nodes.filter(|_| remote.is_none());
+        let mut agents = team(&self.rules, player, remote, nodes == Some(0))?;
+        let measured = pool().install(|| self.yardstick.measure(&mut agents, budget, with_worst_case));
+        Ok(Row { nodes, ..measured })
     }
 }
 
@@ -176,18 +150,9 @@ impl PyYardstick {
         worst: bool,
         name: Option<String>,
     ) -> PyResult<String> {
-        player.check(&self.game)?;
-        let functions = player.function().into_iter();
-        let functions: Vec<_> = functions.map(|function| function.bind(py).clone()).collect();
-        let is_function = !functions.is_empty();
-        let spec = player.name(py);
-        let stop = AtomicBool::new(false);
-        let measured = with_functions(py, &functions, &stop, |remote| {
-            let remote = is_function.then_some(remote);
-            self.yardstick.measure(&spec, remote, nodes, worst)
-        })?;
-        let mut row = measured.map_err(PyValueError::new_err)?;
-        row.agent = name.unwrap_or(spec);
+        let measure = |spec: &str, remote| self.yardstick.measure(spec, remote, nodes, worst);
+        let measured = with_player(py, &player, &self.game, measure)?;
+        let row = Row { agent: name.unwrap_or_else(|| player.name(py)), ..measured };
         Ok(serde_json::to_string(&row).expect("plain data"))
     }
 }
