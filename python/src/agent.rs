@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use jarmo_core::game::Game;
 use jarmo_core::random::stream;
@@ -12,13 +11,14 @@ use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rayon::prelude::*;
 
 use crate::array::shaped;
 use crate::game::{AnyGame, GameArgument, Rules};
 use crate::network::{self, Tensors};
 use crate::number;
 use crate::position::{Position, open_positions_of};
-use crate::threads::{self, interruptible};
+use crate::threads::{self, interruptible, pool};
 
 /// Fewer positions than this per thread are not worth another one for agents without search.
 const MIN_PER_THREAD: usize = 4;
@@ -95,20 +95,11 @@ impl<G: CatalogGame> AnyAgent for Agents<G> {
         self.provide(shares)?;
         let share = positions.len().div_ceil(shares).max(1);
         let game = &self.rules.game;
-        let parts = thread::scope(|scope| {
-            let parts = positions.chunks(share).zip(&mut self.agents).enumerate();
-            let parts = parts.map(|(index, (positions, agent))| {
-                let first = index * share;
-                scope.spawn(move || judge_part(game, agent.as_mut(), positions, first, question, stop))
-            });
-            let parts: Vec<_> = parts.collect();
-            let join = |part: thread::ScopedJoinHandle<'_, Vec<Judgement>>| match part.join() {
-                Ok(part) => part,
-                Err(panic) => std::panic::resume_unwind(panic),
-            };
-            parts.into_iter().map(join).collect::<Vec<_>>()
+        let parts = positions.par_chunks(share).zip(&mut self.agents).enumerate();
+        let parts = parts.flat_map_iter(|(index, (positions, agent))| {
+            judge_part(game, agent.as_mut(), positions, index * share, question, stop)
         });
-        Ok(parts.into_iter().flatten().collect())
+        Ok(pool().install(|| parts.collect()))
     }
 }
 

@@ -1,5 +1,6 @@
 //! `jarmo.search`: many trees at once, evaluated by the user's function.
 
+use std::panic::resume_unwind;
 use std::thread;
 
 use jarmo_core::game::Game;
@@ -59,23 +60,18 @@ impl Searched {
 pub(crate) fn run<G: CatalogGame>(game: &G, positions: &[G::Position], plan: &SearchPlan, remote: Remote) -> Searched {
     let shares = plan.threads.min(positions.len() / MIN_PER_THREAD).max(1);
     let share = positions.len().div_ceil(shares).max(1);
-    let parts = thread::scope(|scope| {
+    thread::scope(|scope| {
         let parts = positions.chunks(share).enumerate().map(|(index, positions)| {
             let remote = remote.clone();
             scope.spawn(move || search_part(game, positions, index * share, plan, remote))
         });
         let parts: Vec<_> = parts.collect();
-        let join = |part: thread::ScopedJoinHandle<'_, Searched>| match part.join() {
-            Ok(part) => part,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        parts.into_iter().map(join).collect::<Vec<_>>()
-    });
-    let mut all = Searched::default();
-    for part in parts {
-        all.append(part);
-    }
-    all
+        let mut all = Searched::default();
+        for part in parts {
+            all.append(part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        all
+    })
 }
 
 /// Searches the positions from number `first` on, `remote.batch()` trees at a time.
