@@ -24,7 +24,7 @@ use crate::network::{self, Tensors};
 use crate::number;
 use crate::players::RemotePlayers;
 use crate::position::{Position, positions_of};
-use crate::samples::{self, AnySelfPlay, SelfPlayArguments};
+use crate::samples::{self, AnySelfPlay, Terms};
 use crate::search::{self, SearchPlan, Searched};
 use crate::tables::{self, AnyTables};
 use crate::yardstick::{self, AnyYardstick, Questions};
@@ -82,7 +82,7 @@ pub trait AnyGame: Send + Sync {
     fn env(self: Arc<Self>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>>;
     fn agent(self: Arc<Self>, spec: &str) -> Result<Box<dyn AnyAgent>, String>;
     fn search(&self, positions: &[&Position], plan: &SearchPlan, asks: Remote) -> Searched;
-    fn self_play(self: Arc<Self>, settings: &SelfPlayArguments, asks: Remote) -> Result<Box<dyn AnySelfPlay>, String>;
+    fn self_play(self: Arc<Self>, terms: &Terms, threads: usize, asks: Remote) -> Result<Box<dyn AnySelfPlay>, String>;
     fn arena(self: Arc<Self>, plan: &ArenaPlan, remote: RemotePlayers, stop: &AtomicBool)
     -> Result<ArenaTexts, String>;
     fn tables(self: Arc<Self>, folder: &Path) -> Result<Box<dyn AnyTables>, String>;
@@ -141,8 +141,8 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         search::run(&self.game, &positions, plan, asks)
     }
 
-    fn self_play(self: Arc<Self>, settings: &SelfPlayArguments, asks: Remote) -> Result<Box<dyn AnySelfPlay>, String> {
-        samples::build(self, settings, asks)
+    fn self_play(self: Arc<Self>, terms: &Terms, threads: usize, asks: Remote) -> Result<Box<dyn AnySelfPlay>, String> {
+        samples::build(self, terms, threads, asks)
     }
 
     fn arena(

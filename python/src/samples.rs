@@ -1,16 +1,15 @@
 //! `jarmo.self_play`: samples of games that are searched with the user's function.
 
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex, MutexGuard};
 
 use jarmo_core::env::Line;
 use jarmo_core::game::Action;
-use jarmo_core::search::SearchRule;
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::{Counts, Episode, GamesState, Round, SelfPlay as Games, SelfPlaySettings};
 use numpy::PyArray1;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -21,14 +20,8 @@ use crate::ask::{Asking, Question, Remote, RemoteEvaluator};
 use crate::game::{AnyGame, GameArgument, Rules};
 use crate::number;
 use crate::position::Position;
-use crate::threads;
-
-/// How to play, and on how many threads.
-pub struct SelfPlayArguments {
-    settings: SelfPlaySettings,
-    seed: u64,
-    threads: usize,
-}
+use crate::search::search_rule;
+use crate::threads::{self, Closable};
 
 /// Self-play of a game whose type is not known.
 pub trait AnySelfPlay: Send {
@@ -106,15 +99,17 @@ impl<G: CatalogGame> AnySelfPlay for Played<G> {
 
 pub(crate) fn build<G: CatalogGame>(
     rules: Arc<Rules<G>>,
-    arguments: &SelfPlayArguments,
+    terms: &Terms,
+    threads: usize,
     remote: Remote,
 ) -> Result<Box<dyn AnySelfPlay>, String> {
-    let (game, settings) = (&rules.game, &arguments.settings);
-    let shards = arguments.threads.min(settings.games);
+    let Terms { settings, seed, .. } = terms;
+    let game = &rules.game;
+    let shards = threads.min(settings.games);
     let pool = ThreadPoolBuilder::new().num_threads(shards).build();
     let evaluator = RemoteEvaluator::new(game.clone(), remote);
     let evaluators = vec![evaluator; shards];
-    let mut games = Games::new(game, settings, evaluators.clone(), arguments.seed);
+    let mut games = Games::new(game, settings, evaluators.clone(), *seed);
     games.keep_games();
     Ok(Box::new(Played { games, rules, evaluators, pool: pool.map_err(|error| error.to_string())? }))
 }
@@ -166,7 +161,7 @@ struct Saved {
 
 /// What must be the same where self-play is restored.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-struct Terms {
+pub struct Terms {
     format: u32,
     game: String,
     rules_version: u32,
@@ -188,7 +183,7 @@ pub struct SelfPlay {
     threats: bool,
     least: usize,
     terms: Terms,
-    state: Mutex<Option<State>>, // `None` when closed
+    state: Closable<State>,
 }
 
 struct State {
@@ -217,41 +212,31 @@ impl SelfPlay {
         #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
     ) -> PyResult<SelfPlay> {
         let games = games as usize;
-        let wrong = |problem: String| Err(PyValueError::new_err(problem));
         if !(0.0..=1.0).contains(&value_lambda) {
-            return wrong(format!("value_lambda must be 0 to 1, not {value_lambda}"));
+            return Err(PyValueError::new_err(format!("value_lambda must be 0 to 1, not {value_lambda}")));
         }
-        let root = match root {
-            "gumbel" => SearchRule::GUMBEL,
-            "puct" => SearchRule::PUCT,
-            _ => return wrong(format!("root must be \"gumbel\" or \"puct\", not {root:?}")),
+        let settings = SelfPlaySettings {
+            games,
+            simulations,
+            root: search_rule(root, None, None, None, None)?,
+            least_range: 0.0,
+            max_random_plies,
+            endgames: 0.0,
+            endgame_force: 0,
+            lambda: value_lambda,
         };
-        let settings = SelfPlayArguments {
-            settings: SelfPlaySettings {
-                games,
-                simulations,
-                root,
-                least_range: 0.0,
-                max_random_plies,
-                endgames: 0.0,
-                endgame_force: 0,
-                lambda: value_lambda,
-            },
-            seed,
-            threads: threads::count(threads),
-        };
-        let (remote, questions) = Remote::new(threats, games);
-        let played = game.0.clone().self_play(&settings, remote.clone());
-        let state = State { games: played.map_err(PyValueError::new_err)?, questions, counts: Counts::default() };
         let facts = game.0.facts();
         let terms = Terms {
             format: FORMAT,
             game: facts.name.to_owned(),
             rules_version: facts.rules_version,
             max_plies: facts.max_plies,
-            settings: settings.settings,
+            settings,
             seed,
         };
+        let (remote, questions) = Remote::new(threats, games);
+        let played = game.0.clone().self_play(&terms, threads::count(threads), remote.clone());
+        let state = State { games: played.map_err(PyValueError::new_err)?, questions, counts: Counts::default() };
         Ok(SelfPlay {
             game: game.0,
             evaluate,
@@ -259,7 +244,7 @@ impl SelfPlay {
             threats,
             least: min_samples as usize,
             terms,
-            state: Mutex::new(Some(state)),
+            state: Closable::new("self-play", "already under way in another thread", state),
         })
     }
 
@@ -268,8 +253,72 @@ impl SelfPlay {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut locked = self.lock()?;
-        let State { games, questions, counts } = locked.state();
+        let (played, origins) = self.state.with(|state| self.play(py, state))??;
+        self.samples(py, &played.samples, origins)
+    }
+
+    /// The unfinished games, between two steps of the iterator.
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let (counts, games) = self.state.with(|state| (state.counts, state.games.save()))?;
+        let saved = Saved { terms: self.terms.clone(), counts, games };
+        let bytes = serde_json::to_vec(&saved).expect("plain data");
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Continues exactly as the saved self-play would have, which must have had the same arguments. The number of
+    /// threads may differ.
+    fn restore(&self, saved: &[u8]) -> PyResult<()> {
+        let wrong = |problem: String| PyValueError::new_err(format!("not this self-play: {problem}"));
+        let saved: Saved = serde_json::from_slice(saved).map_err(|error| wrong(error.to_string()))?;
+        if saved.terms != self.terms {
+            let text = |terms| serde_json::to_string(terms).expect("plain data");
+            let (theirs, ours) = (text(&saved.terms), text(&self.terms));
+            return Err(wrong(format!("it was made with {theirs}, this one with {ours}")));
+        }
+        self.state.with(|state| {
+            state.games.restore(&saved.games).map_err(wrong)?;
+            state.counts = saved.counts;
+            Ok(())
+        })?
+    }
+
+    /// Counts so far: finished ``games``, ``positions``, ``simulations`` and ``evaluations``; and means over
+    /// finished games: ``white``, ``black``, ``drawn``, ``truncated`` and ``plies``.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counts = self.state.with(|state| state.counts)?;
+        let dict = PyDict::new(py);
+        let games = counts.per_game();
+        dict.set_item("games", counts.games.games)?;
+        dict.set_item("positions", counts.positions)?;
+        dict.set_item("simulations", counts.simulations)?;
+        dict.set_item("evaluations", counts.evaluations())?;
+        dict.set_item("white", games.white)?;
+        dict.set_item("black", games.black)?;
+        dict.set_item("drawn", games.drawn)?;
+        dict.set_item("truncated", games.truncated)?;
+        dict.set_item("plies", games.plies)?;
+        Ok(dict)
+    }
+
+    /// Gives the games and trees back. Every other call is an error from then on.
+    fn close(&self) {
+        self.state.close();
+    }
+
+    fn __enter__(this: Py<SelfPlay>) -> Py<SelfPlay> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyAny>) {
+        self.close();
+    }
+}
+
+impl SelfPlay {
+    /// Plays until there are enough samples.
+    fn play(&self, py: Python<'_>, state: &mut State) -> PyResult<(Round, Origins)> {
+        let State { games, questions, counts } = state;
         let asking =
             Asking { evaluate: self.evaluate.bind(py), facts: self.game.facts(), remote: &self.remote, pad: 0 };
         let before = games.save();
@@ -288,90 +337,7 @@ impl SelfPlay {
         })?;
         let origins = games.origins(&played.episodes, counts.games.games);
         counts.add(&played.counts);
-        drop(locked);
-        self.samples(py, &played.samples, origins)
-    }
-
-    /// The unfinished games, between two steps of the iterator.
-    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let mut locked = self.lock()?;
-        let state = locked.state();
-        let saved = Saved { terms: self.terms.clone(), counts: state.counts, games: state.games.save() };
-        let bytes = serde_json::to_vec(&saved).expect("plain data");
-        Ok(PyBytes::new(py, &bytes))
-    }
-
-    /// Continues exactly as the saved self-play would have, which must have had the same arguments. The number of
-    /// threads may differ.
-    fn restore(&self, saved: &[u8]) -> PyResult<()> {
-        let wrong = |problem: String| PyValueError::new_err(format!("not this self-play: {problem}"));
-        let saved: Saved = serde_json::from_slice(saved).map_err(|error| wrong(error.to_string()))?;
-        if saved.terms != self.terms {
-            let text = |terms| serde_json::to_string(terms).expect("plain data");
-            let (theirs, ours) = (text(&saved.terms), text(&self.terms));
-            return Err(wrong(format!("it was made with {theirs}, this one with {ours}")));
-        }
-        let mut locked = self.lock()?;
-        let state = locked.state();
-        state.games.restore(&saved.games).map_err(wrong)?;
-        state.counts = saved.counts;
-        Ok(())
-    }
-
-    /// Counts so far: finished ``games``, ``positions``, ``simulations`` and ``evaluations``; and means over
-    /// finished games: ``white``, ``black``, ``drawn``, ``truncated`` and ``plies``.
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counts = self.lock()?.state().counts;
-        let dict = PyDict::new(py);
-        let games = counts.per_game();
-        dict.set_item("games", counts.games.games)?;
-        dict.set_item("positions", counts.positions)?;
-        dict.set_item("simulations", counts.simulations)?;
-        dict.set_item("evaluations", counts.evaluations())?;
-        dict.set_item("white", games.white)?;
-        dict.set_item("black", games.black)?;
-        dict.set_item("drawn", games.drawn)?;
-        dict.set_item("truncated", games.truncated)?;
-        dict.set_item("plies", games.plies)?;
-        Ok(dict)
-    }
-
-    /// Gives the games and trees back. Every other call is an error from then on.
-    fn close(&self) {
-        if let Ok(mut state) = self.state.lock() {
-            *state = None;
-        }
-    }
-
-    fn __enter__(this: Py<SelfPlay>) -> Py<SelfPlay> {
-        this
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, _exception: &Bound<'_, PyAny>) {
-        self.close();
-    }
-}
-
-/// Self-play that is not closed.
-struct Locked<'a>(MutexGuard<'a, Option<State>>);
-
-impl Locked<'_> {
-    fn state(&mut self) -> &mut State {
-        self.0.as_mut().expect("it is not closed")
-    }
-}
-
-impl SelfPlay {
-    fn lock(&self) -> PyResult<Locked<'_>> {
-        let locked = self
-            .state
-            .try_lock()
-            .map_err(|_| PyRuntimeError::new_err("this self-play is already under way in another thread"))?;
-        match locked.is_some() {
-            true => Ok(Locked(locked)),
-            false => Err(PyValueError::new_err("this self-play is closed")),
-        }
+        Ok((played, origins))
     }
 
     fn samples<'py>(&self, py: Python<'py>, samples: &Samples, origins: Origins) -> PyResult<Bound<'py, PyAny>> {

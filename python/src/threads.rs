@@ -3,11 +3,12 @@
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
 use jarmo_host::program::cores;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -35,6 +36,40 @@ pub(crate) fn pool() -> Arc<ThreadPool> {
     // The threads of a parent's pool do not exist here, so the pool cannot be shut down.
     std::mem::forget(known.replace((process, pool.clone())));
     pool
+}
+
+/// What an object of Python holds until it is closed, for one thread at a time.
+pub(crate) struct Closable<T> {
+    name: &'static str,
+    /// What a thread is told while another one is at work.
+    busy: &'static str,
+    held: Mutex<Option<T>>, // `None` when closed
+}
+
+impl<T> Closable<T> {
+    pub(crate) fn new(name: &'static str, busy: &'static str, held: T) -> Closable<T> {
+        Closable { name, busy, held: Mutex::new(Some(held)) }
+    }
+
+    /// Does something with what is held.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> PyResult<R> {
+        let name = self.name;
+        let mut held = self.held.try_lock().map_err(|error| {
+            PyRuntimeError::new_err(match error {
+                TryLockError::WouldBlock => format!("this {name} is {}", self.busy),
+                TryLockError::Poisoned(_) => format!("this {name} broke in an earlier call"),
+            })
+        })?;
+        let held = held.as_mut().ok_or_else(|| PyValueError::new_err(format!("this {name} is closed")))?;
+        Ok(work(held))
+    }
+
+    /// Gives what is held back.
+    pub(crate) fn close(&self) {
+        if let Ok(mut held) = self.held.lock() {
+            *held = None;
+        }
+    }
 }
 
 /// Runs some work on another thread with Python's lock released. On Ctrl-C `stop` is set, and the exception is

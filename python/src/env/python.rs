@@ -1,14 +1,14 @@
 //! The Python class `VecEnv`.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use jarmo_core::env::{EnvSettings, Keep, Rows};
 use jarmo_selfplay::bench::EnvWork;
 use numpy::ndarray::Ix1;
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::de::DeserializeOwned;
@@ -20,7 +20,7 @@ use crate::array::{integers, writable};
 use crate::game::{GameArgument, PyGame};
 use crate::number;
 use crate::position::{Position, open_positions_of};
-use crate::threads::{self, interruptible, pool};
+use crate::threads::{self, Closable, interruptible, pool};
 
 /// ``N`` games in lockstep, each in its own slot, on NumPy arrays.
 ///
@@ -47,30 +47,11 @@ use crate::threads::{self, interruptible, pool};
 pub struct VecEnv {
     layout: Layout,
     threads: usize,
-    arguments: Py<PyDict>,               // for pickling
-    env: Mutex<Option<Box<dyn AnyEnv>>>, // `None` when closed
+    arguments: Py<PyDict>, // for pickling
+    env: Closable<Box<dyn AnyEnv>>,
 }
 
 impl VecEnv {
-    /// The environment, for this thread alone.
-    fn lock(&self) -> PyResult<Locked<'_>> {
-        let locked = match self.env.try_lock() {
-            Ok(locked) => locked,
-            Err(TryLockError::WouldBlock) => {
-                return Err(PyRuntimeError::new_err(
-                    "this environment is at work, in another thread or in a call that called this one",
-                ));
-            }
-            Err(TryLockError::Poisoned(_)) => {
-                return Err(PyRuntimeError::new_err("this environment broke in an earlier call"));
-            }
-        };
-        match locked.is_some() {
-            true => Ok(Locked(locked)),
-            false => Err(PyValueError::new_err("this environment is closed")),
-        }
-    }
-
     /// Changes the games and writes the results.
     fn change<'py>(
         &self,
@@ -110,15 +91,6 @@ impl VecEnv {
             true => Ok(which),
             false => Err(wrong()),
         }
-    }
-}
-
-/// An environment that is not closed.
-struct Locked<'a>(MutexGuard<'a, Option<Box<dyn AnyEnv>>>);
-
-impl Locked<'_> {
-    fn env(&mut self) -> &mut dyn AnyEnv {
-        &mut **self.0.as_mut().expect("it is not closed")
     }
 }
 
@@ -198,7 +170,9 @@ impl VecEnv {
             true => py.detach(|| game.env(made)),
             false => interruptible(py, &stop, || game.env(made))?,
         };
-        Ok(VecEnv { layout, threads, arguments: arguments.unbind(), env: Mutex::new(Some(env?)) })
+        let busy = "at work, in another thread or in a call that called this one";
+        let env = Closable::new("environment", busy, env?);
+        Ok(VecEnv { layout, threads, arguments: arguments.unbind(), env })
     }
 
     #[getter]
@@ -225,7 +199,7 @@ impl VecEnv {
     /// The seed of all randomness, or the list of those of the slots.
     #[getter]
     fn seed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.lock()?.env().seeds()[..] {
+        match self.env.with(|env| env.seeds())?[..] {
             [seed] => Ok(seed.into_pyobject(py)?.into_any()),
             ref seeds => seeds.into_pyobject(py),
         }
@@ -234,14 +208,14 @@ impl VecEnv {
     /// Steps since the start.
     #[getter]
     fn steps(&self) -> PyResult<u64> {
-        Ok(self.lock()?.env().steps())
+        self.env.with(|env| env.steps())
     }
 
     /// ``[N]``: the caller's side against an opponent in the games to act in next, 0 for White and 1 for Black.
     /// ``Step.seat`` has the sides in the games of the last step.
     #[getter]
     fn seats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i8>>> {
-        Ok(PyArray1::from_vec(py, self.lock()?.env().sides()))
+        Ok(PyArray1::from_vec(py, self.env.with(|env| env.sides())?))
     }
 
     /// Planes, rows and columns of one observation.
@@ -303,22 +277,22 @@ impl VecEnv {
             [seed] => Reset::Seed(seed),
             ref seeds => Reset::Seeds(seeds),
         };
-        let mut locked = self.lock()?;
-        self.change(py, locked.env(), out, |env, rows| {
+        let reset = |env: &mut dyn AnyEnv, rows: Rows<'_>| {
             env.reset(&reset)?;
             env.write(rows);
             Ok(())
-        })
+        };
+        self.env.with(|env| self.change(py, env.as_mut(), out, reset))?
     }
 
     /// The results of the last step once more.
     #[pyo3(signature = (*, out=None))]
     fn observe<'py>(&self, py: Python<'py>, out: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-        let mut locked = self.lock()?;
-        self.change(py, locked.env(), out, |env, rows| {
+        let write = |env: &mut dyn AnyEnv, rows: Rows<'_>| {
             env.write(rows);
             Ok(())
-        })
+        };
+        self.env.with(|env| self.change(py, env.as_mut(), out, write))?
     }
 
     /// Plays one action in every game.
@@ -339,10 +313,10 @@ impl VecEnv {
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let actions = integers(actions, "actions", self.layout.games)?;
-        let mut locked = self.lock()?;
-        let env = locked.env();
-        env.set_actions(&actions).map_err(PyValueError::new_err)?;
-        self.change(py, env, out, |env, rows| env.step(rows))
+        self.env.with(|env| {
+            env.set_actions(&actions).map_err(PyValueError::new_err)?;
+            self.change(py, env.as_mut(), out, |env, rows| env.step(rows))
+        })?
     }
 
     /// A legal action for every game, uniformly at random: ``[N]``, -1 where the game is over. Repeated calls give
@@ -356,9 +330,7 @@ impl VecEnv {
         };
         let mut actions = writable::<i64, Ix1>(&array, "out", &[games])?;
         let slice = actions.as_slice_mut().expect("checked to be contiguous");
-        let mut locked = self.lock()?;
-        let env = locked.env();
-        py.detach(|| env.sample(slice));
+        self.env.with(|env| py.detach(|| env.sample(slice)))?;
         drop(actions);
         Ok(array)
     }
@@ -369,20 +341,18 @@ impl VecEnv {
         if slot >= games {
             return Err(PyIndexError::new_err(format!("slot {slot}: there are {games} slots")));
         }
-        Ok(self.lock()?.env().position(slot))
+        self.env.with(|env| env.position(slot))
     }
 
     /// The positions of all slots.
     fn positions(&self) -> PyResult<Vec<Position>> {
-        let mut locked = self.lock()?;
-        let env = locked.env();
-        Ok((0..self.layout.games).map(|slot| env.position(slot)).collect())
+        self.env.with(|env| (0..self.layout.games).map(|slot| env.position(slot)).collect())
     }
 
     /// The last positions of the games that ended in the last step, by slot.
     fn final_positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (slot, position) in self.lock()?.env().finished() {
+        for (slot, position) in self.env.with(|env| env.finished())? {
             dict.set_item(slot, position)?;
         }
         Ok(dict)
@@ -391,26 +361,20 @@ impl VecEnv {
     /// The unfinished games and the seed. Slots whose game is over, with ``autoreset`` other than ``"same_step"``,
     /// are saved without their last position.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let mut locked = self.lock()?;
-        let env = locked.env();
-        let saved = py.detach(|| env.save());
+        let saved = self.env.with(|env| py.detach(|| env.save()))?;
         Ok(PyBytes::new(py, &saved))
     }
 
     /// Continues exactly as the saved environment would have, which must have had the same settings. The number of
     /// threads may differ.
     fn restore(&self, py: Python<'_>, saved: &[u8]) -> PyResult<()> {
-        let mut locked = self.lock()?;
-        let env = locked.env();
-        let restored = py.detach(|| env.restore(saved));
+        let restored = self.env.with(|env| py.detach(|| env.restore(saved)))?;
         restored.map_err(PyValueError::new_err)
     }
 
     /// Gives the games and their opponents back. Every other call is an error from then on.
     fn close(&self) {
-        if let Ok(mut env) = self.env.lock() {
-            *env = None;
-        }
+        self.env.close();
     }
 
     fn __enter__(this: Py<VecEnv>) -> Py<VecEnv> {
