@@ -125,26 +125,13 @@ fn judge_part<G: Game>(
             requests.map(|(&position, stream)| Request { position, stream, limit, memory: None }).collect();
         for (position, decision) in positions.iter().zip(agent.choose(&mut requests)) {
             let line = match decision.candidates.first() {
-                Some(best) => line_texts(game, *position, &best.line),
+                Some(best) => game.line_texts(*position, &best.line),
                 None => vec![game.action_text(position, decision.action)],
             };
             judgements.push(Judgement { decision, line });
         }
     }
     judgements
-}
-
-/// The texts of a line of actions, as far as they are legal.
-fn line_texts<G: Game>(game: &G, mut position: G::Position, line: &[jarmo_core::game::Action]) -> Vec<String> {
-    let mut texts = Vec::with_capacity(line.len());
-    for &action in line {
-        let text = game.action_text(&position, action);
-        if game.try_play(&mut position, action).is_err() {
-            break;
-        }
-        texts.push(text);
-    }
-    texts
 }
 
 /// An agent by its spec, for example ``"random"``, ``"greedy"``, ``"rollout:1000"``, ``"alphabeta:20000"``,

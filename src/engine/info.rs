@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use jarmo_core::eval::Value;
-use jarmo_core::game::{Action, Game, Proven, Verdict};
+use jarmo_core::game::{Game, Proven, Verdict};
 use jarmo_exact::agent::{Candidate, Decision};
 
 /// The widest an uncertain score gets, in centipawns.
@@ -33,7 +33,7 @@ pub(super) fn lines<G: Game>(
                 score(candidate),
                 wdl(&candidate.value),
                 decision.nodes,
-                line_text(game, *position, &candidate.line),
+                game.line_texts(*position, &candidate.line).join(" "),
             )
             .expect("a string takes everything");
             line
@@ -61,13 +61,4 @@ fn score(candidate: &Candidate) -> String {
 fn wdl(value: &Value) -> String {
     let [win, draw, loss] = [value.win, value.draw, value.loss].map(|one| 1000.0 * one);
     format!("wdl {win:.0} {draw:.0} {loss:.0}")
-}
-
-fn line_text<G: Game>(game: &G, mut position: G::Position, line: &[Action]) -> String {
-    let mut words = Vec::with_capacity(line.len());
-    for &action in line {
-        words.push(game.action_text(&position, action));
-        game.play(&mut position, action);
-    }
-    words.join(" ")
 }

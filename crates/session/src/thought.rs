@@ -152,6 +152,7 @@ impl<G: CatalogGame> Thinking for Question<G> {
 impl<G: CatalogGame> Question<G> {
     fn translate(&self, decision: &Decision, took: Duration) -> Thought {
         let mover = self.game.to_move(&self.position);
+        let line = |line: &[Action]| self.game.line_texts(self.position, &line[..line.len().min(LINE_LENGTH)]);
         let candidates = decision.candidates.iter().take(CANDIDATES);
         let candidates = candidates.map(|candidate| Idea {
             text: self.game.action_text(&self.position, candidate.action),
@@ -160,7 +161,7 @@ impl<G: CatalogGame> Question<G> {
             policy: candidate.policy,
             value: white(mover, &candidate.value).expectation(),
             proven: candidate.proven.map(|known| certain(mover, known)),
-            line: self.line(&candidate.line),
+            line: line(&candidate.line),
         });
         let value = white(mover, &decision.value);
         Thought {
@@ -173,19 +174,6 @@ impl<G: CatalogGame> Question<G> {
             millis: took.as_millis().try_into().unwrap_or(u64::MAX),
             candidates: candidates.collect(),
         }
-    }
-
-    fn line(&self, actions: &[Action]) -> Vec<String> {
-        let mut position = self.position;
-        let mut texts = Vec::new();
-        for &action in actions.iter().take(LINE_LENGTH) {
-            let text = self.game.action_text(&position, action);
-            if self.game.try_play(&mut position, action).is_err() {
-                break; // an expected line may contain an illegal action
-            }
-            texts.push(text);
-        }
-        texts
     }
 }
 

@@ -133,18 +133,12 @@ impl<P: Copy + Eq + std::hash::Hash> Draft<P> {
     }
 
     fn to_puzzle<G: CatalogGame<Position = P>>(&self, game: &G, rating: u16) -> Puzzle {
-        let mut position = self.position;
-        let text = |&action: &Action| {
-            let text = game.action_text(&position, action);
-            game.play(&mut position, action);
-            text
-        };
         Puzzle {
             game: game.id().to_owned(),
             position: game.position_text(&self.position),
             goal: self.goal,
             plies: self.plies,
-            line: self.line.iter().map(text).collect(),
+            line: game.line_texts(self.position, &self.line),
             rating,
         }
     }

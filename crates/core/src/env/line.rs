@@ -88,7 +88,6 @@ impl<P: Copy + PartialEq> Line<P> {
 
     /// The actions as text.
     pub fn move_texts<G: Game<Position = P>>(&self, game: &G) -> Vec<String> {
-        let positions = self.positions(game);
-        positions.iter().zip(&self.actions).map(|(position, &action)| game.action_text(position, action)).collect()
+        game.line_texts(self.start, &self.actions)
     }
 }

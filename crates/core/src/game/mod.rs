@@ -154,6 +154,19 @@ pub trait Game: Clone + Send + Sync + 'static {
         Ok(action)
     }
 
+    /// The texts of a line of actions, up to the first one that is illegal.
+    fn line_texts(&self, mut position: Self::Position, line: &[Action]) -> Vec<String> {
+        let mut texts = Vec::with_capacity(line.len());
+        for &action in line {
+            let text = self.action_text(&position, action);
+            if self.try_play(&mut position, action).is_err() {
+                break;
+            }
+            texts.push(text);
+        }
+        texts
+    }
+
     /// Displays the position as a board in text.
     fn display<'a>(&'a self, position: &'a Self::Position) -> Drawing<'a, Self> {
         Drawing { game: self, position }
