@@ -83,16 +83,10 @@ impl Store {
     pub fn without_folders(&self, text: &str, seats: &[String]) -> String {
         let mut folders = self.agents.clone();
         folders.extend(self.tables.clone());
-        for spec in seats.iter().filter_map(|seat| seat.parse().ok()) {
-            match spec {
-                AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => folders.extend(given.tables),
-                AgentSpec::Network(source, given) => {
-                    folders.extend(given.tables);
-                    if let AgentSource::File(path) = source {
-                        folders.extend(path.parent().map(Into::into));
-                    }
-                }
-                AgentSpec::Random | AgentSpec::Greedy | AgentSpec::AlphaBeta(_) => {}
+        for mut spec in seats.iter().filter_map(|seat| seat.parse::<AgentSpec>().ok()) {
+            folders.extend(spec.tree_mut().and_then(|tree| tree.tables.take()));
+            if let AgentSpec::Network(AgentSource::File(path), _) = spec {
+                folders.extend(path.parent().map(Into::into));
             }
         }
         folders.retain(|folder| folder.parent().is_some()); // not the root, and not nothing
@@ -224,10 +218,10 @@ impl GameAgents {
     pub(crate) fn deepened(&self, round: u32) -> Strength {
         let mut strength = self.reviewer();
         strength.nodes = strength.nodes.map(|nodes| nodes << round);
-        match &mut strength.spec {
-            AgentSpec::Network(_, tree) | AgentSpec::Rollout(tree) => tree.mb = Some(DEEP_MEGABYTES),
-            AgentSpec::AlphaBeta(search) => search.mb = Some(DEEP_MEGABYTES),
-            AgentSpec::Uniform(_) | AgentSpec::Random | AgentSpec::Greedy => {}
+        if let AgentSpec::AlphaBeta(search) = &mut strength.spec {
+            search.mb = Some(DEEP_MEGABYTES);
+        } else if let Some(tree) = strength.spec.tree_mut() {
+            tree.mb = Some(DEEP_MEGABYTES);
         }
         strength
     }
@@ -347,17 +341,11 @@ pub(crate) fn build<G: CatalogGame>(
 pub(crate) fn named(spec: &AgentSpec) -> AgentSpec {
     let last = |path: &PathBuf| PathBuf::from(path.file_name().unwrap_or_default());
     let mut spec = spec.clone();
-    match &mut spec {
-        AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => {
-            given.tables = given.tables.as_ref().map(last);
-        }
-        AgentSpec::Network(source, given) => {
-            given.tables = given.tables.as_ref().map(last);
-            if let AgentSource::File(path) = source {
-                *path = last(path);
-            }
-        }
-        AgentSpec::Random | AgentSpec::Greedy | AgentSpec::AlphaBeta(_) => {}
+    if let Some(tree) = spec.tree_mut() {
+        tree.tables = tree.tables.as_ref().map(last);
+    }
+    if let AgentSpec::Network(AgentSource::File(path), _) = &mut spec {
+        *path = last(path);
     }
     spec
 }
@@ -373,17 +361,13 @@ pub(crate) fn without_folders(spec: &str) -> String {
 pub fn is_harmless(spec: &str) -> bool {
     match spec.parse() {
         Ok(AgentSpec::Random | AgentSpec::Greedy) => true,
-        Ok(AgentSpec::Uniform(given) | AgentSpec::Rollout(given)) => {
+        Ok(AgentSpec::Uniform(given) | AgentSpec::Rollout(given) | AgentSpec::Network(AgentSource::Program, given)) => {
             let modest = given.sims.is_none_or(|sims| sims <= MOST_SIMULATIONS);
             modest && given.mb.is_none() && given.tables.is_none()
         }
         Ok(AgentSpec::AlphaBeta(given)) => {
             let modest = given.nodes.is_none_or(|nodes| nodes <= MOST_NODES);
             modest && given.mb.is_none() && given.lines.is_none()
-        }
-        Ok(AgentSpec::Network(AgentSource::Program, given)) => {
-            let modest = given.sims.is_none_or(|sims| sims <= MOST_SIMULATIONS);
-            modest && given.mb.is_none() && given.tables.is_none()
         }
         Ok(AgentSpec::Network(AgentSource::File(_), _)) | Err(_) => false,
     }

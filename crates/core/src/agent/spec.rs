@@ -137,15 +137,20 @@ impl AgentSpec {
     /// The same agent with this many simulations or nodes per decision, if it has that setting.
     #[must_use]
     pub fn with_nodes(mut self, nodes: u64) -> AgentSpec {
-        let sims = Some(nodes.min(SIMULATIONS.most) as u32);
-        match &mut self {
-            AgentSpec::Random | AgentSpec::Greedy => {}
-            AgentSpec::AlphaBeta(settings) => settings.nodes = Some(nodes),
-            AgentSpec::Uniform(settings) | AgentSpec::Rollout(settings) | AgentSpec::Network(_, settings) => {
-                settings.sims = sims
-            }
+        if let AgentSpec::AlphaBeta(settings) = &mut self {
+            settings.nodes = Some(nodes);
+        } else if let Some(tree) = self.tree_mut() {
+            tree.sims = Some(nodes.min(SIMULATIONS.most) as u32);
         }
         self
+    }
+
+    /// The settings of its tree search, if it has one.
+    pub fn tree_mut(&mut self) -> Option<&mut TreeSpec> {
+        match self {
+            AgentSpec::Uniform(tree) | AgentSpec::Rollout(tree) | AgentSpec::Network(_, tree) => Some(tree),
+            AgentSpec::Random | AgentSpec::Greedy | AgentSpec::AlphaBeta(_) => None,
+        }
     }
 }
 
