@@ -138,8 +138,6 @@ impl fmt::Display for Refused {
 pub struct GameAgents {
     game: &'static str,
     trained: Option<AgentSource>,
-    /// Whether the trained agent is the one that is part of the program.
-    is_usual: bool,
     refused: Option<Refused>,
     tables: Option<PathBuf>,
     /// Whether the program has a proof of some wins.
@@ -164,7 +162,6 @@ impl GameAgents {
         };
         GameAgents {
             game: game.id(),
-            is_usual: trained.as_ref().is_some_and(|source| agent::is_trained(source, game.id())),
             trained,
             refused,
             tables: store.tables.clone().filter(|_| tables),
@@ -244,11 +241,6 @@ impl GameAgents {
             }
             (_, None) => built_in(level, self.evaluates),
         }
-    }
-
-    /// The rating of a level, if it was measured: with the agents that are part of the program.
-    pub fn rating(&self, level: Level) -> Option<u16> {
-        level.rating(self.game).filter(|_| self.is_usual)
     }
 
     /// The strongest agent, with tables and proven wins. The built-in one evaluates this many root moves exactly.

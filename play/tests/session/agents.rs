@@ -149,8 +149,7 @@ fn levels_rise_in_steps_that_a_person_can_climb() {
     for game in GAMES {
         let built_in = Store { built_in: true, ..Store::default() };
         let session = session(game, built_in);
-        let agents = session.board().agents();
-        let ratings = Level::ALL.map(|level| agents.rating(level).expect("all levels are measured"));
+        let ratings = Level::ALL.map(|level| session.rating(level, game).expect("all levels are measured"));
         let steps = ratings.windows(2).map(|pair| i32::from(pair[1]) - i32::from(pair[0]));
         for step in steps {
             assert!((150..=250).contains(&step), "{game}: {ratings:?}");
@@ -161,5 +160,5 @@ fn levels_rise_in_steps_that_a_person_can_climb() {
     let path = folder.path().join("jarmo.safetensors");
     jarmo::agent_file::save(&tiny(&Jarmo::standard(), 1), &path).unwrap();
     let other = Store { agents: vec![folder.path().to_owned()], ..Store::default() };
-    assert_eq!(session("jarmo", other).board().agents().rating(Level::Easy), None);
+    assert_eq!(session("jarmo", other).rating(Level::Easy, "jarmo"), None);
 }
