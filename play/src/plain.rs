@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::agents::{AgentCache, Seat};
+use crate::agents::AgentCache;
 use crate::exercise::Exercise;
 use crate::lang::Texts;
 use crate::session::{Job, Refusal, Session, Share};
@@ -268,7 +268,7 @@ impl<'a, W: Write> Plain<'a, W> {
     }
 
     fn let_agents_move(&mut self) -> io::Result<()> {
-        let only_agents = self.only_agents();
+        let only_agents = self.session.only_agents();
         while self.session.agent_to_move() {
             let Some(job) = self.session.job() else {
                 return Ok(());
@@ -291,13 +291,9 @@ impl<'a, W: Write> Plain<'a, W> {
         Ok(())
     }
 
-    fn only_agents(&self) -> bool {
-        !self.session.seats().contains(&Seat::Human)
-    }
-
     /// The flag that ends searches.
     fn stop(&self) -> &Arc<AtomicBool> {
-        if self.only_agents() { &self.stop } else { &self.stop_or_end }
+        if self.session.only_agents() { &self.stop } else { &self.stop_or_end }
     }
 
     /// Says so if the search of this job was stopped.

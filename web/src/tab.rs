@@ -6,7 +6,7 @@ use std::time::Duration;
 use jarmo_core::agent::AgentSource;
 use jarmo_exact::agent::provide;
 use jarmo_exact::catalog::{GAMES, GameSettings};
-use jarmo_session::agents::{AgentCache, Seat};
+use jarmo_session::agents::AgentCache;
 use jarmo_session::analysis;
 use jarmo_session::lang::{Language, Texts};
 use jarmo_session::levels::Level;
@@ -239,8 +239,7 @@ impl Tab {
             Err(problem) => open.trouble = Some(problem),
         }
         open.version += 1;
-        let only_agents = !open.session.seats().contains(&Seat::Human);
-        match only_agents && open.session.agent_to_move() {
+        match open.session.only_agents() && open.session.agent_to_move() {
             true => Thinking::Pause,
             false => Thinking::Done,
         }

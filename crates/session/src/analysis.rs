@@ -71,12 +71,7 @@ pub(crate) fn assess(session: &Session) -> Vec<Assessment> {
 
 /// Whether the exact result after the move at a place is worse for its player than before.
 fn is_mistake(session: &Session, place: usize, player: Player) -> Option<bool> {
-    let before = session.known(place)?.verdict;
-    let outcome = session.board().outcome(place + 1);
-    let after = match outcome {
-        Some(outcome) => outcome.verdict(Player::White),
-        None => session.known(place + 1)?.verdict,
-    };
+    let (before, after) = (session.board().result(place)?, session.board().result(place + 1)?);
     Some(match player {
         Player::White => after < before,
         Player::Black => after > before,

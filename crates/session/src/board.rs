@@ -9,7 +9,7 @@ use crate::agents::Seat;
 use crate::lang::Language;
 use crate::specs::{self, GameAgents, Store};
 use crate::thought::{Question, Thinking, certain};
-use jarmo_core::game::{Action, ActionError, Mask, Outcome, Player, PositionError, Proven};
+use jarmo_core::game::{Action, ActionError, Mask, Outcome, Player, PositionError, Proven, Verdict};
 use jarmo_core::record::GameRecord;
 use jarmo_core::view::{Gesture, Layout, Note, Palette, Piece, Setup, SideCount, svg};
 use jarmo_exact::catalog::{CatalogGame, GameSettings, GameTask};
@@ -51,6 +51,14 @@ pub trait Board: Send {
     /// White's result with best play from a place, from the exact tables.
     fn known(&self, place: usize) -> Option<Proven>;
 
+    /// White's result at a place: the outcome if the game is over there, or else that of the exact tables.
+    fn result(&self, place: usize) -> Option<Verdict> {
+        match self.outcome(place) {
+            Some(outcome) => Some(outcome.verdict(Player::White)),
+            None => Some(self.known(place)?.verdict),
+        }
+    }
+
     /// Whether exact tables are open.
     fn has_tables(&self) -> bool;
 
@@ -73,7 +81,9 @@ pub trait Board: Send {
     fn seat(&self, text: &str) -> Result<Seat, String>;
 
     /// The same game from its first position.
-    fn fresh(&self) -> Box<dyn Board>;
+    fn fresh(&self) -> Box<dyn Board> {
+        self.branch(0, &[]).expect("no move is illegal")
+    }
 
     /// The moves before a place and then those of a line, as a game of its own with its cursor at the end.
     fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Board>, ActionError>;
@@ -384,10 +394,6 @@ impl<G: CatalogGame> Board for GameBoard<G> {
 
     fn seat(&self, text: &str) -> Result<Seat, String> {
         Seat::parse(&self.game, text, self.agents.networks())
-    }
-
-    fn fresh(&self) -> Box<dyn Board> {
-        Box::new(self.with(Vec::new(), vec![self.positions[0]]))
     }
 
     fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Board>, ActionError> {

@@ -157,22 +157,15 @@ impl Session {
         self.thoughts.get(&place).map(|(_, thought)| thought)
     }
 
-    /// White's result with best play from a place, from the exact tables.
-    pub fn known(&self, place: usize) -> Option<Proven> {
-        self.board.known(place)
-    }
-
     /// White's proven result at a place, from the tables or from an agent's search.
     pub fn certain(&self, place: usize) -> Option<Proven> {
         let found = || self.thought(place).and_then(|thought| thought.proven);
-        self.known(place).or_else(found)
+        self.board.known(place).or_else(found)
     }
 
     /// White's value at a place, -1 to +1: the outcome, the exact result, or an agent's evaluation.
     pub fn value(&self, place: usize) -> Option<f32> {
-        let over = self.board.outcome(place);
-        let verdict = over.map(|outcome| outcome.verdict(Player::White));
-        match verdict.or_else(|| Some(self.known(place)?.verdict)) {
+        match self.board.result(place) {
             Some(verdict) => Some(verdict.sign().into()),
             None => self.thought(place).map(|thought| thought.value),
         }
@@ -458,6 +451,11 @@ impl Session {
     /// The seed of the agents.
     pub(crate) fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// Whether no person plays.
+    pub fn only_agents(&self) -> bool {
+        !self.seats.contains(&Seat::Human)
     }
 
     fn is_persons_turn(&self, place: usize) -> bool {

@@ -70,10 +70,7 @@ impl Trial {
 
     /// White's value after the move: the outcome, the exact result, or the agent's evaluation.
     fn value(&self) -> Option<f32> {
-        let end = self.place + 1;
-        let over = self.after.outcome(end);
-        let verdict = over.map(|outcome| outcome.verdict(Player::White));
-        match verdict.or_else(|| Some(self.after.known(end)?.verdict)) {
+        match self.after.result(self.place + 1) {
             Some(verdict) => Some(verdict.sign().into()),
             None => self.thought.as_ref().map(|thought| thought.value),
         }

@@ -94,7 +94,7 @@ pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
 
 /// The exact result of the position, if the tables hold it.
 pub fn known(texts: &Texts, session: &Session) -> Option<String> {
-    let known = session.known(session.board().cursor())?;
+    let known = session.board().known(session.board().cursor())?;
     Some(texts.fill("by_tables", &[("result", &proven(texts, known))]))
 }
 

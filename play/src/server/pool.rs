@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 
 use super::queue::Next;
 use super::room::{Room, Rooms, Running};
-use crate::agents::{AgentCache, Seat};
+use crate::agents::AgentCache;
 use crate::machine;
 use crate::session::{Job, Share};
 
@@ -75,8 +75,7 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Ar
             inside.trouble = Some("the agent failed; choose another one".to_owned());
         }
     }
-    let only_agents = !inside.session.seats().contains(&Seat::Human);
-    let pause = only_agents && inside.session.agent_to_move();
+    let pause = inside.session.only_agents() && inside.session.agent_to_move();
     drop(inside);
     room.changed();
     if pause {

@@ -18,7 +18,7 @@ pub(crate) use board::{Grid, Picture, draw};
 use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, Event, KeyEventKind};
 use ratatui::crossterm::execute;
 
-use crate::agents::{AgentCache, Seat};
+use crate::agents::AgentCache;
 use crate::machine;
 use crate::session::{Job, Share};
 use crate::thought::Thought;
@@ -95,8 +95,7 @@ impl Thinker {
             }
             if let Ok(thought) = self.thoughts.try_recv() {
                 app.finish(job, thought);
-                let only_agents = !app.session().seats().contains(&Seat::Human);
-                if job.is_move() && only_agents {
+                if job.is_move() && app.session().only_agents() {
                     self.not_before = Instant::now() + PACE;
                 }
                 self.running = None;

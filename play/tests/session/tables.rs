@@ -73,14 +73,14 @@ fn record_file(folder: &Path, position: &str) -> String {
 #[test]
 fn the_best_level_wins_within_the_plies_of_the_tables() {
     let mut session = session(WON, ["best", "random"]);
-    assert_eq!(session.known(0), Some(Proven::win(23)));
+    assert_eq!(session.board().known(0), Some(Proven::win(23)));
     assert_eq!(session.value(0), Some(1.0));
     think(&mut session);
     let end = session.board().moves().len();
     let outcome = session.board().outcome(end).expect("the game is over");
     assert_eq!(outcome.verdict(Player::White), Verdict::Win);
     assert!(end <= 23, "{end}");
-    assert_eq!(session.known(end), None, "a finished game has no board result");
+    assert_eq!(session.board().known(end), None, "a finished game has no board result");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn the_best_level_wins_with_packed_results() {
     let seats = ["best", "random"];
     let settings = Default::default();
     let mut session = Session::with_store(store, "jarmo", settings, Some(WON), seats, 1).unwrap();
-    let known = session.known(0).unwrap();
+    let known = session.board().known(0).unwrap();
     assert_eq!((known.verdict, known.plies), (Verdict::Win, None));
     think(&mut session);
     let end = session.board().moves().len();
@@ -115,7 +115,7 @@ fn analysis_marks_a_missed_table_win_as_a_blunder() {
     let one = &session.assessments()[0];
     assert_eq!(one.before, Some(1.0));
     assert!(one.lost.unwrap() >= 1.0 && one.mark == "??", "{one:?}");
-    assert_eq!(one.certain, session.known(0));
+    assert_eq!(one.certain, session.board().known(0));
     assert_eq!(one.mistake, Some(true));
     assert_eq!(analysis::mistakes(&session.assessments()), Some([1, 0]));
     let annotated: Value = serde_json::from_str(&analysis::annotated(&session)).unwrap();

@@ -136,7 +136,7 @@ pub fn obey(session: &mut Session, command: Command, language: Language, ours: &
 pub fn view(session: &Session, trouble: Option<&str>) -> Value {
     let board = session.board();
     let places = 0..=board.moves().len();
-    let known = by_winner(&session.known(board.cursor()), serde_json::value::Serializer);
+    let known = by_winner(&board.known(board.cursor()), serde_json::value::Serializer);
     let known = known.expect("a result is plain JSON");
     json!({
         "number": session.number(),
