@@ -10,13 +10,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::assets::Asset;
-use super::duel::{Duel, DuelCommand, Role};
+use super::duel::{Duel, Role};
 use super::room::{Inside, Room, Rooms};
 use crate::analysis;
 use crate::lang::Texts;
 use crate::session::Session;
 use jarmo_core::record::GameRecord;
-use jarmo_session::page::{self, Command, MOST_MOVES, Rejection, Wish, impossible, too_long};
+use jarmo_session::page::{self, Rejection, Wish, impossible};
 
 /// How long a request waits for news.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -93,14 +93,15 @@ pub(super) async fn command(rooms: &Rooms, request: &Request<Bytes>) -> Result<R
     let command = read(request)?;
     let obeyed = {
         let mut inside = room.lock();
-        match role {
-            Role::Owner => {
-                inside.trouble = None;
-                let ours = &rooms.options.defaults.seats;
-                page::obey(&mut inside.session, command, language, ours)
+        let Inside { session, duel, trouble, .. } = &mut *inside;
+        match (role, duel) {
+            (Role::Owner, _) => {
+                *trouble = None;
+                page::obey(session, command, language, &rooms.options.defaults.seats)
             }
-            Role::Seat(person) => act(&mut inside, person, command, language.texts()),
-            Role::Watcher => Err(language.texts().get("watching_only").to_owned()),
+            (Role::Seat(person), Some(duel)) => duel.act(session, person, command, language.texts()),
+            (Role::Seat(_), None) => unreachable!("only a game of two has seats"),
+            (Role::Watcher, _) => Err(language.texts().get("watching_only").to_owned()),
         }
     };
     obeyed.map_err(impossible)?;
@@ -145,24 +146,6 @@ pub(super) fn record(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response
     let (room, _) = find(rooms, request.headers())?;
     let line = analysis::record_line(&room.lock().session);
     Ok(answer(StatusCode::OK, "application/json", line + "\n"))
-}
-
-/// Does what a person in a game of two asks for.
-fn act(inside: &mut Inside, person: usize, command: Command, texts: &Texts) -> Result<(), String> {
-    let Inside { session, duel: Some(duel), .. } = inside else {
-        unreachable!("only a game of two has seats");
-    };
-    let command = match command {
-        Command::Play { .. } if session.board().cursor() >= MOST_MOVES => {
-            return Err(too_long(texts));
-        }
-        Command::Play { text } => DuelCommand::Play(text),
-        Command::Offer { what } => DuelCommand::Offer(what),
-        Command::Decline {} => DuelCommand::Decline,
-        Command::Resign {} => DuelCommand::Resign,
-        _ => return Err(texts.get("duel_fair").to_owned()),
-    };
-    duel.act(session, person, command, texts)
 }
 
 /// Everything the page shows to the bearer of a key.

@@ -12,7 +12,7 @@ use crate::lang::Texts;
 use crate::session::Session;
 use crate::words;
 use jarmo_core::game::{Outcome, Player};
-use jarmo_session::page::Offer;
+use jarmo_session::page::{Command, MOST_MOVES, Offer, too_long};
 
 /// A person without a request for this time has left.
 pub(super) const ABSENCE: Duration = Duration::from_secs(5);
@@ -26,14 +26,6 @@ pub(super) enum Role {
     Seat(usize),
     /// Seeing everything.
     Watcher,
-}
-
-/// What a person does in a game of two.
-pub(super) enum DuelCommand {
-    Play(String),
-    Offer(Offer),
-    Decline,
-    Resign,
 }
 
 /// The two people of a game. Their presence is not kept on disk.
@@ -132,14 +124,15 @@ impl Duel {
         &mut self,
         session: &mut Session,
         me: usize,
-        command: DuelCommand,
+        command: Command,
         texts: &Texts,
     ) -> Result<(), String> {
         let over = self.is_over(session);
         let refused = |key| Err(texts.get(key).to_owned());
         match command {
-            DuelCommand::Play(_) | DuelCommand::Resign if over => return refused("duel_over"),
-            DuelCommand::Play(text) => {
+            Command::Play { .. } if session.board().cursor() >= MOST_MOVES => return Err(too_long(texts)),
+            Command::Play { .. } | Command::Resign {} if over => return refused("duel_over"),
+            Command::Play { text } => {
                 let mover = session.board().mover(session.board().cursor());
                 if mover != Some(self.player(me)) {
                     return refused("not_your_turn");
@@ -147,12 +140,12 @@ impl Duel {
                 session.play(&text).map_err(|refusal| words::refusal(texts, &text, &refusal))?;
                 self.offer = None;
             }
-            DuelCommand::Resign => {
+            Command::Resign {} => {
                 self.offer = None;
                 self.ended = Some(Ended { winner: Some(!self.player(me)) });
             }
-            DuelCommand::Decline => self.offer = None,
-            DuelCommand::Offer(what) => {
+            Command::Decline {} => self.offer = None,
+            Command::Offer { what } => {
                 let accepts = self.offer == Some((1 - me, what));
                 let by = if accepts { 1 - me } else { me };
                 let fits = match what {
@@ -168,6 +161,7 @@ impl Duel {
                     false => self.offer = Some((by, what)),
                 }
             }
+            _ => return refused("duel_fair"),
         }
         Ok(())
     }
