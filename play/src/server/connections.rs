@@ -7,21 +7,22 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv6Addr};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper::{Request, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
-use super::Handler;
 use super::api::{Response, problem};
-use super::room::{Bounds, Rooms};
+use super::handle;
+use super::room::{Bounds, Rooms, lock};
 
 /// Bytes that a message may have: a record of a long game fits.
 const MOST_BYTES: usize = 64 * 1024;
@@ -40,7 +41,7 @@ const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConn
 /// Serves every connection that there is room for.
 pub(super) async fn serve(listener: TcpListener, rooms: &Arc<Rooms>) -> io::Result<()> {
     let bounds = rooms.options.bounds;
-    let connections = Arc::new(Connections::default());
+    let open = Arc::new(Open::default());
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(bounds.patience);
     loop {
@@ -49,13 +50,22 @@ pub(super) async fn serve(listener: TcpListener, rooms: &Arc<Rooms>) -> io::Resu
             continue;
         };
         let client = client_of(from.ip());
-        let Some(admitted) = Connections::admit(&connections, client, &bounds) else {
+        let Some(admitted) = Admitted::new(&open, client, &bounds) else {
             turn_away(stream);
             continue;
         };
-        let handler = Handler { rooms: Arc::clone(rooms), client };
-        let connection = http.serve_connection(TokioIo::new(stream), handler);
-        tokio::spawn(stay(connection, admitted, bounds.visit));
+        let rooms = Arc::clone(rooms);
+        let service = service_fn(move |request| handle(Arc::clone(&rooms), client, request));
+        let connection = http.serve_connection(TokioIo::new(stream), service);
+        // It is served until it is closed or its time is up. A broken connection affects no other.
+        tokio::spawn(async move {
+            let _admitted = admitted;
+            let mut connection = pin!(connection);
+            if timeout(bounds.visit, connection.as_mut()).await.is_err() {
+                connection.as_mut().graceful_shutdown();
+                let _ = timeout(GRACE, connection).await;
+            }
+        });
     }
 }
 
@@ -72,17 +82,6 @@ fn client_of(from: IpAddr) -> IpAddr {
 fn turn_away(stream: TcpStream) {
     if let Ok(mut stream) = stream.into_std() {
         let _ = stream.write(FULL);
-    }
-}
-
-type Connection = http1::Connection<TokioIo<TcpStream>, Handler>;
-
-/// Serves a connection until it is closed or its time is up. A broken connection affects no other.
-async fn stay(connection: Connection, _admitted: Admitted, time: Duration) {
-    let mut connection = pin!(connection);
-    if timeout(time, connection.as_mut()).await.is_err() {
-        connection.as_mut().graceful_shutdown();
-        let _ = timeout(GRACE, connection).await;
     }
 }
 
@@ -104,50 +103,35 @@ pub(super) async fn whole(request: Request<Incoming>, patience: Duration) -> Res
     Err(refusal)
 }
 
-/// The connections that are open, by client.
-#[derive(Default)]
-struct Connections {
-    open: Mutex<Open>,
-}
-
-#[derive(Default)]
-struct Open {
-    all: usize,
-    from: HashMap<IpAddr, usize>,
-}
+/// The number of open connections by client; none is 0.
+type Open = Mutex<HashMap<IpAddr, usize>>;
 
 /// An open connection; its end makes room.
 struct Admitted {
-    connections: Arc<Connections>,
+    open: Arc<Open>,
     from: IpAddr,
 }
 
-impl Connections {
+impl Admitted {
     /// Lets a connection in if there is room.
-    fn admit(connections: &Arc<Connections>, from: IpAddr, bounds: &Bounds) -> Option<Admitted> {
-        let mut open = connections.lock();
-        let here = open.from.get(&from).copied().unwrap_or(0);
-        if here >= bounds.connections_from_one || open.all >= bounds.connections {
+    fn new(open: &Arc<Open>, from: IpAddr, bounds: &Bounds) -> Option<Admitted> {
+        let mut counts = lock(open);
+        let here = counts.get(&from).copied().unwrap_or(0);
+        if here >= bounds.connections_from_one || counts.values().sum::<usize>() >= bounds.connections {
             return None;
         }
-        open.all += 1;
-        open.from.insert(from, here + 1);
-        Some(Admitted { connections: Arc::clone(connections), from })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        counts.insert(from, here + 1);
+        Some(Admitted { open: Arc::clone(open), from })
     }
 }
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        let mut open = self.connections.lock();
-        open.all -= 1;
-        if let Some(count) = open.from.get_mut(&self.from) {
+        let mut counts = lock(&self.open);
+        if let Some(count) = counts.get_mut(&self.from) {
             *count -= 1;
             if *count == 0 {
-                open.from.remove(&self.from);
+                counts.remove(&self.from);
             }
         }
     }
@@ -160,8 +144,8 @@ mod tests {
     #[test]
     fn an_address_has_its_share() {
         let bounds = Bounds { connections: 4, connections_from_one: 2, ..Bounds::default() };
-        let connections = Arc::new(Connections::default());
-        let admit = |from: &str| Connections::admit(&connections, client_of(from.parse().unwrap()), &bounds);
+        let open = Arc::new(Open::default());
+        let admit = |from: &str| Admitted::new(&open, client_of(from.parse().unwrap()), &bounds);
         let first = admit("10.0.0.1");
         let second = admit("::ffff:10.0.0.1"); // the same in other words
         assert!(first.is_some() && second.is_some() && admit("10.0.0.1").is_none());
@@ -172,8 +156,7 @@ mod tests {
         assert!(others.iter().all(Option::is_some));
         assert!(admit("2001:db8::3").is_none() && admit("10.0.0.2").is_none());
         drop((second, third, others));
-        let open = connections.lock();
-        assert!(open.all == 0 && open.from.is_empty(), "no connection is left");
+        assert!(lock(&open).is_empty(), "no connection is left");
     }
 
     #[test]

@@ -18,12 +18,10 @@ use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
-use hyper::service::Service;
 use hyper::{Method, Request, StatusCode};
 use tokio::net::TcpListener;
 
@@ -87,32 +85,18 @@ impl Server {
     }
 }
 
-/// What is done with the requests of a client.
-struct Handler {
-    rooms: Arc<Rooms>,
-    client: IpAddr,
-}
-
-impl Service<Request<Incoming>> for Handler {
-    type Response = api::Response;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<api::Response, Infallible>> + Send>>;
-
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let (rooms, client) = (Arc::clone(&self.rooms), self.client);
-        Box::pin(async move {
-            tokio::task::yield_now().await; // connections take turns, also those with many requests at once
-            let mut response = match origin::refuse(request.method(), request.headers()) {
-                Some(message) => api::problem(StatusCode::FORBIDDEN, message),
-                None => match connections::whole(request, rooms.options.bounds.patience).await {
-                    Ok(request) => route(&rooms, client, &request).await,
-                    Err(refusal) => refusal,
-                },
-            };
-            origin::protect(response.headers_mut());
-            Ok(response)
-        })
-    }
+/// Answers a request of a client.
+async fn handle(rooms: Arc<Rooms>, client: IpAddr, request: Request<Incoming>) -> Result<api::Response, Infallible> {
+    tokio::task::yield_now().await; // connections take turns, also those with many requests at once
+    let mut response = match origin::refuse(request.method(), request.headers()) {
+        Some(message) => api::problem(StatusCode::FORBIDDEN, message),
+        None => match connections::whole(request, rooms.options.bounds.patience).await {
+            Ok(request) => route(&rooms, client, &request).await,
+            Err(refusal) => refusal,
+        },
+    };
+    origin::protect(response.headers_mut());
+    Ok(response)
 }
 
 /// Answers what is asked for under a path.
