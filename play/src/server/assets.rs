@@ -11,6 +11,7 @@ use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
 
 use super::api::{Response, answer};
+use jarmo_core::checksum::digits;
 
 /// Where `index.html` finds the other files; in the answer there is the hash instead.
 const ADDRESS: &str = "assets/";
@@ -50,7 +51,7 @@ impl Asset {
     pub(super) fn new(kind: &'static str, content: String) -> Asset {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let compressed = encoder.write_all(content.as_bytes()).and_then(|()| encoder.finish());
-        let tag = format!("\"{}\"", hash([content.as_str()]));
+        let tag = format!("\"{}\"", digits(&[content.as_bytes()]));
         Asset {
             kind,
             plain: content.into(),
@@ -101,7 +102,7 @@ struct Assets {
 
 impl Assets {
     fn new() -> Assets {
-        let folder = hash(FILES.map(|(_, content)| content));
+        let folder = digits(&FILES.map(|(_, content)| content.as_bytes()));
         let index = include_str!("page/index.html").replace(ADDRESS, &format!("{folder}/"));
         let files = FILES.map(|(name, content)| {
             let kind = match name.rsplit_once('.') {
@@ -128,12 +129,4 @@ impl Assets {
         let (_, asset) = self.files.iter().find(|(file, _)| *file == name)?;
         Some(asset.answer(asked, cache))
     }
-}
-
-/// 64 bits that depend on all contents, as text (FNV-1a).
-fn hash<'a>(contents: impl IntoIterator<Item = &'a str>) -> String {
-    let bytes = contents.into_iter().flat_map(str::bytes);
-    let hash =
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("{hash:016x}")
 }
