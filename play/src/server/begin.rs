@@ -7,26 +7,18 @@ use hyper::{Request, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::api::{Response, json_answer, key_of, no_session, read, rejection, view, wish};
+use super::api::{Response, json_answer, key_of, no_session, read, view, wish};
 use super::duel::{Duel, Role};
-use super::room::{NoRoom, Rooms, new_id};
+use super::room::{Rooms, new_id};
 use crate::machine::fresh_seed;
-use jarmo_session::page::{Opening, Rejection, impossible};
+use jarmo_session::page::{Opening, Rejection};
 
 /// Opens a session.
 pub(super) async fn create(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> Result<Response, Rejection> {
     let texts = wish(rooms, request)?.language.texts();
     let opening: Opening = read(request)?;
-    let opened = rooms.open(client, || opening.begin(&rooms.options.defaults, texts, fresh_seed()));
-    let (mut id, room) = opened.map_err(|refusal| match refusal {
-        NoRoom::Problem(problem) => impossible(problem),
-        NoRoom::Full => rejection(StatusCode::SERVICE_UNAVAILABLE, texts.get("server_full").to_owned()),
-        NoRoom::TooMany => {
-            let most = rooms.options.bounds.sessions_from_one.to_string();
-            let message = texts.fill("too_many_games", &[("n", &most)]);
-            rejection(StatusCode::TOO_MANY_REQUESTS, message)
-        }
-    })?;
+    let session = || opening.begin(&rooms.options.defaults, texts, fresh_seed());
+    let (mut id, room) = rooms.open(client, texts, session)?;
     let mut role = Role::Owner;
     if let Some(side) = opening.duel {
         let secret = new_id();

@@ -6,16 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
+use hyper::StatusCode;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::ServerOptions;
+use super::api::rejection;
 use super::assets::Asset;
 use super::duel::{ABSENCE, Duel, Role};
 use super::queue::Queue;
 use super::saved::SavedGames;
-use crate::lang::Language;
+use crate::lang::{Language, Texts};
 use crate::session::{Job, Session};
+use jarmo_session::page::{Rejection, impossible};
 
 /// How many sessions and connections there may be, and how long they are kept.
 ///
@@ -111,16 +114,6 @@ pub(super) struct Running {
     pub(super) given_up: bool, // its answer is not wanted any more
 }
 
-/// Why a session cannot be opened.
-pub(super) enum NoRoom {
-    /// The server has too many.
-    Full,
-    /// This client has too many.
-    TooMany,
-    /// Something is wrong with the session itself.
-    Problem(String),
-}
-
 /// A request that waits for news of a session.
 pub(super) struct Listener {
     room: Arc<Room>,
@@ -142,11 +135,12 @@ impl Rooms {
     pub(super) fn open(
         &self,
         client: IpAddr,
+        texts: &Texts,
         session: impl FnOnce() -> Result<Session, String>,
-    ) -> Result<(String, Arc<Room>), NoRoom> {
+    ) -> Result<(String, Arc<Room>), Rejection> {
         let mut open = lock(&self.open);
-        self.make_room(&mut open, client)?;
-        let session = session().map_err(NoRoom::Problem)?;
+        self.make_room(&mut open, client, texts)?;
+        let session = session().map_err(impossible)?;
         let room = Room::new(new_id(), client, session, None);
         open.insert(room.id.clone(), Arc::clone(&room));
         Ok((room.id.clone(), room))
@@ -161,7 +155,7 @@ impl Rooms {
         let (session, duel) = self.saved.as_ref()?.read(id, &self.options)?;
         // It is nobody's alone. Where there is no room, another game on disk makes some.
         let client = IpAddr::from([0, 0, 0, 0]);
-        self.make_room(&mut open, client).ok()?;
+        self.make_room(&mut open, client, Language::En.texts()).ok()?;
         let room = Room::new(id.to_owned(), client, session, Some(duel));
         open.insert(id.to_owned(), Arc::clone(&room));
         Some(room)
@@ -215,7 +209,7 @@ impl Rooms {
 
     /// Closes sessions that were idle for long. At a limit, one of those that were idle for some time makes room:
     /// a session of this client, or of the client that has most.
-    fn make_room(&self, open: &mut HashMap<String, Arc<Room>>, client: IpAddr) -> Result<(), NoRoom> {
+    fn make_room(&self, open: &mut HashMap<String, Arc<Room>>, client: IpAddr, texts: &Texts) -> Result<(), Rejection> {
         let bounds = &self.options.bounds;
         let old: Vec<String> =
             open.iter().filter(|(_, room)| room.idle() >= bounds.idle).map(|(id, _)| id.clone()).collect();
@@ -227,9 +221,11 @@ impl Rooms {
             *held.entry(room.client).or_default() += 1;
         }
         let (among, refusal) = if held.get(&client).copied().unwrap_or(0) >= bounds.sessions_from_one {
-            (Some(client), NoRoom::TooMany)
+            let most = bounds.sessions_from_one.to_string();
+            let message = texts.fill("too_many_games", &[("n", &most)]);
+            (Some(client), rejection(StatusCode::TOO_MANY_REQUESTS, message))
         } else if open.len() >= bounds.sessions {
-            (None, NoRoom::Full)
+            (None, rejection(StatusCode::SERVICE_UNAVAILABLE, texts.get("server_full")))
         } else {
             return Ok(());
         };
