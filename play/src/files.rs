@@ -5,7 +5,23 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::analysis::record_line;
+use crate::lang::Texts;
+use crate::session::Session;
+use crate::words;
 use jarmo_host::files::{LINES_BYTES, read_text};
+use jarmo_host::record::GameRecord;
+
+/// Appends the record of a session's game to a file.
+pub(crate) fn save(session: &Session, name: &str) -> Result<(), String> {
+    append_line(name.as_ref(), &record_line(session))
+}
+
+/// Loads the last game of a file.
+pub(crate) fn load(session: &mut Session, texts: &Texts, name: &str) -> Result<(), String> {
+    let record = last_record(name.as_ref())?;
+    session.load(&record).map_err(|problem| words::record_problem(texts, &problem))
+}
 
 /// Appends a line to a file, which is created if missing.
 pub(crate) fn append_line(path: &Path, line: &str) -> Result<(), String> {
@@ -13,11 +29,11 @@ pub(crate) fn append_line(path: &Path, line: &str) -> Result<(), String> {
     file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())).map_err(|error| error.to_string())
 }
 
-/// The last line of a file that is not blank: the latest game.
-pub(crate) fn last_line(path: &Path) -> Result<String, String> {
+/// The latest game of a file: its last line that is not blank.
+pub(crate) fn last_record(path: &Path) -> Result<GameRecord, String> {
     let text = read_text(path, LINES_BYTES).map_err(|error| error.to_string())?;
     let last = text.lines().rfind(|line| !line.trim().is_empty());
-    last.map(str::to_owned).ok_or_else(|| "the file holds no game record".to_owned())
+    GameRecord::parse(last.ok_or("the file holds no game record")?).map_err(|error| error.to_string())
 }
 
 /// The folder of this program's data of the user.

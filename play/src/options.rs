@@ -321,7 +321,7 @@ impl Options {
                 seats: first.seats().iter().map(ToString::to_string).collect(),
                 settings: self.settings(),
                 store: self.store(false),
-                record: self.record_line()?,
+                record: self.record()?.map(|record| record.to_line()),
                 analyse: self.analyse.is_some(),
             },
             bounds: Bounds::default().per_address(self.per_address.into()),
@@ -396,13 +396,11 @@ impl Options {
                 session.board().game()
             )));
         }
-        if let Some(record) = self.first_position()? {
-            let problem = |error| Failure::usage(format!("--position: {error}"));
-            session.load(&record).map_err(problem)?;
-        } else if let (Some(path), Some(line)) = (self.record_path(), self.record_line()?) {
-            let problem = |error: String| Failure::new(format!("{}: {error}", path.display()));
-            let record = GameRecord::parse(&line).map_err(|error| problem(error.to_string()))?;
-            session.load(&record).map_err(|error| problem(error.to_string()))?;
+        if let Some(record) = self.record()? {
+            session.load(&record).map_err(|error| match self.record_path() {
+                Some(path) => Failure::new(format!("{}: {error}", path.display())),
+                None => Failure::usage(format!("--position: {error}")),
+            })?;
         }
         // The players of a loaded game come back with it, if it names them and no others are given.
         let given = [&self.opponent, &self.white, &self.black];
@@ -417,36 +415,28 @@ impl Options {
         Ok(session)
     }
 
-    /// The position to begin with, as a record without moves.
-    fn first_position(&self) -> Result<Option<GameRecord>, Failure> {
-        let Some(position) = &self.position else {
-            return Ok(None);
-        };
-        if self.record_path().is_some() {
-            let problem = "--position: a record has a position of its own; give one of the two";
-            return Err(Failure::usage(problem));
+    /// The game to begin with: that of a file, or one without moves from a position.
+    fn record(&self) -> Result<Option<GameRecord>, Failure> {
+        match (&self.position, self.record_path()) {
+            (None, None) => Ok(None),
+            (None, Some(path)) => {
+                let problem = |error| Failure::new(format!("{}: {error}", path.display()));
+                files::last_record(path).map(Some).map_err(problem)
+            }
+            (Some(position), None) => Ok(Some(GameRecord {
+                game: self.game.clone(),
+                position: Some(position.trim().to_owned()),
+                ..GameRecord::default()
+            })),
+            (Some(_), Some(_)) => {
+                let problem = "--position: a record has a position of its own; give one of the two";
+                Err(Failure::usage(problem))
+            }
         }
-        Ok(Some(GameRecord {
-            game: self.game.clone(),
-            position: Some(position.trim().to_owned()),
-            ..GameRecord::default()
-        }))
     }
 
     fn record_path(&self) -> Option<&Path> {
         let analysed = self.analyse.as_ref().and_then(|path| path.as_deref());
         self.load.as_deref().or(analysed)
-    }
-
-    fn record_line(&self) -> Result<Option<String>, Failure> {
-        if let Some(record) = self.first_position()? {
-            return Ok(Some(record.to_line()));
-        }
-        let Some(path) = self.record_path() else {
-            return Ok(None);
-        };
-        let line = files::last_line(path);
-        let problem = |error| Failure::new(format!("{}: {error}", path.display()));
-        line.map(Some).map_err(problem)
     }
 }

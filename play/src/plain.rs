@@ -23,7 +23,6 @@ use exercise::Training;
 use jarmo_core::game::{Player, shorten};
 use jarmo_host::ascii::{locale_has_unicode, to_ascii};
 use jarmo_host::input::{Ahead, Line, MAX_LINE_BYTES, Urgency};
-use jarmo_host::record::GameRecord;
 
 /// A game in lines of text.
 pub(crate) struct Plain<'a, W> {
@@ -190,7 +189,7 @@ impl<'a, W: Write> Plain<'a, W> {
             }
             "save" => return self.save(rest),
             "load" => {
-                if let Err(problem) = self.load(rest) {
+                if let Err(problem) = files::load(self.session, self.texts, rest) {
                     return self.tell(&format!("{}: {problem}", shorten(rest)));
                 }
             }
@@ -253,18 +252,11 @@ impl<'a, W: Write> Plain<'a, W> {
     }
 
     fn save(&mut self, name: &str) -> io::Result<Next> {
-        let line = analysis::record_line(self.session);
-        let text = match files::append_line(Path::new(name), &line) {
+        let text = match files::save(self.session, name) {
             Ok(()) => self.texts.fill("saved", &[("file", name)]),
             Err(problem) => format!("{}: {problem}", shorten(name)),
         };
         self.tell(&text)
-    }
-
-    fn load(&mut self, name: &str) -> Result<(), String> {
-        let line = files::last_line(Path::new(name))?;
-        let record = GameRecord::parse(&line).map_err(|error| error.to_string())?;
-        self.session.load(&record).map_err(|problem| words::record_problem(self.texts, &problem))
     }
 
     fn let_agents_move(&mut self) -> io::Result<()> {

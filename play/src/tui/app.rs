@@ -11,10 +11,9 @@ use crate::exercise::Exercise;
 use crate::lang::{Language, Texts};
 use crate::session::{Job, Session};
 use crate::thought::Thought;
-use crate::{analysis, words};
+use crate::{files, words};
 use jarmo_core::game::shorten;
 use jarmo_core::view::{Layout, Style};
-use jarmo_host::record::GameRecord;
 
 /// The state of the screen.
 pub struct App {
@@ -423,9 +422,12 @@ impl App {
             KeyCode::Esc => return,
             KeyCode::Enter => {
                 let done = match action {
-                    FileAction::Save => self.save(&name),
-                    FileAction::Load => self.load(&name),
+                    FileAction::Save => files::save(&self.session, &name),
+                    FileAction::Load => files::load(&mut self.session, self.texts, &name),
                 };
+                if action == FileAction::Load && done.is_ok() {
+                    self.new_board();
+                }
                 let key = if action == FileAction::Save { "saved" } else { "loaded" };
                 self.message = match done {
                     Ok(()) => self.texts.fill(key, &[("file", &name)]),
@@ -440,19 +442,5 @@ impl App {
             _ => {}
         }
         self.page = Page::File { action, name };
-    }
-
-    fn save(&self, name: &str) -> Result<(), String> {
-        let line = analysis::record_line(&self.session);
-        crate::files::append_line(name.as_ref(), &line)
-    }
-
-    fn load(&mut self, name: &str) -> Result<(), String> {
-        let line = crate::files::last_line(name.as_ref())?;
-        let record = GameRecord::parse(&line).map_err(|error| error.to_string())?;
-        self.session.load(&record).map_err(|problem| words::record_problem(self.texts, &problem))?;
-        self.layout = self.session.board().layout();
-        self.cursor = 0;
-        Ok(())
     }
 }
