@@ -60,13 +60,13 @@ impl Job {
         share: Share,
     ) -> Result<Thought, String> {
         let part = |time: Duration| time / share.sharers.max(1);
-        let time = Time { given: self.time.map(part), most: share.most.map(part) };
+        let time = Time { given: self.time.map(part), most: share.most.map(part), clock, stop };
         let mut own = AgentCache::new();
         let cache = match self.purpose {
             Purpose::Look(Effort::Deep(_)) => &mut own, // the large tree goes at once
             _ => cache,
         };
-        self.question.think(cache, &self.strength, time, clock, stop)
+        self.question.think(cache, &self.strength, time)
     }
 
     /// Whether the agent searches; other agents answer at once.

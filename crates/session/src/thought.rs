@@ -85,26 +85,23 @@ pub(crate) fn winner(verdict: Verdict) -> Option<Player> {
 /// A clock: the time since some moment that stays the same.
 pub type Clock = fn() -> Duration;
 
-/// The time for an answer.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Time {
+/// The time for an answer, and what ends it.
+#[derive(Clone, Copy, Debug)]
+pub struct Time<'a> {
     /// The agent may use this up; unset, it has the nodes of its spec.
     pub given: Option<Duration>,
     /// It ends by then, even if it has nodes left.
     pub most: Option<Duration>,
+    /// What measures it.
+    pub clock: Clock,
+    /// It ends when this is set.
+    pub stop: &'a AtomicBool,
 }
 
 /// A position of any game that an agent can be asked about.
 pub trait Thinking: Send + Sync {
-    /// Asks the agent of this strength. It stops at its spec's own limits, after its time, or when `stop` is set.
-    fn think(
-        &self,
-        cache: &mut AgentCache,
-        strength: &Strength,
-        time: Time,
-        clock: Clock,
-        stop: &AtomicBool,
-    ) -> Result<Thought, String>;
+    /// Asks the agent of this strength. It stops at its spec's own limits, or when its time has ended.
+    fn think(&self, cache: &mut AgentCache, strength: &Strength, time: Time<'_>) -> Result<Thought, String>;
 }
 
 /// A position of the game `G`.
@@ -117,24 +114,17 @@ pub(crate) struct Question<G: CatalogGame> {
 }
 
 impl<G: CatalogGame> Thinking for Question<G> {
-    fn think(
-        &self,
-        cache: &mut AgentCache,
-        strength: &Strength,
-        time: Time,
-        clock: Clock,
-        stop: &AtomicBool,
-    ) -> Result<Thought, String> {
+    fn think(&self, cache: &mut AgentCache, strength: &Strength, time: Time<'_>) -> Result<Thought, String> {
         let agent = cache.agent(&self.game, &self.variant, strength, &self.networks)?;
-        let began = clock();
-        let took = || clock().saturating_sub(began);
+        let began = (time.clock)();
+        let took = || (time.clock)().saturating_sub(began);
         let is_past = |time: Option<Duration>| time.is_some_and(|time| took() >= time);
         let (is_spent, is_latest) = (|| is_past(time.given), || is_past(time.most));
         let limit = Limit {
             nodes: strength.nodes,
             deadline: time.given.is_some().then_some(&is_spent),
             latest: time.most.is_some().then_some(&is_latest),
-            stop: Some(stop),
+            stop: Some(time.stop),
             ..Limit::default()
         };
         let mut stream = stream(self.seed, u64::from(self.game.ply(&self.position)));
