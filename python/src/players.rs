@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Sender};
 
 use jarmo_core::eval::Value;
 use jarmo_core::game::{Action, Mask};
-use jarmo_exact::agent::{Agent, AgentSpec, Decision, Networks, Request, build_sharing, build_without_search};
+use jarmo_exact::agent::{Agent, AgentSpec, Decision, Request, build_all, build_all_without_search};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_host::program::cores;
 use pyo3::exceptions::PyValueError;
@@ -98,14 +98,12 @@ pub(crate) fn team<G: CatalogGame>(
         return Ok(vec![Box::new(RemoteAgent { rules: rules.clone(), name, function: 0, players })]);
     }
     let spec: AgentSpec = player.parse().map_err(|error| format!("{error}"))?;
-    let networks = Networks::new();
-    let agent = |_| match without_search {
-        true => build_without_search(rules.game.clone(), &spec)
-            .map_err(|error| error.to_string())?
-            .ok_or_else(|| format!("{spec} has no network, so its budget cannot be 0")),
-        false => build_sharing(rules.game.clone(), &spec, &networks).map_err(|error| error.to_string()),
+    let agents = match without_search {
+        true => build_all_without_search(&rules.game, &spec, cores()),
+        false => build_all(&rules.game, &spec, cores()).map(Some),
     };
-    (0..cores()).map(agent).collect()
+    let agents = agents.map_err(|error| error.to_string())?;
+    agents.ok_or_else(|| format!("{spec} has no network, so its budget cannot be 0"))
 }
 
 /// A function as an agent, on any thread.

@@ -7,19 +7,18 @@ use std::process::ExitCode;
 use rayon::ThreadPool;
 
 use super::accuracy_report::{Measured, to_json, write_table};
-use super::{CommandResult, Failure, check_output, first, thread_pool, write_output};
+use super::{CommandResult, Failure, check_output, first, game_of_file, thread_pool, write_output};
 use jarmo_core::game::Game;
 use jarmo_core::numbers::{BUDGET, NumberRange, SEED, THREADS};
-use jarmo_exact::agent::{AGENTS, Agent, AgentSource, AgentSpec, build, build_without_search};
+use jarmo_exact::agent::{AGENTS, AgentSpec, Agents, build_all, build_all_without_search};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
-use jarmo_host::agent_file;
 use jarmo_judge::accuracy::{Exam, ExamHeader, FEWEST, draw_stages};
 
 /// Measure how often agents keep the best result
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The agents
-    #[arg(value_name = "AGENT", required = true, help = agents_help())]
+    #[arg(value_name = "AGENT", required = true, help = format!("The agents: {AGENTS}"))]
     agents: Vec<AgentSpec>,
     /// The exam [default: the one that is part of this program]
     #[arg(long, value_name = "FILE")]
@@ -66,13 +65,9 @@ pub(super) struct Args {
 /// Mistakes that are listed.
 const WORST: NumberRange<u64> = NumberRange::new(0, 10_000_000);
 
-fn agents_help() -> String {
-    format!("The agents: {AGENTS}")
-}
-
 /// An agent per thread, and the budgets to measure one after another.
 struct Examinee<G> {
-    agents: Vec<Box<dyn Agent<G>>>,
+    agents: Agents<G>,
     budgets: Vec<ExamBudget>,
 }
 
@@ -132,18 +127,10 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The game that an agent is examined in. What is wrong with an agent file is reported when the agent is
-/// built.
+/// The game that an agent is examined in.
 fn game_of<C: Catalog>(games: &C, args: &Args, exam: Option<&ExamHeader>, spec: &AgentSpec) -> String {
-    let of_file = || match spec {
-        AgentSpec::Network(AgentSource::File(path), _) => {
-            let file = agent_file::load(path).ok()?;
-            Some(file.header().version.game.clone())
-        }
-        _ => None,
-    };
     let of_exam = || Some(exam?.game.clone());
-    let game = args.game.clone().or_else(of_file).or_else(of_exam);
+    let game = args.game.clone().or_else(|| game_of_file(spec)).or_else(of_exam);
     game.unwrap_or_else(|| first(games).to_owned())
 }
 
@@ -182,8 +169,8 @@ fn measure<G: CatalogGame>(
     candidates: Vec<Examinee<G>>,
     exam: &Exam<G>,
 ) -> Result<(), Failure> {
-    let network = if args.causes { build_without_search(game.clone(), spec).map_err(Failure::usage)? } else { None };
-    let mut networks: Vec<Box<dyn Agent<G>>> = network.into_iter().collect();
+    let network = if args.causes { build_all_without_search(game, spec, 1).map_err(Failure::usage)? } else { None };
+    let mut networks = network.unwrap_or_default();
     let mut measured = Vec::new();
     let name = spec.to_string();
     for Examinee { mut agents, budgets } in candidates {
@@ -226,12 +213,8 @@ fn candidates_of<G: CatalogGame>(
 ) -> Result<Vec<Examinee<G>>, Failure> {
     let mut candidates = Vec::new();
     if args.nodes.is_empty() || args.nodes.contains(&0) {
-        let network = || build_without_search(game.clone(), spec).transpose();
-        let agents: Option<Vec<_>> = (0..threads).map(|_| network()).collect();
-        let agents = agents.map(|agents| agents.into_iter().collect::<Result<Vec<_>, _>>());
-        if let Some(agents) = agents {
-            candidates.push(Examinee { agents: agents.map_err(Failure::usage)?, budgets: vec![ExamBudget::NoSearch] });
-        }
+        let networks = build_all_without_search(game, spec, threads).map_err(Failure::usage)?;
+        candidates.extend(networks.map(|agents| Examinee { agents, budgets: vec![ExamBudget::NoSearch] }));
     }
     let budgets: Vec<ExamBudget> = match &args.nodes[..] {
         [] => vec![ExamBudget::OfSpec],
@@ -241,9 +224,7 @@ fn candidates_of<G: CatalogGame>(
         }
     };
     if !budgets.is_empty() {
-        let agents = (0..threads).map(|_| build(game.clone(), spec));
-        let agents: Result<Vec<_>, _> = agents.collect();
-        candidates.push(Examinee { agents: agents.map_err(Failure::usage)?, budgets });
+        candidates.push(Examinee { agents: build_all(game, spec, threads).map_err(Failure::usage)?, budgets });
     }
     Ok(candidates)
 }

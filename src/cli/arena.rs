@@ -31,7 +31,7 @@ Ctrl-C stops and prints the table so far; with --games-out no finished game is l
 docs/evaluating.md explains the numbers.")]
 pub(super) struct Args {
     /// The agents
-    #[arg(value_name = "AGENT", required = true, help = agents_help())]
+    #[arg(value_name = "AGENT", required = true, help = format!("The agents, two for a match, more for a round robin: {AGENTS}"))]
     agents: Vec<String>,
     #[command(flatten)]
     game: GameArgs,
@@ -96,10 +96,6 @@ pub(super) struct Args {
     #[cfg(feature = "fleet")]
     #[command(flatten)]
     fleet: super::arena_fleet::FleetArgs,
-}
-
-fn agents_help() -> String {
-    format!("The agents, two for a match, more for a round robin: {AGENTS}")
 }
 
 /// Every K-th checkpoint is taken.

@@ -16,7 +16,7 @@ pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
     /// The agent
-    #[arg(long, value_name = "SPEC", default_value = "uniform:32", help = agent_help())]
+    #[arg(long, value_name = "SPEC", default_value = "uniform:32", help = format!("The agent: {AGENTS}"))]
     agent: AgentSpec,
     /// Use a network with random weights instead of an agent; tiny: width 128, one block
     #[arg(long, value_name = "SIZE", conflicts_with = "agent")]
@@ -42,10 +42,6 @@ impl NetSize {
             NetSize::Tiny => NetSettings { width: 128, blocks: 1 },
         }
     }
-}
-
-fn agent_help() -> String {
-    format!("The agent: {AGENTS}")
 }
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {

@@ -15,15 +15,13 @@ pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
     /// The agent
-    #[arg(long, value_name = "SPEC", help = agent_help())]
+    #[arg(long, value_name = "SPEC", help = format!(
+        "The agent: {AGENTS} [default: alphabeta, or rollout in a game without an evaluation]"
+    ))]
     agent: Option<AgentSpec>,
     /// Seed of all randomness
     #[arg(long, value_name = "SEED", default_value = "1", value_parser = SEED.parser::<u64>())]
     seed: u64,
-}
-
-fn agent_help() -> String {
-    format!("The agent: {AGENTS} [default: alphabeta, or rollout in a game without an evaluation]")
 }
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {

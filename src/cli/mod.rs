@@ -48,10 +48,11 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use jarmo_core::game::{Game, shorten};
 use jarmo_core::numbers::{QUIET_LIMIT, SECONDS};
+use jarmo_exact::agent::{AgentSource, AgentSpec};
 use jarmo_exact::catalog::{Catalog, GameSettings};
 use jarmo_exact::{ExactError, ExactErrorKind};
-use jarmo_host::files;
 use jarmo_host::program::{self, Build, cores};
+use jarmo_host::{agent_file, files};
 
 /// Small board games: exact rules, a vectorised environment, search, and agents that play
 #[derive(Parser)]
@@ -263,6 +264,14 @@ impl GameArgs {
     pub(crate) fn settings(&self, max_plies: Option<u32>) -> GameSettings {
         GameSettings { board: self.board.clone(), quiet_limit: self.quiet_limit, max_plies }
     }
+}
+
+/// The game of an agent file. What is wrong with the file is reported when the agent is built.
+fn game_of_file(spec: &AgentSpec) -> Option<String> {
+    let AgentSpec::Network(AgentSource::File(path), _) = spec else {
+        return None;
+    };
+    Some(agent_file::load(path).ok()?.header().version.game.clone())
 }
 
 /// The position that `--position` names: the start of the game without it, or with `start`.

@@ -6,18 +6,18 @@ use std::process::ExitCode;
 
 use rayon::ThreadPool;
 
-use super::{CommandResult, Failure, check_output, first, in_file, thread_pool, write_output};
+use super::{CommandResult, Failure, check_output, first, game_of_file, in_file, thread_pool, write_output};
 use jarmo_core::numbers::{BUDGET, NumberRange, SEED, THREADS};
-use jarmo_exact::agent::{AGENTS, Agent, AgentSource, AgentSpec, build, build_without_search};
+use jarmo_exact::agent::{AGENTS, AgentSpec, Agents, build_all, build_all_without_search};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
-use jarmo_host::{agent_file, files};
+use jarmo_host::files;
 use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings, quick_tables, to_svg, to_text};
 
 /// Measure agents by exact results: exams, games against the perfect player, the worst case
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The agents
-    #[arg(value_name = "AGENT", required_unless_present = "verify", help = agents_help())]
+    #[arg(value_name = "AGENT", required_unless_present = "verify", help = format!("The agents: {AGENTS}"))]
     agents: Vec<AgentSpec>,
     /// The game: {games} [default: that of the first agent's file, otherwise {first}]
     #[arg(long, value_name = "NAME")]
@@ -71,23 +71,12 @@ const COUNT: NumberRange<u64> = NumberRange::new(0, 1_000_000);
 /// The most bytes of a file of results.
 const MOST_BYTES: u64 = 1 << 26;
 
-fn agents_help() -> String {
-    format!("The agents: {AGENTS}")
-}
-
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     if let Some(path) = &args.verify {
         return verify(games, path);
     }
     check_output(args.svg.as_deref())?;
-    let of_file = || match args.agents.first() {
-        Some(AgentSpec::Network(AgentSource::File(path), _)) => {
-            let file = agent_file::load(path).ok()?;
-            Some(file.header().version.game.clone())
-        }
-        _ => None,
-    };
-    let game = args.game.clone().or_else(of_file);
+    let game = args.game.clone().or_else(|| game_of_file(args.agents.first()?));
     let game = game.unwrap_or_else(|| first(games).to_owned());
     let pool = thread_pool(args.threads)?;
     games.with_game(&game, &GameSettings::default(), Measure { args, pool })?
@@ -112,9 +101,7 @@ impl GameTask for Measure {
                 (nodes, _) => nodes.iter().map(|&nodes| Some(nodes)).collect(),
             };
             for budget in budgets {
-                let agents = (0..pool.current_num_threads()).map(|_| agent(&game, spec, budget));
-                let agents: Result<Vec<_>, Failure> = agents.collect();
-                measured.push((spec, budget, agents?));
+                measured.push((spec, budget, agents(&game, spec, budget, pool.current_num_threads())?));
             }
         }
         let tables = match &args.tables {
@@ -150,13 +137,13 @@ impl GameTask for Measure {
     }
 }
 
-/// The agent of a spec, or its network without search for a budget of 0.
-fn agent<G: CatalogGame>(game: &G, spec: &AgentSpec, budget: Option<u64>) -> Result<Box<dyn Agent<G>>, Failure> {
+/// So many agents of a spec, or as many of its network without search for a budget of 0.
+fn agents<G: CatalogGame>(game: &G, spec: &AgentSpec, budget: Option<u64>, count: usize) -> Result<Agents<G>, Failure> {
     if budget != Some(0) {
-        return build(game.clone(), spec).map_err(Failure::usage);
+        return build_all(game, spec, count).map_err(Failure::usage);
     }
-    let network = build_without_search(game.clone(), spec).map_err(Failure::usage)?;
-    network.ok_or_else(|| {
+    let networks = build_all_without_search(game, spec, count).map_err(Failure::usage)?;
+    networks.ok_or_else(|| {
         Failure::usage(format!("--nodes 0 needs an agent with a network, not {spec}; give another number of nodes"))
     })
 }

@@ -7,7 +7,7 @@ use jarmo_core::env::{
     Autoreset, EnvSettings, Features, Finished, Interrupted, Line, Opponent, Rows, SavedEnv, VecEnv,
 };
 use jarmo_core::game::{Action, Mask};
-use jarmo_exact::agent::{AgentOpponent, AgentSpec, Networks, build_sharing};
+use jarmo_exact::agent::{AgentOpponent, AgentSpec, build_all};
 use jarmo_exact::catalog::CatalogGame;
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -78,14 +78,9 @@ fn agents<G: CatalogGame>(
         _ => (1, Some(stop)),
     };
     let shards = settings.threads.min(settings.games / least).max(1);
-    let networks = Networks::new();
-    let opponent = |_| {
-        let agent = build_sharing(game.clone(), &spec, &networks);
-        let agent = agent.map_err(|error| error.to_string())?;
-        let opponent = AgentOpponent::new(spec.to_string(), agent, stop.cloned());
-        Ok(Box::new(opponent) as Box<dyn Opponent<G>>)
-    };
-    (0..shards).map(opponent).collect()
+    let agents = build_all(game, &spec, shards).map_err(|error| error.to_string())?;
+    let opponent = |agent| Box::new(AgentOpponent::new(spec.to_string(), agent, stop.cloned())) as Box<dyn Opponent<G>>;
+    Ok(agents.into_iter().map(opponent).collect())
 }
 
 /// The exception that interrupted an opponent.

@@ -36,3 +36,22 @@ pub fn build_without_search<G: CatalogGame>(
 ) -> Result<Option<Box<dyn Agent<G>>>, AgentError> {
     jarmo_core::agent::build_without_search(game, spec, &Networks::new())
 }
+
+/// Agents that play alike, say one per thread.
+pub type Agents<G> = Vec<Box<dyn Agent<G>>>;
+
+/// Builds agents of one spec that share their networks.
+pub fn build_all<G: CatalogGame>(game: &G, spec: &AgentSpec, count: usize) -> Result<Agents<G>, AgentError> {
+    let networks = Networks::new();
+    (0..count).map(|_| build_sharing(game.clone(), spec, &networks)).collect()
+}
+
+/// The same with [`build_without_search`].
+pub fn build_all_without_search<G: CatalogGame>(
+    game: &G,
+    spec: &AgentSpec,
+    count: usize,
+) -> Result<Option<Agents<G>>, AgentError> {
+    let agents = (0..count).map(|_| build_without_search(game.clone(), spec).transpose());
+    agents.collect::<Option<Result<_, _>>>().transpose()
+}
