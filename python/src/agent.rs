@@ -18,6 +18,7 @@ use crate::game::{AnyGame, GameArgument, Rules};
 use crate::network::{self, Tensors};
 use crate::number;
 use crate::position::{Position, open_positions_of};
+use crate::refusal::Checked;
 use crate::threads::{self, interruptible, pool};
 
 /// Fewer positions than this per thread are not worth another one for agents without search.
@@ -39,13 +40,8 @@ pub struct Judgement {
 /// An agent for a game whose type is not known.
 pub trait AnyAgent: Send {
     fn spec(&self) -> String;
-    fn tensors(&self) -> Result<Tensors, String>;
-    fn judge(
-        &mut self,
-        positions: &[&Position],
-        question: &Question,
-        stop: &AtomicBool,
-    ) -> Result<Vec<Judgement>, String>;
+    fn tensors(&self) -> Checked<Tensors>;
+    fn judge(&mut self, positions: &[&Position], question: &Question, stop: &AtomicBool) -> Checked<Vec<Judgement>>;
 }
 
 /// One agent per thread. They share their networks.
@@ -56,8 +52,8 @@ struct Agents<G: CatalogGame> {
     agents: Vec<Box<dyn Player<G>>>,
 }
 
-pub(crate) fn build<G: CatalogGame>(rules: Arc<Rules<G>>, spec: &str) -> Result<Box<dyn AnyAgent>, String> {
-    let spec: AgentSpec = spec.parse().map_err(|error| format!("{error}"))?;
+pub(crate) fn build<G: CatalogGame>(rules: Arc<Rules<G>>, spec: &str) -> Checked<Box<dyn AnyAgent>> {
+    let spec: AgentSpec = spec.parse()?;
     let mut agents = Agents { rules, spec, networks: Networks::new(), agents: Vec::new() };
     agents.provide(1)?; // what is wrong with the agent is an error now
     Ok(Box::new(agents))
@@ -65,11 +61,10 @@ pub(crate) fn build<G: CatalogGame>(rules: Arc<Rules<G>>, spec: &str) -> Result<
 
 impl<G: CatalogGame> Agents<G> {
     /// Builds agents until there are this many.
-    fn provide(&mut self, count: usize) -> Result<(), String> {
+    fn provide(&mut self, count: usize) -> Checked<()> {
         while self.agents.len() < count {
             let game = self.rules.game.clone();
-            let agent = build_sharing(game, &self.spec, &self.networks);
-            self.agents.push(agent.map_err(|error| error.to_string())?);
+            self.agents.push(build_sharing(game, &self.spec, &self.networks)?);
         }
         Ok(())
     }
@@ -80,16 +75,11 @@ impl<G: CatalogGame> AnyAgent for Agents<G> {
         self.spec.to_string()
     }
 
-    fn tensors(&self) -> Result<Tensors, String> {
+    fn tensors(&self) -> Checked<Tensors> {
         network::of_agent(&self.rules.game, &self.spec)
     }
 
-    fn judge(
-        &mut self,
-        positions: &[&Position],
-        question: &Question,
-        stop: &AtomicBool,
-    ) -> Result<Vec<Judgement>, String> {
+    fn judge(&mut self, positions: &[&Position], question: &Question, stop: &AtomicBool) -> Checked<Vec<Judgement>> {
         let positions: Vec<G::Position> = positions.iter().map(|one| one.own::<G>()).collect();
         let shares = question.threads.min(positions.len() / MIN_PER_THREAD).max(1);
         self.provide(shares)?;
@@ -155,8 +145,8 @@ impl Agent {
         let judged = interruptible(py, &stop, || {
             let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
             agents.judge(&open, question, &stop)
-        })?;
-        judged.map_err(PyValueError::new_err)
+        });
+        Ok(judged??)
     }
 }
 
@@ -254,8 +244,7 @@ impl Agent {
     #[new]
     #[pyo3(signature = (spec, *, game=GameArgument::standard()), text_signature = "(spec, *, game='jarmo')")]
     fn new(py: Python<'_>, spec: &str, game: GameArgument) -> PyResult<Agent> {
-        let agents = py.detach(|| game.0.clone().agent(spec));
-        let agents = agents.map_err(PyValueError::new_err)?;
+        let agents = py.detach(|| game.0.clone().agent(spec))?;
         Ok(Agent { spec: agents.spec(), agents: Mutex::new(agents), game: game.0 })
     }
 
@@ -346,8 +335,7 @@ impl Agent {
     /// they are.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
-        let tensors = agents.tensors().map_err(PyValueError::new_err)?;
-        network::to_dict(py, tensors)
+        network::to_dict(py, agents.tensors()?)
     }
 
     /// Writes the agent's network as an ONNX model, with the package ``onnx``. Its input is ``features``, ``[batch,

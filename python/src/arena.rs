@@ -16,6 +16,7 @@ use crate::agent::PlayerArgument;
 use crate::game::{GameArgument, Rules};
 use crate::number;
 use crate::players::{RemoteAgent, RemotePlayers, with_functions};
+use crate::refusal::Checked;
 use crate::threads;
 
 /// A player by its name, which is a spec unless it is one of the functions.
@@ -41,7 +42,7 @@ pub(crate) fn play<G: CatalogGame>(
     plan: &ArenaPlan,
     remote: RemotePlayers,
     stop: &AtomicBool,
-) -> Result<ArenaTexts, String> {
+) -> Checked<ArenaTexts> {
     let game = &rules.game;
     let mut agents = Vec::new();
     let mut players = Vec::new();
@@ -51,8 +52,8 @@ pub(crate) fn play<G: CatalogGame>(
             players.push(Err((name, *function)));
             continue;
         }
-        for mut agent in expand(name, 1).map_err(|error| error.to_string())? {
-            let spec: AgentSpec = agent.spec.parse().map_err(|error| format!("{error}"))?;
+        for mut agent in expand(name, 1)? {
+            let spec: AgentSpec = agent.spec.parse()?;
             agent.spec = spec.to_string();
             agents.push(agent);
             players.push(Ok(spec));
@@ -60,12 +61,10 @@ pub(crate) fn play<G: CatalogGame>(
     }
     let Settings { pairs, seed, .. } = plan.settings;
     let openings = match &plan.openings {
-        Some(path) => Openings::from_file(game, path, plan.random_plies),
-        None => Openings::usual(game, plan.random_plies, pairs as usize, seed),
+        Some(path) => Openings::from_file(game, path, plan.random_plies)?,
+        None => Openings::usual(game, plan.random_plies, pairs as usize, seed)?,
     };
-    let openings = openings.map_err(|error| error.to_string())?;
-    let tournament = Tournament::new(game, entrants(&agents), &openings, plan.settings.clone());
-    let mut tournament = tournament.map_err(|error| error.to_string())?;
+    let mut tournament = Tournament::new(game, entrants(&agents), &openings, plan.settings.clone())?;
     let networks = Networks::new();
     let build = |player: &Result<AgentSpec, (&String, usize)>| match player {
         Ok(spec) => build_sharing(game.clone(), spec, &networks),
@@ -78,12 +77,10 @@ pub(crate) fn play<G: CatalogGame>(
     };
     let team = |_| players.iter().map(build).collect();
     let teams: Result<Vec<Team<G>>, AgentError> = (0..plan.threads).map(team).collect();
-    let teams = teams.map_err(|error| error.to_string())?;
-    let played = tournament.play(teams, stop, &mut ());
-    played.map_err(|error| error.to_string())?;
+    tournament.play(teams?, stop, &mut ())?;
     let report = Report::new(tournament.standings());
     let title = format!("Ratings in {}", game.id());
-    let json = serde_json::to_string(&report).map_err(|error| error.to_string())?;
+    let json = serde_json::to_string(&report)?;
     Ok((json, report.to_text(usize::MAX), report.to_svg(&title, Over::Steps)))
 }
 
@@ -132,6 +129,5 @@ pub(crate) fn arena(
     };
     let plan = ArenaPlan { players, random_plies, openings, settings, threads: threads::count(threads) };
     let stop = AtomicBool::new(false);
-    let played = with_functions(py, &functions, &stop, |remote| game.0.clone().arena(&plan, remote, &stop))?;
-    played.map_err(PyValueError::new_err)
+    Ok(with_functions(py, &functions, &stop, |remote| game.0.clone().arena(&plan, remote, &stop))??)
 }

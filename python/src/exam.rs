@@ -11,6 +11,7 @@ use crate::agent::PlayerArgument;
 use crate::game::{GameArgument, Rules};
 use crate::number;
 use crate::players::{RemotePlayers, team, with_player};
+use crate::refusal::Checked;
 use crate::threads::pool;
 
 /// Decisions and right ones, all and in critical positions, by phase; the whole exam comes first.
@@ -23,7 +24,7 @@ pub(crate) fn take<G: CatalogGame>(
     file: Option<&Path>,
     nodes: Option<u64>,
     seed: u64,
-) -> Result<ExamCounts, String> {
+) -> Checked<ExamCounts> {
     let exam = open(&rules.game, file)?;
     let mut agents = team(rules, player, remote, false)?;
     let score = pool().install(|| exam.take(&mut agents, nodes, seed)).score();
@@ -34,11 +35,11 @@ pub(crate) fn take<G: CatalogGame>(
 }
 
 /// The exam of a file, or that of the package.
-pub(crate) fn open<G: CatalogGame>(game: &G, file: Option<&Path>) -> Result<Exam<G>, String> {
+pub(crate) fn open<G: CatalogGame>(game: &G, file: Option<&Path>) -> Checked<Exam<G>> {
     match file {
-        Some(path) => Exam::load(game, path).map_err(|error| error.to_string()),
-        None => Exam::built_in(game)
-            .ok_or_else(|| format!("there is no exam for {} on this board in the package; give a file", game.id())),
+        Some(path) => Ok(Exam::load(game, path)?),
+        None => Ok(Exam::built_in(game)
+            .ok_or_else(|| format!("there is no exam for {} on this board in the package; give a file", game.id()))?),
     }
 }
 

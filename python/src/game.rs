@@ -11,7 +11,7 @@ use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game
 use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings};
 use jarmo_selfplay::bench::{self, EnvSpeed, EnvWork};
 use numpy::PyArray2;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::agent::{self, AnyAgent};
@@ -24,6 +24,7 @@ use crate::network::{self, Tensors};
 use crate::number;
 use crate::players::RemotePlayers;
 use crate::position::{Position, positions_of};
+use crate::refusal::Checked;
 use crate::samples::{self, AnySelfPlay, Terms};
 use crate::search::{self, SearchPlan, Searched};
 use crate::tables::{self, AnyTables};
@@ -78,14 +79,13 @@ pub trait AnyGame: Send + Sync {
     /// The same rules with another limit on the length of a game, 0 for none.
     fn limited(&self, max_plies: u32) -> Arc<dyn AnyGame>;
     fn start(self: Arc<Self>) -> Position;
-    fn parse(self: Arc<Self>, text: &str) -> Result<Position, String>;
+    fn parse(self: Arc<Self>, text: &str) -> Checked<Position>;
     fn env(self: Arc<Self>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>>;
-    fn agent(self: Arc<Self>, spec: &str) -> Result<Box<dyn AnyAgent>, String>;
+    fn agent(self: Arc<Self>, spec: &str) -> Checked<Box<dyn AnyAgent>>;
     fn search(&self, positions: &[&Position], plan: &SearchPlan, asks: Remote) -> Searched;
-    fn self_play(self: Arc<Self>, terms: &Terms, threads: usize, asks: Remote) -> Result<Box<dyn AnySelfPlay>, String>;
-    fn arena(self: Arc<Self>, plan: &ArenaPlan, remote: RemotePlayers, stop: &AtomicBool)
-    -> Result<ArenaTexts, String>;
-    fn tables(self: Arc<Self>, folder: &Path) -> Result<Box<dyn AnyTables>, String>;
+    fn self_play(self: Arc<Self>, terms: &Terms, threads: usize, asks: Remote) -> Checked<Box<dyn AnySelfPlay>>;
+    fn arena(self: Arc<Self>, plan: &ArenaPlan, remote: RemotePlayers, stop: &AtomicBool) -> Checked<ArenaTexts>;
+    fn tables(self: Arc<Self>, folder: &Path) -> Checked<Box<dyn AnyTables>>;
     fn exam(
         self: Arc<Self>,
         player: &str,
@@ -93,20 +93,17 @@ pub trait AnyGame: Send + Sync {
         file: Option<&Path>,
         nodes: Option<u64>,
         seed: u64,
-    ) -> Result<ExamCounts, String>;
-    fn save_network(&self, path: &Path, tensors: Tensors, provenance: Provenance) -> Result<(), String>;
+    ) -> Checked<ExamCounts>;
+    fn save_network(&self, path: &Path, tensors: Tensors, provenance: Provenance) -> Checked<()>;
     fn bench(&self, work: EnvWork) -> EnvSpeed;
     fn plane_names(&self) -> Vec<String>;
     /// The text of every action for the player who begins.
     fn action_names(&self) -> Vec<String>;
     fn mirror(&self) -> Option<Mirror>;
-    fn yardstick(
-        self: Arc<Self>,
-        settings: YardstickSettings,
-        tables: Option<&Path>,
-    ) -> Result<Box<dyn AnyYardstick>, String>;
-    fn verify(&self, row: &Row) -> Result<(), String>;
-    fn questions(self: Arc<Self>, file: Option<&Path>) -> Result<Questions, String>;
+    fn yardstick(self: Arc<Self>, settings: YardstickSettings, tables: Option<&Path>)
+    -> Checked<Box<dyn AnyYardstick>>;
+    fn verify(&self, row: &Row) -> Checked<()>;
+    fn questions(self: Arc<Self>, file: Option<&Path>) -> Checked<Questions>;
 }
 
 impl<G: CatalogGame> AnyGame for Rules<G> {
@@ -123,16 +120,15 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         Position::new(&self, self.game.start())
     }
 
-    fn parse(self: Arc<Self>, text: &str) -> Result<Position, String> {
-        let parsed = self.game.parse_position(text);
-        Ok(Position::new(&self, parsed.map_err(|error| error.to_string())?))
+    fn parse(self: Arc<Self>, text: &str) -> Checked<Position> {
+        Ok(Position::new(&self, self.game.parse_position(text)?))
     }
 
     fn env(self: Arc<Self>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>> {
         env::build(self, arguments)
     }
 
-    fn agent(self: Arc<Self>, spec: &str) -> Result<Box<dyn AnyAgent>, String> {
+    fn agent(self: Arc<Self>, spec: &str) -> Checked<Box<dyn AnyAgent>> {
         agent::build(self, spec)
     }
 
@@ -141,20 +137,15 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         search::run(&self.game, &positions, plan, asks)
     }
 
-    fn self_play(self: Arc<Self>, terms: &Terms, threads: usize, asks: Remote) -> Result<Box<dyn AnySelfPlay>, String> {
+    fn self_play(self: Arc<Self>, terms: &Terms, threads: usize, asks: Remote) -> Checked<Box<dyn AnySelfPlay>> {
         samples::build(self, terms, threads, asks)
     }
 
-    fn arena(
-        self: Arc<Self>,
-        plan: &ArenaPlan,
-        remote: RemotePlayers,
-        stop: &AtomicBool,
-    ) -> Result<ArenaTexts, String> {
+    fn arena(self: Arc<Self>, plan: &ArenaPlan, remote: RemotePlayers, stop: &AtomicBool) -> Checked<ArenaTexts> {
         arena::play(&self, plan, remote, stop)
     }
 
-    fn tables(self: Arc<Self>, folder: &Path) -> Result<Box<dyn AnyTables>, String> {
+    fn tables(self: Arc<Self>, folder: &Path) -> Checked<Box<dyn AnyTables>> {
         tables::open(self, folder)
     }
 
@@ -165,11 +156,11 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         file: Option<&Path>,
         nodes: Option<u64>,
         seed: u64,
-    ) -> Result<ExamCounts, String> {
+    ) -> Checked<ExamCounts> {
         exam::take(&self, player, remote, file, nodes, seed)
     }
 
-    fn save_network(&self, path: &Path, tensors: Tensors, provenance: Provenance) -> Result<(), String> {
+    fn save_network(&self, path: &Path, tensors: Tensors, provenance: Provenance) -> Checked<()> {
         network::save(&self.game, path, tensors, provenance)
     }
 
@@ -195,16 +186,16 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         self: Arc<Self>,
         settings: YardstickSettings,
         tables: Option<&Path>,
-    ) -> Result<Box<dyn AnyYardstick>, String> {
+    ) -> Checked<Box<dyn AnyYardstick>> {
         yardstick::build(self, settings, tables)
     }
 
-    fn verify(&self, row: &Row) -> Result<(), String> {
-        let marked = Yardstick::verify(&self.game, row);
-        marked.map(drop).map_err(|error| error.to_string())
+    fn verify(&self, row: &Row) -> Checked<()> {
+        Yardstick::verify(&self.game, row)?;
+        Ok(())
     }
 
-    fn questions(self: Arc<Self>, file: Option<&Path>) -> Result<Questions, String> {
+    fn questions(self: Arc<Self>, file: Option<&Path>) -> Checked<Questions> {
         yardstick::questions(&self, file)
     }
 }
@@ -289,9 +280,8 @@ impl<'py> FromPyObject<'_, 'py> for GameArgument {
 }
 
 /// The game with this name and these settings.
-pub(crate) fn named(name: &str, settings: GameSettings) -> PyResult<Arc<dyn AnyGame>> {
-    let game = with_game(name, &settings, Erase(settings.clone()));
-    game.map_err(|error| PyValueError::new_err(error.to_string()))
+pub(crate) fn named(name: &str, settings: GameSettings) -> Checked<Arc<dyn AnyGame>> {
+    Ok(with_game(name, &settings, Erase(settings.clone()))?)
 }
 
 #[pymethods]
@@ -375,8 +365,8 @@ impl PyGame {
     }
 
     /// Reads a position from its text; the error names the field that is wrong.
-    fn position(&self, text: &str) -> PyResult<Position> {
-        self.0.clone().parse(text).map_err(PyValueError::new_err)
+    fn position(&self, text: &str) -> Checked<Position> {
+        self.0.clone().parse(text)
     }
 
     /// The features of ``N`` positions, ``[N, planes, rows, columns]``, 0 or 1: as the player to move sees them, or as

@@ -14,6 +14,7 @@ mod network;
 mod number;
 mod players;
 mod position;
+mod refusal;
 mod samples;
 mod search;
 mod tables;

@@ -7,42 +7,38 @@ use jarmo_core::net::{AgentFile, NetSettings, NetShape, Provenance, Tensor, Weig
 use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::catalog::CatalogGame;
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::array::shaped;
 use crate::game::GameArgument;
 use crate::number;
+use crate::refusal::Checked;
 
 /// Tensors by name.
 pub(crate) type Tensors = BTreeMap<String, Tensor>;
 
 /// The tensors of the network of an agent.
-pub(crate) fn of_agent<G: CatalogGame>(game: &G, spec: &AgentSpec) -> Result<Tensors, String> {
+pub(crate) fn of_agent<G: CatalogGame>(game: &G, spec: &AgentSpec) -> Checked<Tensors> {
     let AgentSpec::Network(source, _) = spec else {
-        return Err(format!("agent `{spec}` has no network"));
+        return Err(format!("agent `{spec}` has no network").into());
     };
-    let file = jarmo_exact::agent::load(source, game).map_err(|error| error.to_string())?;
+    let file = jarmo_exact::agent::load(source, game)?;
     Ok(file.weights().tensors().clone())
 }
 
 /// Writes an agent file.
-pub(crate) fn save<G: CatalogGame>(
-    game: &G,
-    path: &Path,
-    tensors: Tensors,
-    provenance: Provenance,
-) -> Result<(), String> {
+pub(crate) fn save<G: CatalogGame>(game: &G, path: &Path, tensors: Tensors, provenance: Provenance) -> Checked<()> {
     let shape = NetShape::of(game);
     let stem = tensors.get("stem.bias");
     let width = stem.ok_or("tensor `stem.bias` is missing")?.data.len();
     let blocks = tensors.keys().filter(|name| name.starts_with("blocks.") && name.ends_with(".bias"));
     let config = NetSettings { width, blocks: blocks.count() };
-    let weights = Weights::new(config, shape, tensors).map_err(|error| error.to_string())?;
-    weights.check_range().map_err(|error| error.to_string())?;
+    let weights = Weights::new(config, shape, tensors)?;
+    weights.check_range()?;
     let file = AgentFile::new(game, weights, provenance, Vec::new());
-    jarmo_host::agent_file::save(&file, path).map_err(|error| error.to_string())
+    Ok(jarmo_host::agent_file::save(&file, path)?)
 }
 
 /// The tensors as a dictionary of arrays.
@@ -98,6 +94,5 @@ pub(crate) fn save_agent(
         step,
         games,
     };
-    let saved = game.0.save_network(&path, all, provenance);
-    saved.map_err(PyValueError::new_err)
+    Ok(game.0.save_network(&path, all, provenance)?)
 }

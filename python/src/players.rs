@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Sender};
 
 use jarmo_core::eval::Value;
 use jarmo_core::game::{Action, Mask};
-use jarmo_exact::agent::{Agent, AgentSpec, Decision, Request, build_all, build_all_without_search};
+use jarmo_exact::agent::{Agent, AgentSpec, Agents, Decision, Request, build_all, build_all_without_search};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_host::program::cores;
 use pyo3::exceptions::PyValueError;
@@ -17,6 +17,7 @@ use crate::array::integers;
 use crate::ask::serve;
 use crate::game::{AnyGame, Rules};
 use crate::position::Position;
+use crate::refusal::Checked;
 
 /// Calls a function with positions and checks its actions. Errors name the argument that the function was.
 pub(crate) fn ask(function: &Bound<'_, PyAny>, argument: &str, positions: &[Position]) -> PyResult<Vec<Action>> {
@@ -75,15 +76,14 @@ pub(crate) fn with_player<T: Send>(
     py: Python<'_>,
     player: &PlayerArgument,
     game: &Arc<dyn AnyGame>,
-    work: impl FnOnce(&str, Option<RemotePlayers>) -> Result<T, String> + Send,
+    work: impl FnOnce(&str, Option<RemotePlayers>) -> Checked<T> + Send,
 ) -> PyResult<T> {
     player.check(game)?;
     let functions = player.function().into_iter();
     let functions: Vec<_> = functions.map(|function| function.bind(py).clone()).collect();
     let (name, is_function) = (player.name(py), !functions.is_empty());
     let stop = AtomicBool::new(false);
-    let done = with_functions(py, &functions, &stop, |remote| work(&name, is_function.then_some(remote)))?;
-    done.map_err(PyValueError::new_err)
+    Ok(with_functions(py, &functions, &stop, |remote| work(&name, is_function.then_some(remote)))??)
 }
 
 /// The agents of a player: a function's own, or one of the spec per core. `without_search` takes the network alone.
@@ -92,18 +92,17 @@ pub(crate) fn team<G: CatalogGame>(
     player: &str,
     function: Option<RemotePlayers>,
     without_search: bool,
-) -> Result<Vec<Box<dyn Agent<G>>>, String> {
+) -> Checked<Agents<G>> {
     if let Some(players) = function {
         let name = player.to_owned();
         return Ok(vec![Box::new(RemoteAgent { rules: rules.clone(), name, function: 0, players })]);
     }
-    let spec: AgentSpec = player.parse().map_err(|error| format!("{error}"))?;
-    let agents = match without_search {
-        true => build_all_without_search(&rules.game, &spec, cores()),
-        false => build_all(&rules.game, &spec, cores()).map(Some),
-    };
-    let agents = agents.map_err(|error| error.to_string())?;
-    agents.ok_or_else(|| format!("{spec} has no network, so its budget cannot be 0"))
+    let spec: AgentSpec = player.parse()?;
+    if !without_search {
+        return Ok(build_all(&rules.game, &spec, cores())?);
+    }
+    let networks = build_all_without_search(&rules.game, &spec, cores())?;
+    Ok(networks.ok_or_else(|| format!("{spec} has no network, so its budget cannot be 0"))?)
 }
 
 /// A function as an agent, on any thread.

@@ -11,6 +11,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::game::{AnyGame, Facts, PyGame, Rules};
+use crate::refusal::Checked;
 
 /// A position of one game.
 struct At<G: CatalogGame> {
@@ -32,8 +33,8 @@ pub trait AnyPosition: Send + Sync {
     fn outcome(&self) -> Option<Outcome>;
     fn legal(&self) -> Vec<u16>;
     fn action_text(&self, action: u16) -> String;
-    fn parse_action(&self, text: &str) -> Result<u16, String>;
-    fn play(&self, action: u16) -> Result<Position, String>;
+    fn parse_action(&self, text: &str) -> Checked<u16>;
+    fn play(&self, action: u16) -> Checked<Position>;
     fn write_features(&self, out: &mut [f32], threats: bool, viewer: Option<Player>);
     fn same(&self, other: &dyn AnyPosition) -> bool;
     fn hash(&self) -> u64;
@@ -95,15 +96,13 @@ impl<G: CatalogGame> AnyPosition for At<G> {
         self.rules.game.action_text(&self.position, Action(action))
     }
 
-    fn parse_action(&self, text: &str) -> Result<u16, String> {
-        let parsed = self.rules.game.parse_action(&self.position, text);
-        Ok(parsed.map_err(|error| error.to_string())?.0)
+    fn parse_action(&self, text: &str) -> Checked<u16> {
+        Ok(self.rules.game.parse_action(&self.position, text)?.0)
     }
 
-    fn play(&self, action: u16) -> Result<Position, String> {
+    fn play(&self, action: u16) -> Checked<Position> {
         let mut position = self.position;
-        let played = self.rules.game.try_play(&mut position, Action(action));
-        played.map_err(|error| error.to_string())?;
+        self.rules.game.try_play(&mut position, Action(action))?;
         Ok(Position::new(&self.rules, position))
     }
 
@@ -151,7 +150,7 @@ impl Position {
     /// The action of an argument: its index, or its text.
     fn action(&self, given: &Bound<'_, PyAny>) -> PyResult<u16> {
         if let Ok(text) = given.extract::<&str>() {
-            return self.at.parse_action(text).map_err(PyValueError::new_err);
+            return Ok(self.at.parse_action(text)?);
         }
         let index: i64 =
             given.extract().map_err(|_| PyTypeError::new_err("an action is its index, a whole number, or its text"))?;
@@ -213,18 +212,14 @@ impl Position {
     /// The text of a legal action.
     fn action_text(&self, action: &Bound<'_, PyAny>) -> PyResult<String> {
         let action = self.action(action)?;
-        if !self.at.legal().contains(&action) {
-            // The text of an illegal action would mislead.
-            let refused = self.at.play(action).err().unwrap_or_default();
-            return Err(PyValueError::new_err(refused));
-        }
+        self.at.play(action)?; // the text of an illegal action would mislead
         Ok(self.at.action_text(action))
     }
 
     /// The action with this text, which may be illegal.
     #[pyo3(signature = (text))]
-    fn parse_action(&self, text: &str) -> PyResult<u16> {
-        self.at.parse_action(text).map_err(PyValueError::new_err)
+    fn parse_action(&self, text: &str) -> Checked<u16> {
+        self.at.parse_action(text)
     }
 
     /// The position after these actions, given as indices or texts. The error says why one is illegal.
@@ -232,7 +227,7 @@ impl Position {
     fn play(&self, actions: Vec<Bound<'_, PyAny>>) -> PyResult<Position> {
         let mut here = self.at.copy();
         for given in &actions {
-            here = here.at.play(here.action(given)?).map_err(PyValueError::new_err)?;
+            here = here.at.play(here.action(given)?)?;
         }
         Ok(here)
     }
@@ -252,15 +247,12 @@ impl Position {
     /// A picture as SVG, with legal actions as arrows.
     #[pyo3(signature = (actions=None, *, title=None))]
     fn svg(&self, actions: Option<Vec<Bound<'_, PyAny>>>, title: Option<&str>) -> PyResult<String> {
-        let actions = actions.unwrap_or_default();
-        let actions: Vec<u16> = actions
-            .iter()
-            .map(|given| {
-                let action = self.action(given)?;
-                let played = self.at.play(action).map_err(PyValueError::new_err);
-                played.map(|_| action)
-            })
-            .collect::<PyResult<_>>()?;
+        let legal = |given| {
+            let action = self.action(given)?;
+            self.at.play(action)?;
+            Ok(action)
+        };
+        let actions: Vec<u16> = actions.iter().flatten().map(legal).collect::<PyResult<_>>()?;
         let text = self.at.text();
         Ok(self.at.svg(&actions, title.unwrap_or(&text)))
     }

@@ -20,6 +20,7 @@ use crate::ask::{Asking, Question, Remote, RemoteEvaluator};
 use crate::game::{AnyGame, GameArgument, Rules};
 use crate::number;
 use crate::position::Position;
+use crate::refusal::Checked;
 use crate::search::search_rule;
 use crate::threads::{self, Closable};
 
@@ -102,16 +103,16 @@ pub(crate) fn build<G: CatalogGame>(
     terms: &Terms,
     threads: usize,
     remote: Remote,
-) -> Result<Box<dyn AnySelfPlay>, String> {
+) -> Checked<Box<dyn AnySelfPlay>> {
     let Terms { settings, seed, .. } = terms;
     let game = &rules.game;
     let shards = threads.min(settings.games);
-    let pool = ThreadPoolBuilder::new().num_threads(shards).build();
+    let pool = ThreadPoolBuilder::new().num_threads(shards).build()?;
     let evaluator = RemoteEvaluator::new(game.clone(), remote);
     let evaluators = vec![evaluator; shards];
     let mut games = Games::new(game, settings, evaluators.clone(), *seed);
     games.keep_games();
-    Ok(Box::new(Played { games, rules, evaluators, pool: pool.map_err(|error| error.to_string())? }))
+    Ok(Box::new(Played { games, rules, evaluators, pool }))
 }
 
 /// Samples as dense arrays, in rows.
@@ -235,8 +236,8 @@ impl SelfPlay {
             seed,
         };
         let (remote, questions) = Remote::new(threats, games);
-        let played = game.0.clone().self_play(&terms, threads::count(threads), remote.clone());
-        let state = State { games: played.map_err(PyValueError::new_err)?, questions, counts: Counts::default() };
+        let games = game.0.clone().self_play(&terms, threads::count(threads), remote.clone())?;
+        let state = State { games, questions, counts: Counts::default() };
         Ok(SelfPlay {
             game: game.0,
             evaluate,

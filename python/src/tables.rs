@@ -6,12 +6,12 @@ use std::sync::Arc;
 use jarmo_core::game::{Mask, Proven};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_exact::tables::Endgames;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::array::shaped;
 use crate::game::{AnyGame, GameArgument, PyGame, Rules};
 use crate::position::{Position, positions_of};
+use crate::refusal::Checked;
 
 /// The plies of a result that has none.
 const NO_PLIES: i32 = -1;
@@ -29,9 +29,8 @@ struct Opened<G: CatalogGame> {
     tables: Arc<dyn Endgames<G>>,
 }
 
-pub(crate) fn open<G: CatalogGame>(rules: Arc<Rules<G>>, folder: &Path) -> Result<Box<dyn AnyTables>, String> {
-    let tables = rules.game.open_endgames(folder);
-    let tables = tables.map_err(|error| error.to_string())?;
+pub(crate) fn open<G: CatalogGame>(rules: Arc<Rules<G>>, folder: &Path) -> Checked<Box<dyn AnyTables>> {
+    let tables = rules.game.open_endgames(folder)?;
     Ok(Box::new(Opened { rules, tables }))
 }
 
@@ -81,8 +80,8 @@ impl Tables {
     #[new]
     #[pyo3(signature = (folder, *, game=GameArgument::standard()), text_signature = "(folder, *, game='jarmo')")]
     fn new(py: Python<'_>, folder: PathBuf, game: GameArgument) -> PyResult<Tables> {
-        let tables = py.detach(|| game.0.clone().tables(&folder));
-        Ok(Tables { tables: tables.map_err(PyValueError::new_err)?, game: game.0, folder })
+        let tables = py.detach(|| game.0.clone().tables(&folder))?;
+        Ok(Tables { tables, game: game.0, folder })
     }
 
     #[getter]

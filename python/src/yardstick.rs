@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use jarmo_core::game::Mask;
-use jarmo_exact::catalog::CatalogGame;
+use jarmo_exact::catalog::{CatalogGame, GameSettings};
 use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings, quick_tables, to_svg, to_text};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,10 +13,11 @@ use pyo3::prelude::*;
 use crate::agent::PlayerArgument;
 use crate::array::shaped;
 use crate::exam;
-use crate::game::{AnyGame, GameArgument, PyGame, Rules};
+use crate::game::{AnyGame, GameArgument, PyGame, Rules, named};
 use crate::number;
 use crate::players::{RemotePlayers, team, with_player};
 use crate::position::Position;
+use crate::refusal::Checked;
 use crate::threads::{interruptible, pool};
 
 /// The result of an illegal action in the arrays of an exam.
@@ -30,7 +31,7 @@ pub trait AnyYardstick: Send + Sync {
         remote: Option<RemotePlayers>,
         nodes: Option<u64>,
         with_worst_case: bool,
-    ) -> Result<Row, String>;
+    ) -> Checked<Row>;
 }
 
 struct Measuring<G: CatalogGame> {
@@ -42,13 +43,13 @@ pub(crate) fn build<G: CatalogGame>(
     rules: Arc<Rules<G>>,
     settings: YardstickSettings,
     folder: Option<&Path>,
-) -> Result<Box<dyn AnyYardstick>, String> {
+) -> Checked<Box<dyn AnyYardstick>> {
     let game = &rules.game;
     let tables = match folder {
-        Some(folder) => Some(game.open_endgames(folder).map_err(|error| error.to_string())?),
-        None => pool().install(|| quick_tables(game)).map_err(|error| error.to_string())?,
+        Some(folder) => Some(game.open_endgames(folder)?),
+        None => pool().install(|| quick_tables(game))?,
     };
-    let yardstick = Yardstick::new(game, settings, tables).map_err(|error| error.to_string())?;
+    let yardstick = Yardstick::new(game, settings, tables)?;
     Ok(Box::new(Measuring { rules, yardstick }))
 }
 
@@ -59,7 +60,7 @@ impl<G: CatalogGame> AnyYardstick for Measuring<G> {
         remote: Option<RemotePlayers>,
         nodes: Option<u64>,
         with_worst_case: bool,
-    ) -> Result<Row, String> {
+    ) -> Checked<Row> {
         // A function has its own budget, which is only noted.
         let budget = nodes.filter(|_| remote.is_none());
         let mut agents = team(&self.rules, player, remote, nodes == Some(0))?;
@@ -79,7 +80,7 @@ pub struct Questions {
     made: String,
 }
 
-pub(crate) fn questions<G: CatalogGame>(rules: &Arc<Rules<G>>, file: Option<&Path>) -> Result<Questions, String> {
+pub(crate) fn questions<G: CatalogGame>(rules: &Arc<Rules<G>>, file: Option<&Path>) -> Checked<Questions> {
     let game = &rules.game;
     let exam = exam::open(game, file)?;
     let actions = rules.facts.actions;
@@ -130,8 +131,8 @@ impl PyYardstick {
     ) -> PyResult<PyYardstick> {
         let settings = YardstickSettings { seed, fresh, games, starts, positions };
         let stop = AtomicBool::new(false);
-        let made = interruptible(py, &stop, || game.0.clone().yardstick(settings, tables.as_deref()))?;
-        Ok(PyYardstick { yardstick: made.map_err(PyValueError::new_err)?, game: game.0 })
+        let yardstick = interruptible(py, &stop, || game.0.clone().yardstick(settings, tables.as_deref()))??;
+        Ok(PyYardstick { yardstick, game: game.0 })
     }
 
     #[getter]
@@ -175,9 +176,7 @@ pub(crate) fn yardstick_report(rows: Vec<String>, title: &str) -> PyResult<(Stri
 #[pyo3(signature = (row))]
 pub(crate) fn yardstick_verify(row: &str) -> PyResult<()> {
     let row = read_row(row)?;
-    let settings = jarmo_exact::catalog::GameSettings::default();
-    let game = crate::game::named(&row.game, settings)?;
-    game.verify(&row).map_err(PyValueError::new_err)
+    Ok(named(&row.game, GameSettings::default())?.verify(&row)?)
 }
 
 /// The questions of an exam: positions, results and plies ``[N, actions]``, phases and critical ones ``[N]``, the
@@ -189,8 +188,7 @@ pub(crate) fn exam_questions<'py>(
     game: GameArgument,
     file: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let asked = py.detach(|| game.0.clone().questions(file.as_deref()));
-    let all = asked.map_err(PyValueError::new_err)?;
+    let all = py.detach(|| game.0.clone().questions(file.as_deref()))?;
     let (count, actions) = (all.positions.len(), game.0.facts().actions);
     let all = (
         all.positions,

@@ -10,7 +10,7 @@ use jarmo_core::game::{Action, Mask};
 use jarmo_exact::agent::{AgentOpponent, AgentSpec, build_all};
 use jarmo_exact::catalog::CatalogGame;
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use super::opponent::{Failure, FunctionOpponent};
@@ -18,6 +18,7 @@ use super::{AnyEnv, EnvArguments, Reset};
 use crate::agent::PlayerArgument;
 use crate::game::Rules;
 use crate::position::Position;
+use crate::refusal::Checked;
 use crate::threads::pool;
 
 /// A shard has at least this many games against an agent that answers at once.
@@ -45,7 +46,7 @@ pub(crate) fn build<G: CatalogGame>(rules: Arc<Rules<G>>, arguments: EnvArgument
         }
         Some(agent) => {
             let spec = agent.spec().unwrap_or_default();
-            agents(&rules.game, spec, &settings, &stop).map_err(PyValueError::new_err)?
+            agents(&rules.game, spec, &settings, &stop)?
         }
     };
     let game = rules.game.clone();
@@ -70,15 +71,15 @@ fn agents<G: CatalogGame>(
     spec: &str,
     settings: &EnvSettings,
     stop: &Arc<AtomicBool>,
-) -> Result<Vec<Box<dyn Opponent<G>>>, String> {
-    let spec: AgentSpec = spec.parse().map_err(|error| format!("{error}"))?;
+) -> Checked<Vec<Box<dyn Opponent<G>>>> {
+    let spec: AgentSpec = spec.parse()?;
     // An opponent that searches is slow enough for a thread with a few games, and to be interrupted.
     let (least, stop) = match spec {
         AgentSpec::Random => (MIN_PER_THREAD, None),
         _ => (1, Some(stop)),
     };
     let shards = settings.threads.min(settings.games / least).max(1);
-    let agents = build_all(game, &spec, shards).map_err(|error| error.to_string())?;
+    let agents = build_all(game, &spec, shards)?;
     let opponent = |agent| Box::new(AgentOpponent::new(spec.to_string(), agent, stop.cloned())) as Box<dyn Opponent<G>>;
     Ok(agents.into_iter().map(opponent).collect())
 }
@@ -120,7 +121,7 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
         self.stop.clone()
     }
 
-    fn set_actions(&mut self, actions: &[i64]) -> Result<(), String> {
+    fn set_actions(&mut self, actions: &[i64]) -> Checked<()> {
         let count = self.rules.game.actions();
         let masks = self.env.all_legal().zip(actions);
         for (slot, ((legal, &action), out)) in masks.zip(&mut self.actions).enumerate() {
@@ -130,7 +131,7 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
                 continue;
             }
             if let Some(refusal) = refusal(&self.env, slot, action) {
-                return Err(refusal);
+                return Err(refusal.into());
             }
             *out = Action(0); // of an idle slot, which ignores it
         }
@@ -207,10 +208,10 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
         serde_json::to_vec(&self.env.save()).expect("plain data")
     }
 
-    fn restore(&mut self, saved: &[u8]) -> Result<(), String> {
+    fn restore(&mut self, saved: &[u8]) -> Checked<()> {
         let saved: SavedEnv =
             serde_json::from_slice(saved).map_err(|error| format!("not a saved environment: {error}"))?;
-        self.env.restore(&saved).map_err(|error| error.to_string())
+        Ok(self.env.restore(&saved)?)
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) use python::{VecEnv, bench_env};
 
 use crate::agent::PlayerArgument;
 use crate::position::Position;
+use crate::refusal::Checked;
 
 /// How an environment is made.
 pub struct EnvArguments {
@@ -40,7 +41,7 @@ pub enum Reset<'a> {
 pub trait AnyEnv: Send + Sync {
     fn reset(&mut self, reset: &Reset<'_>) -> PyResult<()>;
     /// Takes one action per game for the next step, or says which is wrong and why.
-    fn set_actions(&mut self, actions: &[i64]) -> Result<(), String>;
+    fn set_actions(&mut self, actions: &[i64]) -> Checked<()>;
     /// Plays the actions and writes the results.
     fn step(&mut self, rows: Rows<'_>) -> PyResult<()>;
     /// What interrupts a reset or a step that can take long.
@@ -62,5 +63,5 @@ pub trait AnyEnv: Send + Sync {
     /// The seed, or those of the slots, `[games]`.
     fn seeds(&self) -> Vec<u64>;
     fn save(&self) -> Vec<u8>;
-    fn restore(&mut self, saved: &[u8]) -> Result<(), String>;
+    fn restore(&mut self, saved: &[u8]) -> Checked<()>;
 }

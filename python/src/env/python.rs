@@ -314,7 +314,7 @@ impl VecEnv {
     ) -> PyResult<Bound<'py, PyAny>> {
         let actions = integers(actions, "actions", self.layout.games)?;
         self.env.with(|env| {
-            env.set_actions(&actions).map_err(PyValueError::new_err)?;
+            env.set_actions(&actions)?;
             self.change(py, env.as_mut(), out, |env, rows| env.step(rows))
         })?
     }
@@ -368,8 +368,7 @@ impl VecEnv {
     /// Continues exactly as the saved environment would have, which must have had the same settings. The number of
     /// threads may differ.
     fn restore(&self, py: Python<'_>, saved: &[u8]) -> PyResult<()> {
-        let restored = self.env.with(|env| py.detach(|| env.restore(saved)))?;
-        restored.map_err(PyValueError::new_err)
+        Ok(self.env.with(|env| py.detach(|| env.restore(saved)))??)
     }
 
     /// Gives the games and their opponents back. Every other call is an error from then on.
