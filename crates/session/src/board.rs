@@ -150,9 +150,7 @@ pub fn open(
     store: &Store,
     position: Option<&str>,
 ) -> Result<Box<dyn Board>, RecordProblem> {
-    let task = Open { settings, store, position };
-    let opened = store.games.open(name, settings, task);
-    opened.map_err(RecordProblem::Start)?
+    store.games.open(name, settings, Open { settings, store, position })
 }
 
 /// Why the game of a record cannot be shown. Displayed in English; `words` has the sentences of all languages.

@@ -16,7 +16,7 @@ pub use exercises::{lesson, puzzle, puzzles};
 pub use looks::{picture, scene, setup};
 pub use opening::Opening;
 
-use crate::games::Usual;
+use crate::board;
 use crate::lang::Language;
 use crate::levels::Level;
 use crate::puzzles;
@@ -101,10 +101,13 @@ fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, Rejection> 
 /// The texts of a language, and what there is to choose from.
 pub fn texts(store: &Store, language: Language) -> Value {
     let games = store.games.names();
-    let usual = |what: fn(Usual) -> Value| -> BTreeMap<&str, Value> {
-        let usual = games.iter();
-        usual.filter_map(|game| Some((*game, what(store.games.usual(game)?)))).collect()
-    };
+    let bare = Store { games: store.games.clone(), ..Store::default() };
+    let usual = games.iter().filter_map(|game| {
+        let board = board::open(game, &GameSettings::default(), &bare, None).ok()?;
+        Some((*game, (board.record().max_plies, board.position_text())))
+    });
+    let (plies, starts): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        usual.map(|(game, (plies, start))| ((game, plies), (game, start))).unzip();
     let puzzled = games.iter().filter(|game| !puzzles::of(game).is_empty());
     let languages =
         Language::ALL.map(|language| json!({ "code": language.code(), "name": language.texts().get("language") }));
@@ -114,8 +117,8 @@ pub fn texts(store: &Store, language: Language) -> Value {
         "games": games,
         "levels": Level::ALL.map(|level| level_of(store, level)),
         "usual": Level::USUAL,
-        "plies": usual(|usual| json!(usual.plies)),
-        "starts": usual(|usual| json!(usual.start)),
+        "plies": plies,
+        "starts": starts,
         "puzzles": puzzled.collect::<Vec<_>>(),
         "texts": language.texts(),
     })
@@ -123,8 +126,7 @@ pub fn texts(store: &Store, language: Language) -> Value {
 
 /// A level and its rating in each game where it was measured.
 fn level_of(store: &Store, level: Level) -> Value {
-    let games = store.games.names().into_iter();
-    let measured = games.filter(|game| store.is_usual(game));
-    let ratings: BTreeMap<&str, u16> = measured.filter_map(|game| Some((game, level.rating(game)?))).collect();
+    let measured = store.games.names().iter().filter(|game| store.is_usual(game));
+    let ratings: BTreeMap<&str, u16> = measured.filter_map(|game| Some((*game, level.rating(game)?))).collect();
     json!({ "name": level, "ratings": ratings })
 }
