@@ -21,7 +21,7 @@ pub(super) enum Command<'a> {
     /// End the search and answer.
     Stop,
     /// A question about the position.
-    Query(Query),
+    Query(&'a str),
     /// A setting.
     SetOption { name: &'a str, value: &'a str },
     /// End the engine.
@@ -39,17 +39,6 @@ pub(super) enum Spend {
     Time(Duration),
     /// Until `stop`.
     Endless,
-}
-
-/// A question about the position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Query {
-    /// Is White to move?
-    FirstToMove,
-    /// Is the game over?
-    GameOver,
-    /// The result of the game.
-    Result,
 }
 
 /// How a line affects the searches before it.
@@ -73,7 +62,7 @@ pub(super) fn parse(line: &str) -> Result<Option<Command<'_>>, String> {
         "position" => parse_position(rest)?,
         "go" => Command::Go(parse_go(rest)?),
         "stop" => Command::Stop,
-        "query" => Command::Query(parse_query(rest)?),
+        "query" => Command::Query(rest),
         "setoption" => parse_option(rest)?,
         "quit" => Command::Quit,
         _ => {
@@ -130,15 +119,6 @@ fn parse_go(rest: &str) -> Result<Spend, String> {
         ["nodes", nodes] => Ok(Spend::Nodes(number(nodes)?)),
         ["movetime", time] => Ok(Spend::Time(Duration::from_millis(number(time)?))),
         _ => Err(format!("go {}: expected go nodes N, movetime MS, infinite, or nothing", shorten(rest))),
-    }
-}
-
-fn parse_query(rest: &str) -> Result<Query, String> {
-    match rest {
-        "p1turn" => Ok(Query::FirstToMove),
-        "gameover" => Ok(Query::GameOver),
-        "result" => Ok(Query::Result),
-        _ => Err(format!("query {}: expected p1turn, gameover or result", shorten(rest))),
     }
 }
 

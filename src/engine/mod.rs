@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Instant;
 
-use command::{Command, Query, Spend};
+use command::{Command, Spend};
 use jarmo_core::game::{Player, shorten};
 use jarmo_core::numbers::{LINES, SIMULATIONS};
 use jarmo_core::random::stream;
@@ -132,7 +132,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             Command::IsReady => self.say("readyok")?,
             Command::Stop => self.stop(),
             Command::Quit => return Ok(false),
-            Command::Query(query) => self.answer(query)?,
+            Command::Query(query) => return self.answer(query),
             _ if !self.is_free() => {
                 return self.complain("a search is running; send stop first");
             }
@@ -178,20 +178,21 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
         )
     }
 
-    fn answer(&self, query: Query) -> io::Result<()> {
+    fn answer(&self, query: &str) -> io::Result<bool> {
         let outcome = self.game.outcome(&self.position);
         let answer = match query {
-            Query::FirstToMove => (self.game.to_move(&self.position) == Player::White).to_string(),
-            Query::GameOver => outcome.is_some().to_string(),
-            Query::Result => match outcome.map(|outcome| outcome.winner) {
+            "p1turn" => (self.game.to_move(&self.position) == Player::White).to_string(),
+            "gameover" => outcome.is_some().to_string(),
+            "result" => match outcome.map(|outcome| outcome.winner) {
                 None => "none",
                 Some(None) => "draw",
                 Some(Some(Player::White)) => "p1win",
                 Some(Some(Player::Black)) => "p2win",
             }
             .to_owned(),
+            _ => return self.complain(&format!("query {}: expected p1turn, gameover or result", shorten(query))),
         };
-        self.say(&format!("response {answer}"))
+        self.say(&format!("response {answer}")).map(|()| true)
     }
 
     fn set_position(&mut self, text: Option<&str>, moves: &[&str]) -> Result<(), String> {
