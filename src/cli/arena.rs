@@ -223,8 +223,7 @@ impl Args {
 }
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
-    let settings = args.game.settings(None);
-    games.with_game(args.game.name(games), &settings, &args)?
+    args.game.open(games, None, &args)
 }
 
 impl GameTask for &Args {

@@ -23,11 +23,11 @@ pub(super) enum Command {
 
 pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     match command {
-        Command::Env(args) => bench_env::run(games, args),
-        Command::Search(args) => bench_search::run(games, args),
+        Command::Env(args) => args.game.open(games, None, &args),
+        Command::Search(args) => args.game.open(games, None, &args),
         #[cfg(feature = "train")]
         Command::Selfplay(args) => bench_selfplay::run(games, args),
-        Command::Net(args) => bench_net::run(games, args),
+        Command::Net(args) => args.game.open(games, None, &args),
     }
 }
 

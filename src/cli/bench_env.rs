@@ -3,7 +3,7 @@
 use super::bench::{RunArgs, report};
 use super::{CommandResult, GameArgs, thread_pool};
 use jarmo_core::numbers::{NumberRange, THREADS};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_exact::catalog::{CatalogGame, GameTask};
 use jarmo_selfplay::bench::{EnvWork, env};
 
 /// The features of this many games take gigabytes.
@@ -13,7 +13,7 @@ const GAMES: NumberRange<u64> = NumberRange::new(1, 1 << 22);
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    game: GameArgs,
+    pub game: GameArgs,
     /// Games in parallel
     #[arg(long, value_name = "N", default_value = "4096", value_parser = GAMES.parser::<usize>())]
     games: usize,
@@ -25,11 +25,6 @@ pub(super) struct Args {
     threads: usize,
     #[command(flatten)]
     run: RunArgs,
-}
-
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
-    let settings = args.game.settings(None);
-    games.with_game(args.game.name(games), &settings, &args)?
 }
 
 impl GameTask for &Args {

@@ -4,14 +4,14 @@ use super::bench::{RunArgs, report};
 use super::{CommandResult, Failure, GameArgs};
 use jarmo_core::net::{KernelKind, NetSettings};
 use jarmo_core::numbers::BATCH;
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_exact::catalog::{CatalogGame, GameTask};
 use jarmo_selfplay::bench::{NetWork, net};
 
 /// Networks on one core: positions per second with each kernel that the processor supports
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    game: GameArgs,
+    pub game: GameArgs,
     /// Width of a layer, a multiple of 32
     #[arg(long, value_name = "N", default_value = "512", value_parser = NetSettings::WIDTH.parser::<usize>())]
     width: usize,
@@ -26,11 +26,6 @@ pub(super) struct Args {
     batch: usize,
     #[command(flatten)]
     run: RunArgs,
-}
-
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
-    let settings = args.game.settings(None);
-    games.with_game(args.game.name(games), &settings, &args)?
 }
 
 impl GameTask for &Args {

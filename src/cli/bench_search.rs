@@ -7,14 +7,14 @@ use super::{CommandResult, Failure, GameArgs};
 use jarmo_core::net::NetSettings;
 use jarmo_core::numbers::{BATCH, BUDGET};
 use jarmo_exact::agent::{AGENTS, AgentSpec, build, random_net_agent};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_exact::catalog::{CatalogGame, GameTask};
 use jarmo_selfplay::bench::{SearchWork, search};
 
 /// An agent playing against itself: simulations, root positions and evaluations per CPU second
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    game: GameArgs,
+    pub game: GameArgs,
     /// The agent
     #[arg(long, value_name = "SPEC", default_value = "uniform:32", help = format!("The agent: {AGENTS}"))]
     agent: AgentSpec,
@@ -42,10 +42,6 @@ impl NetSize {
             NetSize::Tiny => NetSettings { width: 128, blocks: 1 },
         }
     }
-}
-
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
-    games.with_game(args.game.name(games), &args.game.settings(None), &args)?
 }
 
 impl GameTask for &Args {

@@ -25,7 +25,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
-    games.with_game(args.game.name(games), &args.game.settings(None), &args)?
+    args.game.open(games, None, &args)
 }
 
 impl GameTask for &Args {

@@ -49,7 +49,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use jarmo_core::game::{Game, shorten};
 use jarmo_core::numbers::{QUIET_LIMIT, SECONDS};
 use jarmo_exact::agent::{AgentSource, AgentSpec};
-use jarmo_exact::catalog::{Catalog, GameSettings};
+use jarmo_exact::catalog::{Catalog, GameSettings, GameTask};
 use jarmo_exact::{ExactError, ExactErrorKind};
 use jarmo_host::program::{self, Build, cores};
 use jarmo_host::{agent_file, files};
@@ -258,6 +258,16 @@ impl GameArgs {
     /// The name of the game.
     pub(crate) fn name<'a, C: Catalog>(&'a self, games: &C) -> &'a str {
         self.game.as_deref().unwrap_or_else(|| first(games))
+    }
+
+    /// Does something with the game, with this limit on its length.
+    pub(crate) fn open<C: Catalog, T: GameTask<Output = CommandResult>>(
+        &self,
+        games: &C,
+        max_plies: Option<u32>,
+        task: T,
+    ) -> CommandResult {
+        games.with_game(self.name(games), &self.settings(max_plies), task)?
     }
 
     /// The settings, with this limit on the length of a game.

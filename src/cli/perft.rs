@@ -29,7 +29,7 @@ pub(super) struct Args {
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     const NO_LIMIT: u32 = 0;
-    games.with_game(args.game.name(games), &args.game.settings(Some(NO_LIMIT)), &args)?
+    args.game.open(games, Some(NO_LIMIT), &args)
 }
 
 impl GameTask for &Args {

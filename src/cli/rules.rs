@@ -74,10 +74,7 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
                 Err(error) => Err(Failure::new(error)),
             }
         }
-        Command::Show(args) => {
-            let settings = args.game.settings(args.max_plies);
-            games.with_game(args.game.name(games), &settings, &args)?
-        }
+        Command::Show(args) => args.game.open(games, args.max_plies, &args),
         Command::Draw(args) => {
             let album = Album::load(&args.list)?;
             for picture in &album.picture {
