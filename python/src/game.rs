@@ -28,7 +28,7 @@ use crate::refusal::Checked;
 use crate::samples::{self, AnySelfPlay, Terms};
 use crate::search::{self, SearchPlan, Searched};
 use crate::tables::{self, AnyTables};
-use crate::yardstick::{self, AnyYardstick, Questions};
+use crate::yardstick::{self, Measure, Questions};
 
 /// Rules with their settings.
 pub(crate) struct Rules<G> {
@@ -52,11 +52,6 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The number of cells of a plane.
-    pub fn cells(&self) -> usize {
-        self.rows * self.columns
-    }
-
     /// The number of planes of a position's features, with or without threats.
     pub fn all_planes(&self, threats: bool) -> usize {
         self.planes + if threats { self.threat_planes } else { 0 }
@@ -64,7 +59,7 @@ impl Facts {
 
     /// The number of features of a position.
     pub fn width(&self, threats: bool) -> usize {
-        self.all_planes(threats) * self.cells()
+        self.all_planes(threats) * self.rows * self.columns
     }
 
     /// The shape of the features of `count` positions.
@@ -100,8 +95,7 @@ pub trait AnyGame: Send + Sync {
     /// The text of every action for the player who begins.
     fn action_names(&self) -> Vec<String>;
     fn mirror(&self) -> Option<Mirror>;
-    fn yardstick(self: Arc<Self>, settings: YardstickSettings, tables: Option<&Path>)
-    -> Checked<Box<dyn AnyYardstick>>;
+    fn yardstick(self: Arc<Self>, settings: YardstickSettings, tables: Option<&Path>) -> Checked<Box<Measure>>;
     fn verify(&self, row: &Row) -> Checked<()>;
     fn questions(self: Arc<Self>, file: Option<&Path>) -> Checked<Questions>;
 }
@@ -182,11 +176,7 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         self.game.mirror()
     }
 
-    fn yardstick(
-        self: Arc<Self>,
-        settings: YardstickSettings,
-        tables: Option<&Path>,
-    ) -> Checked<Box<dyn AnyYardstick>> {
+    fn yardstick(self: Arc<Self>, settings: YardstickSettings, tables: Option<&Path>) -> Checked<Box<Measure>> {
         yardstick::build(self, settings, tables)
     }
 

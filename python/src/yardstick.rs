@@ -23,50 +23,28 @@ use crate::threads::{interruptible, pool};
 /// The result of an illegal action in the arrays of an exam.
 const ILLEGAL: i8 = -2;
 
-/// What measures agents of a game whose type is not known.
-pub trait AnyYardstick: Send + Sync {
-    fn measure(
-        &self,
-        player: &str,
-        remote: Option<RemotePlayers>,
-        nodes: Option<u64>,
-        with_worst_case: bool,
-    ) -> Checked<Row>;
-}
-
-struct Measuring<G: CatalogGame> {
-    rules: Arc<Rules<G>>,
-    yardstick: Yardstick<G>,
-}
+/// Measures a player of a game whose type is not known: by its name, what calls it if it is a function, its budget, and
+/// whether with the worst case.
+pub(crate) type Measure = dyn Fn(&str, Option<RemotePlayers>, Option<u64>, bool) -> Checked<Row> + Send + Sync;
 
 pub(crate) fn build<G: CatalogGame>(
     rules: Arc<Rules<G>>,
     settings: YardstickSettings,
     folder: Option<&Path>,
-) -> Checked<Box<dyn AnyYardstick>> {
+) -> Checked<Box<Measure>> {
     let game = &rules.game;
     let tables = match folder {
         Some(folder) => Some(game.open_endgames(folder)?),
         None => pool().install(|| quick_tables(game))?,
     };
     let yardstick = Yardstick::new(game, settings, tables)?;
-    Ok(Box::new(Measuring { rules, yardstick }))
-}
-
-impl<G: CatalogGame> AnyYardstick for Measuring<G> {
-    fn measure(
-        &self,
-        player: &str,
-        remote: Option<RemotePlayers>,
-        nodes: Option<u64>,
-        with_worst_case: bool,
-    ) -> Checked<Row> {
+    Ok(Box::new(move |player, remote, nodes, with_worst_case| {
         // A function has its own budget, which is only noted.
         let budget = nodes.filter(|_| remote.is_none());
-        let mut agents = team(&self.rules, player, remote, nodes == Some(0))?;
-        let measured = pool().install(|| self.yardstick.measure(&mut agents, budget, with_worst_case));
+        let mut agents = team(&rules, player, remote, nodes == Some(0))?;
+        let measured = pool().install(|| yardstick.measure(&mut agents, budget, with_worst_case));
         Ok(Row { nodes, ..measured })
-    }
+    }))
 }
 
 /// The questions of an exam, in rows.
@@ -111,7 +89,7 @@ pub(crate) fn questions<G: CatalogGame>(rules: &Arc<Rules<G>>, file: Option<&Pat
 #[pyclass(frozen, name = "Yardstick", module = "jarmo._jarmo")]
 pub struct PyYardstick {
     game: Arc<dyn AnyGame>,
-    yardstick: Box<dyn AnyYardstick>,
+    measure: Box<Measure>,
 }
 
 #[pymethods]
@@ -131,8 +109,8 @@ impl PyYardstick {
     ) -> PyResult<PyYardstick> {
         let settings = YardstickSettings { seed, fresh, games, starts, positions };
         let stop = AtomicBool::new(false);
-        let yardstick = interruptible(py, &stop, || game.0.clone().yardstick(settings, tables.as_deref()))??;
-        Ok(PyYardstick { yardstick, game: game.0 })
+        let measure = interruptible(py, &stop, || game.0.clone().yardstick(settings, tables.as_deref()))??;
+        Ok(PyYardstick { measure, game: game.0 })
     }
 
     #[getter]
@@ -151,7 +129,7 @@ impl PyYardstick {
         worst: bool,
         name: Option<String>,
     ) -> PyResult<String> {
-        let measure = |spec: &str, remote| self.yardstick.measure(spec, remote, nodes, worst);
+        let measure = |spec: &str, remote| (self.measure)(spec, remote, nodes, worst);
         let measured = with_player(py, &player, &self.game, measure)?;
         let row = Row { agent: name.unwrap_or_else(|| player.name(py)), ..measured };
         Ok(serde_json::to_string(&row).expect("plain data"))
