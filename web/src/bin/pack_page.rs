@@ -3,10 +3,11 @@
 //! Everything but the files that must keep their names lies in a folder named by a hash of its content.
 
 use std::error::Error;
-use std::hash::{DefaultHasher, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
+
+use jarmo_core::checksum::digits;
 
 /// What the page may load and do.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
@@ -49,12 +50,8 @@ fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 fn write(files: &[(String, Vec<u8>)], out: &Path) -> Result<(), Box<dyn Error>> {
-    let mut hasher = DefaultHasher::new();
-    for (name, content) in files {
-        hasher.write(name.as_bytes());
-        hasher.write(content);
-    }
-    let folder = format!("{:016x}", hasher.finish());
+    let all: Vec<&[u8]> = files.iter().flat_map(|(name, content)| [name.as_bytes(), content]).collect();
+    let folder = digits(&all);
     let first = |name: &str| !FIXED.contains(&name) && !is_agent(name);
     let mut listed: Vec<String> = vec!["./".to_owned(), "manifest.webmanifest".to_owned()];
     listed.extend(files.iter().filter(|(name, _)| first(name)).map(|(name, _)| format!("{folder}/{name}")));
