@@ -8,7 +8,7 @@ use ratatui::widgets::{Paragraph, Wrap};
 
 use super::app::{App, Page};
 use super::board::{self, Grid, Picture};
-use super::menu::seat_names;
+use super::menu::{Menu, seat_names};
 use crate::words;
 use jarmo_core::game::Player;
 use jarmo_core::view::Piece;
@@ -43,7 +43,7 @@ impl App {
         frame.render_widget(Line::from(self.texts.get(keys)).dark_gray(), bottom);
         match &self.page {
             Page::Text { lines, scroll } => draw_text(frame, middle, lines, *scroll),
-            Page::Menu(_) => self.draw_menu(frame, middle),
+            Page::Menu(menu) => self.draw_menu(frame, middle, menu),
             _ => {
                 let [left, _, right] =
                     Layout::horizontal([Constraint::Min(0), Constraint::Length(1), Constraint::Length(SIDE_WIDTH)])
@@ -196,10 +196,7 @@ impl App {
         lines.into_iter().skip(first).take(room).collect()
     }
 
-    fn draw_menu(&self, frame: &mut Frame, area: Rect) {
-        let Page::Menu(menu) = &self.page else {
-            return;
-        };
+    fn draw_menu(&self, frame: &mut Frame, area: Rect, menu: &Menu) {
         let row = |index: usize, name: &str, value: String| {
             let line = Line::from(format!("   {name:<12} ‹ {value} ›"));
             if index == menu.row { line.bold().reversed() } else { line }
