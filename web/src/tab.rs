@@ -7,7 +7,6 @@ use jarmo_core::agent::AgentSource;
 use jarmo_exact::agent::provide;
 use jarmo_exact::catalog::{GAMES, GameSettings};
 use jarmo_session::agents::AgentCache;
-use jarmo_session::analysis;
 use jarmo_session::lang::{Language, Texts};
 use jarmo_session::levels::Level;
 use jarmo_session::page::{self, Defaults, Opening, Rejection, Wish, impossible};
@@ -171,11 +170,10 @@ impl Tab {
                     "/api/session" if asked.body.is_some() => self.obey(page::read(body)?, wish.language)?,
                     "/api/session" if wish.since == Some(open.version) => return Ok(None),
                     "/api/session" => open.view(),
-                    "/api/setup" => page::setup(&open.session, body, texts)?,
-                    "/api/scene" => page::scene(&open.session, query, texts)?,
-                    "/api/picture" => return page::picture(&open.session, query, texts).map(Some),
-                    "/api/record" => return Ok(Some(analysis::record_line(&open.session) + "\n")),
-                    _ => return Err(Rejection(404, "there is no such page here".to_owned())),
+                    _ => {
+                        let (_, text) = page::look(&open.session, path, query, body, texts)?;
+                        return Ok(Some(text));
+                    }
                 }
             }
         };

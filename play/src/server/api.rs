@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::body::Bytes;
-use hyper::{HeaderMap, Request, StatusCode, header};
+use hyper::{HeaderMap, Method, Request, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::assets::Asset;
 use super::duel::{Duel, Role};
 use super::room::{Inside, Room, Rooms};
-use crate::analysis;
 use crate::lang::Texts;
 use crate::session::Session;
 use jarmo_core::record::GameRecord;
@@ -112,15 +111,13 @@ pub(super) async fn command(rooms: &Rooms, request: &Request<Bytes>) -> Result<R
 }
 
 /// Answers a question about the game of a session.
-pub(super) fn about(
-    rooms: &Rooms,
-    request: &Request<Bytes>,
-    what: impl FnOnce(&Session, &Texts) -> Result<Value, Rejection>,
-) -> Result<Response, Rejection> {
+pub(super) fn look(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
     let texts = wish(rooms, request)?.language.texts();
     let (room, _) = find(rooms, request.headers())?;
-    let answer = what(&room.lock().session, texts)?;
-    Ok(json_answer(StatusCode::OK, &answer))
+    let body = if *request.method() == Method::POST { body(request)? } else { &[] };
+    let looked = page::look(&room.lock().session, request.uri().path(), query(request), body, texts);
+    let (kind, text) = looked?;
+    Ok(answer(StatusCode::OK, kind, text))
 }
 
 /// Answers a message of a lesson or a puzzle.
@@ -131,21 +128,6 @@ pub(super) fn task(
 ) -> Result<Response, Rejection> {
     let texts = wish(rooms, request)?.language.texts();
     Ok(json_answer(StatusCode::OK, &what(body(request)?, texts)?))
-}
-
-/// The board as SVG.
-pub(super) fn picture(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
-    let texts = wish(rooms, request)?.language.texts();
-    let (room, _) = find(rooms, request.headers())?;
-    let picture = page::picture(&room.lock().session, query(request), texts)?;
-    Ok(answer(StatusCode::OK, "image/svg+xml", picture))
-}
-
-/// The record of a session's game, with the analysis if there is one.
-pub(super) fn record(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
-    let (room, _) = find(rooms, request.headers())?;
-    let line = analysis::record_line(&room.lock().session);
-    Ok(answer(StatusCode::OK, "application/json", line + "\n"))
 }
 
 /// Everything the page shows to the bearer of a key.

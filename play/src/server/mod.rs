@@ -109,16 +109,10 @@ async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::
         "/api/texts" if reads => api::texts(rooms, request),
         "/api/sessions" if posts => begin::create(rooms, client, request).await,
         "/api/join" if posts => begin::join(rooms, request).await,
-        "/api/setup" if posts => {
-            api::about(rooms, request, |session, texts| page::setup(session, api::body(request)?, texts))
-        }
-        "/api/scene" if reads => {
-            api::about(rooms, request, |session, texts| page::scene(session, api::query(request), texts))
-        }
-        "/api/picture" if reads => api::picture(rooms, request),
+        "/api/setup" if posts => api::look(rooms, request),
+        "/api/scene" | "/api/picture" | "/api/record" if reads => api::look(rooms, request),
         "/api/session" if reads => api::watch(rooms, request).await,
         "/api/session" if posts => api::command(rooms, request).await,
-        "/api/record" if reads => api::record(rooms, request),
         "/api/lesson" if posts => api::task(rooms, request, page::lesson),
         "/api/puzzle" if posts => api::task(rooms, request, page::puzzle),
         "/api/puzzles" if reads => Ok(api::json_answer(StatusCode::OK, &page::puzzles())),

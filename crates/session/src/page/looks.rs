@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Rejection, impossible, number, pairs, read};
+use crate::analysis::record_line;
 use crate::board::Board;
 use crate::lang::Texts;
 use crate::session::{Refusal, Session};
@@ -21,8 +22,26 @@ struct Wanted {
     text: Option<String>,
 }
 
+/// Answers what a page asks about the game of a session: the type of the answer, and its text.
+pub fn look(
+    session: &Session,
+    path: &str,
+    query: &str,
+    body: &[u8],
+    texts: &Texts,
+) -> Result<(&'static str, String), Rejection> {
+    const JSON: &str = "application/json";
+    Ok(match path {
+        "/api/setup" => (JSON, setup(session, body, texts)?.to_string()),
+        "/api/scene" => (JSON, scene(session, query, texts)?.to_string()),
+        "/api/picture" => ("image/svg+xml", picture(session, query, texts)?),
+        "/api/record" => (JSON, record_line(session) + "\n"),
+        _ => return Err(Rejection(404, "there is no such page here".to_owned())),
+    })
+}
+
 /// The board after a line of moves: `?place=N&moves=A1-C2,A5-B3`.
-pub fn scene(session: &Session, query: &str, texts: &Texts) -> Result<Value, Rejection> {
+fn scene(session: &Session, query: &str, texts: &Texts) -> Result<Value, Rejection> {
     let board = wanted(session, query, texts)?;
     Ok(json!({
         "scene": board.scene(),
@@ -46,7 +65,7 @@ fn need_cells(board: &dyn Board) -> Result<(), Rejection> {
 }
 
 /// The same board as SVG.
-pub fn picture(session: &Session, query: &str, texts: &Texts) -> Result<String, Rejection> {
+fn picture(session: &Session, query: &str, texts: &Texts) -> Result<String, Rejection> {
     let board = wanted(session, query, texts)?;
     need_cells(board.as_ref())?;
     let game = texts.get(&format!("game_{}", board.game()));
@@ -75,7 +94,7 @@ fn wanted(session: &Session, query: &str, texts: &Texts) -> Result<Box<dyn Board
 }
 
 /// Checks a position that was set up: its text, why it is illegal, or what stands where.
-pub fn setup(session: &Session, body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
+fn setup(session: &Session, body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
     let wanted: Wanted = read(body)?;
     let board = session.board();
     need_cells(board)?;

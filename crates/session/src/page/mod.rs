@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 pub use command::{Command, MOST_MOVES, Offer, obey, too_long, view};
 pub use exercises::{lesson, puzzle, puzzles};
-pub use looks::{picture, scene, setup};
+pub use looks::look;
 pub use opening::Opening;
 
 use crate::board;
