@@ -313,13 +313,11 @@ impl<'a, W: Write> Plain<'a, W> {
         let scene = self.session.board().scene();
         let picture = self.picture();
         self.say(&picture)?;
-        let mut numbers: Vec<String> = Vec::new();
+        let mut line = words::status(self.texts, self.session);
         for tally in &scene.tallies {
             let [white, black] = tally.values;
-            numbers.push(format!("{} {white}:{black}", self.texts.get(tally.key)));
+            line += &format!(" · {} {white}:{black}", self.texts.get(tally.key));
         }
-        let status = words::status(self.texts, self.session);
-        let line = if numbers.is_empty() { status } else { format!("{status} · {}", numbers.join(" · ")) };
         self.say(&line)?;
         for note in words::notes(self.texts, self.session) {
             self.say(&note)?;

@@ -26,15 +26,18 @@ impl Language {
     /// All languages, the fallback first.
     pub const ALL: [Language; 5] = [Language::En, Language::De, Language::It, Language::Fi, Language::Eo];
 
+    /// Their codes and tables, in the same order.
+    const SOURCES: [(&str, &str); 5] = [
+        ("en", include_str!("en.toml")),
+        ("de", include_str!("de.toml")),
+        ("it", include_str!("it.toml")),
+        ("fi", include_str!("fi.toml")),
+        ("eo", include_str!("eo.toml")),
+    ];
+
     /// Its two-letter code.
     pub const fn code(self) -> &'static str {
-        match self {
-            Language::En => "en",
-            Language::De => "de",
-            Language::It => "it",
-            Language::Fi => "fi",
-            Language::Eo => "eo",
-        }
+        Language::SOURCES[self as usize].0
     }
 
     /// The language of a tag such as `de`, `de_AT.UTF-8` or `de-AT`.
@@ -47,15 +50,8 @@ impl Language {
     pub fn texts(self) -> &'static Texts {
         static TABLES: OnceLock<Vec<Texts>> = OnceLock::new();
         let tables = TABLES.get_or_init(|| {
-            let sources = [
-                include_str!("en.toml"),
-                include_str!("de.toml"),
-                include_str!("it.toml"),
-                include_str!("fi.toml"),
-                include_str!("eo.toml"),
-            ];
-            let read = |source| toml::from_str(source).expect("the built-in tables are well-formed");
-            sources.into_iter().map(read).collect()
+            let read = |(_, source): &(_, &str)| toml::from_str(source).expect("the built-in tables are well-formed");
+            Language::SOURCES.iter().map(read).collect()
         });
         &tables[self as usize]
     }

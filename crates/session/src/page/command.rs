@@ -172,15 +172,11 @@ pub fn view(session: &Session, trouble: Option<&str>) -> Value {
 /// The player that a browser asks for. Those that read files are for the person who started the server; a browser
 /// knows them by names without folders.
 pub(super) fn offered<'a>(who: &'a str, ours: &'a [String], texts: &Texts) -> Result<&'a str, String> {
-    let own = || {
-        let mut own = ours.iter();
-        own.find(|seat| *seat == who || specs::without_folders(seat) == who)
-    };
     if who == "human" || Level::parse(who).is_some() || specs::is_harmless(who) {
         return Ok(who);
     }
-    let own = own().map(String::as_str);
-    own.ok_or_else(|| texts.fill("agent_not_offered", &[("agent", &shorten(who))]))
+    let own = ours.iter().find(|seat| *seat == who || specs::without_folders(seat) == who);
+    own.map(String::as_str).ok_or_else(|| texts.fill("agent_not_offered", &[("agent", &shorten(who))]))
 }
 
 /// Reads a record, or the moves of a game alone.
