@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jarmo_core::game::Game;
 use jarmo_core::random::stream;
-use jarmo_exact::agent::{Agent as Player, AgentSpec, Decision, Limit, Networks, Request, build_sharing};
+use jarmo_exact::agent::{Agent as Player, AgentSpec, Decision, Limit, Networks, Request, build_from};
 use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -64,7 +64,7 @@ impl<G: CatalogGame> Agents<G> {
     fn provide(&mut self, count: usize) -> Checked<()> {
         while self.agents.len() < count {
             let game = self.rules.game.clone();
-            self.agents.push(build_sharing(game, &self.spec, &self.networks)?);
+            self.agents.push(build_from(game, &self.spec, &self.networks)?);
         }
         Ok(())
     }

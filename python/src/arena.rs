@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Networks, build_sharing};
+use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Networks, build_from};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::arena::{
     Anchor, Budget, Expanded, Openings, Over, Pairing, Report, Settings, Team, Tournament, entrants, expand,
@@ -67,7 +67,7 @@ pub(crate) fn play<G: CatalogGame>(
     let mut tournament = Tournament::new(game, entrants(&agents), &openings, plan.settings.clone())?;
     let networks = Networks::new();
     let build = |player: &Result<AgentSpec, (&String, usize)>| match player {
-        Ok(spec) => build_sharing(game.clone(), spec, &networks),
+        Ok(spec) => build_from(game.clone(), spec, &networks),
         Err((name, function)) => Ok(Box::new(RemoteAgent {
             rules: rules.clone(),
             name: (*name).clone(),

@@ -320,7 +320,7 @@ pub(crate) fn build<G: CatalogGame>(
     strength: &Strength,
     networks: &Networks,
 ) -> Result<Box<dyn Agent<G>>, String> {
-    let agent = agent::build_sharing(game.clone(), &strength.spec, networks).map_err(|error| error.to_string())?;
+    let agent = agent::build_from(game.clone(), &strength.spec, networks).map_err(|error| error.to_string())?;
     let Some(folder) = &strength.tables else {
         return Ok(agent);
     };

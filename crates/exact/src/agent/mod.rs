@@ -19,15 +19,6 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
     build_from(game, spec, &Networks::new())
 }
 
-/// Builds the agent of a spec for this game, with a network that is already loaded if there is one.
-pub fn build_sharing<G: CatalogGame>(
-    game: G,
-    spec: &AgentSpec,
-    networks: &Networks,
-) -> Result<Box<dyn Agent<G>>, AgentError> {
-    build_from(game, spec, networks)
-}
-
 /// Builds an agent from the network of an agent file alone, without the search and the tables of the
 /// spec. `None` for agents without a network.
 pub fn build_without_search<G: CatalogGame>(
@@ -43,7 +34,7 @@ pub type Agents<G> = Vec<Box<dyn Agent<G>>>;
 /// Builds agents of one spec that share their networks.
 pub fn build_all<G: CatalogGame>(game: &G, spec: &AgentSpec, count: usize) -> Result<Agents<G>, AgentError> {
     let networks = Networks::new();
-    (0..count).map(|_| build_sharing(game.clone(), spec, &networks)).collect()
+    (0..count).map(|_| build_from(game.clone(), spec, &networks)).collect()
 }
 
 /// The same with [`build_without_search`].

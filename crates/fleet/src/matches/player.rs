@@ -16,7 +16,7 @@ use crate::reporter::Worker;
 use crate::settings::with_board;
 use crate::{Doing, FleetError, FleetErrorKind, lock};
 use jarmo_core::net::GameVersion;
-use jarmo_exact::agent::{AgentSource, AgentSpec, Networks, build_sharing};
+use jarmo_exact::agent::{AgentSource, AgentSpec, Networks, build_from};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_host::files::write_whole;
 use jarmo_host::record::GameRecord;
@@ -225,7 +225,7 @@ impl GameTask for PlayBlock<'_> {
     fn run<G: CatalogGame>(self, game: G) -> Self::Output {
         let check = self.task.origin.check(&GameVersion::of(&game));
         check.map_err(|problem| FleetError::new(format!("the match: {problem}")))?;
-        let build = |spec| build_sharing(game.clone(), spec, self.networks);
+        let build = |spec| build_from(game.clone(), spec, self.networks);
         let team: Result<Team<G>, _> = self.specs.iter().map(build).collect();
         let team = team.map_err(FleetError::new)?;
         let played = self.task.block.play(&game, vec![team], self.stop);
