@@ -423,13 +423,13 @@ def wrong_format(trial):
 
     def change(_):
         content = plain(good_file(trial.fleet)[1])
-        newer = content.replace(rb'{\"format\":2,', rb'{\"format\":3,', 1)
+        newer = content.replace(rb'{\"format\":3,', rb'{\"format\":4,', 1)
         newer = newer.replace(rb'\"checksum\"', rb'\"checksuM\"', 1)
         if newer == content:
             raise Failed("the header of a file has no format")
         return packed(newer)
 
-    return send_bad(trial, change, "bad", said="games format 3, this program reads 2")
+    return send_bad(trial, change, "bad", said="games format 4, this program reads 3")
 
 
 def wrong_checksum(trial):

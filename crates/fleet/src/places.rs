@@ -16,7 +16,7 @@ use super::game_file::MOST_BYTES;
 use super::{FleetError, Link};
 
 /// The version of everything that is said on the wire. Both sides must have the same one.
-pub(super) const PROTOCOL: u32 = 3;
+pub(super) const PROTOCOL: u32 = 4;
 
 /// The bucket with what workers need to know of each run.
 pub(super) const RUNS: &str = "jarmo_runs";

@@ -169,12 +169,12 @@ struct Pending {
 
 impl Pending {
     fn add(&mut self, games: Vec<Episode>) {
-        let search = |policy: &[f32]| 4 * policy.len() + 14; // with expectation and length
+        let search = |policy: &[f32]| 4 * policy.len() + 16; // with expectation and length
         for game in &games {
             self.samples += game.searches.len();
             let searches = game.searches.iter().map(|found| search(&found.policy));
-            let actions = 2 * game.game.actions().len();
-            self.bytes += searches.sum::<usize>() + actions + game.game.start_text().len() + 17;
+            let actions = 4 * game.game.actions().len();
+            self.bytes += searches.sum::<usize>() + actions + game.game.start_text().len() + 80;
             self.since.get_or_insert_with(Instant::now);
         }
         self.games.extend(games);
