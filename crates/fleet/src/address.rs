@@ -9,7 +9,6 @@ use async_nats::{ConnectError, ConnectErrorKind, ConnectOptions, rustls};
 use nkeys::KeyPair;
 
 use super::FleetError;
-use super::error::FleetErrorKind;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
 /// Servers before this version cannot list a stream, and those before 2.10.23 can lose one in a crash.
@@ -68,15 +67,13 @@ pub(super) fn explain(url: &str, error: &ConnectError) -> FleetError {
         }
         _ => {}
     }
-    let problem = FleetError::new(format!("{url}: {error}; `fleet up` starts a server and says how to reach it"));
+    let problem = format!("{url}: {error}; `fleet up` starts a server and says how to reach it");
     match error.kind() {
         ConnectErrorKind::AuthorizationViolation => {
             FleetError::new(format!("{url}: the server does not know this key, or needs one"))
         }
-        ConnectErrorKind::Dns | ConnectErrorKind::Io | ConnectErrorKind::TimedOut => {
-            problem.of_kind(FleetErrorKind::Passing)
-        }
-        _ => problem,
+        ConnectErrorKind::Dns | ConnectErrorKind::Io | ConnectErrorKind::TimedOut => FleetError::Passing(problem),
+        _ => FleetError::Lasting(problem),
     }
 }
 

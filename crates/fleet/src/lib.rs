@@ -32,7 +32,7 @@ use std::sync::{Mutex, MutexGuard};
 use jarmo_core::random::mix;
 
 pub use address::Address;
-pub use error::{FleetError, FleetErrorKind};
+pub use error::FleetError;
 pub use game_file::{GameFile, GameFileHeader, MOST_BYTES};
 pub use link::Link;
 pub use matches::{MatchSettings, play_matches};

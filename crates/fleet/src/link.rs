@@ -19,7 +19,6 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use super::address::{check_version, explain, identify};
-use super::error::FleetErrorKind;
 use super::{Address, FleetError};
 
 /// The longest wait for an answer. Longer reads have deadlines of their own.
@@ -132,18 +131,15 @@ impl Link {
         })?;
         sent.map(|_| ()).map_err(|error| {
             let said: Option<&jetstream::Error> = error.source().and_then(|source| source.downcast_ref());
-            let code = said.map(jetstream::Error::error_code);
-            let kind = match (error.kind(), code) {
-                // The code of every failure to store; a full disk is another one.
-                (_, Some(ErrorCode::STREAM_STORE_FAILED))
-                    if said.is_some_and(|said| said.to_string().contains("maximum")) =>
-                {
-                    FleetErrorKind::Full
-                }
-                (PublishErrorKind::StreamNotFound, _) => FleetErrorKind::Missing,
-                _ => FleetErrorKind::Passing,
+            // The code of every failure to store; a full disk is another one.
+            let is_refused = |said: &jetstream::Error| {
+                said.error_code() == ErrorCode::STREAM_STORE_FAILED && said.to_string().contains("maximum")
             };
-            FleetError::new(&error).of_kind(kind)
+            match error.kind() {
+                _ if said.is_some_and(is_refused) => FleetError::Full(error.to_string()),
+                PublishErrorKind::StreamNotFound => FleetError::Missing(error.to_string()),
+                _ => FleetError::Passing(error.to_string()),
+            }
         })
     }
 
@@ -151,12 +147,9 @@ impl Link {
     pub(super) fn ask(&self, subject: &str, bytes: Vec<u8>) -> Result<Vec<u8>, FleetError> {
         let asked = self.client.request(subject.to_owned(), bytes.into());
         let answer = self.within(ANSWER, asked)?;
-        let answer = answer.map_err(|error| {
-            let kind = match error.kind() {
-                RequestErrorKind::NoResponders => FleetErrorKind::Missing,
-                _ => FleetErrorKind::Passing,
-            };
-            FleetError::new(&error).of_kind(kind)
+        let answer = answer.map_err(|error| match error.kind() {
+            RequestErrorKind::NoResponders => FleetError::Missing(error.to_string()),
+            _ => FleetError::Passing(error.to_string()),
         })?;
         Ok(answer.payload.to_vec())
     }
@@ -219,8 +212,7 @@ impl Link {
         self.runtime.block_on(async {
             tokio::select! {
                 result = tokio::time::timeout(most, what) => result.map_err(|_| {
-                    let problem = format!("no answer within {} s", most.as_secs());
-                    FleetError::new(problem).of_kind(FleetErrorKind::Passing)
+                    FleetError::Passing(format!("no answer within {} s", most.as_secs()))
                 }),
                 () = self.signals.denied.notified() => Err(FleetError::new(
                     "the server does not let this key do that: learners and arenas need learner.key, `fleet status` \

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::places::progress_subject;
 use super::progress::{Doing, WorkerStatus};
-use super::{FleetError, FleetErrorKind, Link, lock};
+use super::{FleetError, Link, lock};
 use jarmo_host::program::this_program;
 use jarmo_learn::run::FileId;
 use jarmo_learn::train::OpenDevice;
@@ -160,10 +160,10 @@ impl Reporter {
     }
 
     pub(super) fn cannot_send(&self, error: &FleetError) {
-        let doing = match error.kind() {
-            FleetErrorKind::Full => Doing::WaitingForQueue,
-            FleetErrorKind::Missing => Doing::WaitingForLearner,
-            FleetErrorKind::Passing | FleetErrorKind::Lasting => Doing::WaitingForServer,
+        let doing = match error {
+            FleetError::Full(_) => Doing::WaitingForQueue,
+            FleetError::Missing(_) => Doing::WaitingForLearner,
+            FleetError::Passing(_) | FleetError::Lasting(_) => Doing::WaitingForServer,
         };
         let mut state = self.state();
         let is_new = state.progress.doing != doing && state.progress.doing != Doing::Stopping;

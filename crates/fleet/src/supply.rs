@@ -12,7 +12,7 @@ use super::networks::{KEPT, newest, publish};
 use super::places::{BLOCKED, CURRENT, LearnerPlaces, Listed, PROGRESS, list, progress_subject, settings_of};
 use super::progress::{LEARNER, workers};
 use super::settings::RunSettings;
-use super::{FleetError, FleetErrorKind, Link, lock};
+use super::{FleetError, Link, lock};
 use jarmo_core::net::{AgentFile, GameVersion};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_learn::config::Config;
@@ -256,7 +256,7 @@ impl Shared {
                 true => self.look(),
                 false => self.restore(),
             });
-            let is_missing = |error: FleetError| error.kind() != FleetErrorKind::Passing;
+            let is_missing = |error| !matches!(error, FleetError::Passing(_));
             if looked.is_err_and(is_missing) && self.link.is_connected() {
                 let _ = self.restore(); // or the next look does
             }

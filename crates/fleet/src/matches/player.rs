@@ -14,7 +14,7 @@ use crate::networks::read_object;
 use crate::places::{AGENTS, blocks_subject, results_subject};
 use crate::reporter::Worker;
 use crate::settings::with_board;
-use crate::{Doing, FleetError, FleetErrorKind, lock};
+use crate::{Doing, FleetError, lock};
 use jarmo_core::net::GameVersion;
 use jarmo_exact::agent::{AgentSource, AgentSpec, Networks, build_from};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
@@ -161,9 +161,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
                 Ok(problem) if problem.is_empty() => break,
                 Ok(problem) => return Err(FleetError::new(String::from_utf8_lossy(&problem))),
                 Err(error) if self.worker.is_to_stop() => return Err(error),
-                Err(error) if error.kind() == FleetErrorKind::Missing && begun.elapsed() > ARENA_GONE => {
-                    break;
-                }
+                Err(FleetError::Missing(_)) if begun.elapsed() > ARENA_GONE => break,
                 Err(error) => reporter.warn(format!("pairs of a match: {error}; trying again")),
             }
             thread::sleep(AGAIN);

@@ -13,7 +13,7 @@ use crate::places::{CURRENT, ORDERS, RUNS, settings_of};
 use crate::progress::REPORT_EVERY;
 use crate::reporter::{Reporter, Worker};
 use crate::settings::{RunSettings, with_board};
-use crate::{Address, Doing, FleetError, FleetErrorKind, Link, Orders, WorkerEvent, unique};
+use crate::{Address, Doing, FleetError, Link, Orders, WorkerEvent, unique};
 use jarmo_exact::catalog::Catalog;
 use jarmo_host::program::cores;
 use jarmo_learn::train::OpenDevice;
@@ -105,7 +105,7 @@ fn connect(
 ) -> Result<Option<Link>, FleetError> {
     while !stop.load(Ordering::Relaxed) {
         match Link::open(&settings.address, name) {
-            Err(error) if error.kind() == FleetErrorKind::Passing => reporter.cannot_send(&error),
+            Err(error @ FleetError::Passing(_)) => reporter.cannot_send(&error),
             opened => return opened.map(Some),
         }
         pause(stop);
