@@ -1,6 +1,6 @@
 //! What a learner says of its run: its settings, its newest network, and that it is there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
@@ -35,8 +35,8 @@ pub(super) struct RunSettings {
     pub(super) folder: String,
     /// What its network and its samples are for.
     pub(super) game: GameVersion,
-    /// All settings, as TOML.
-    config: String,
+    /// The settings that workers need, as TOML, by their full keys.
+    config: BTreeMap<String, String>,
     /// The content of the board file, if the run has one.
     pub(super) board: Option<String>,
 }
@@ -48,6 +48,8 @@ impl RunSettings {
         game: GameVersion,
         config: &Config,
     ) -> Result<RunSettings, FleetError> {
+        let is_needed = |key: &str| NEEDED.iter().any(|needed| key.starts_with(needed));
+        let needed = config.settings().into_iter().filter(|(key, _)| is_needed(key));
         Ok(RunSettings {
             protocol: PROTOCOL,
             play: PLAY,
@@ -55,7 +57,7 @@ impl RunSettings {
             run,
             folder,
             game,
-            config: config.to_toml(),
+            config: needed.map(|(key, value)| (key, value.to_string())).collect(),
             board: board_text(&config.game.settings())?,
         })
     }
@@ -85,37 +87,21 @@ impl RunSettings {
         serde_json::from_slice(bytes).map_err(unreadable)
     }
 
-    /// The settings that a worker needs, and the names of those among them that it does not know and ignores.
+    /// The settings, and the names of those that this version does not know and ignores.
     pub(super) fn config(&self) -> Result<(Config, Vec<String>), FleetError> {
-        let wrong = |error: &dyn std::fmt::Display| {
+        let ours = Config::default();
+        let known: BTreeSet<String> = ours.settings().into_iter().map(|(key, _)| key).collect();
+        let (settings, unknown): (Vec<_>, Vec<_>) = self.config.iter().partition(|(key, _)| known.contains(*key));
+        let settings: Vec<String> = settings.into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let config = ours.with(&settings).map_err(|error| {
             FleetError::new(format!(
                 "the learner ({}) has settings that this worker ({}) cannot use: {error}; install the learner's version \
                  here",
                 self.program,
                 this_program()
             ))
-        };
-        let known = Config::default().settings();
-        let known: BTreeSet<String> = known.into_iter().map(|(key, _)| key).collect();
-        let mut table: toml::Table = self.config.parse().map_err(|error| wrong(&error))?;
-        let mut unknown = Vec::new();
-        for (group, settings) in &mut table {
-            let Some(settings) = settings.as_table_mut() else {
-                continue;
-            };
-            settings.retain(|name, _| {
-                let key = format!("{group}.{name}");
-                let is_needed = NEEDED.iter().any(|needed| key.starts_with(needed));
-                let is_known = known.contains(&key);
-                if is_needed && !is_known {
-                    unknown.push(key);
-                }
-                is_needed && is_known
-            });
-        }
-        table.retain(|group, _| known.iter().any(|key| key.split('.').next() == Some(group)));
-        let config = Config::from_toml(&table.to_string()).map_err(|error| wrong(&error))?;
-        Ok((config, unknown))
+        })?;
+        Ok((config, unknown.into_iter().map(|(key, _)| key.clone()).collect()))
     }
 }
 
@@ -151,11 +137,12 @@ mod tests {
     #[test]
     fn a_worker_ignores_and_names_settings_that_it_does_not_know() {
         let mut newer = settings();
-        newer.config = newer.config.replace("[selfplay]", "[selfplay]\nfuture = 1");
-        newer.config += "\n[future]\nsetting = 1\n";
+        for key in ["selfplay.future", "future.setting"] {
+            newer.config.insert(key.to_owned(), "1".to_owned());
+        }
         let (config, unknown) = newer.config().unwrap();
         assert_eq!(config.selfplay, Config::default().selfplay);
-        assert_eq!(unknown, ["selfplay.future"]);
+        assert_eq!(unknown, ["future.setting", "selfplay.future"]);
         let mut json = serde_json::to_value(&newer).unwrap();
         json["future"] = 1.into();
         let read = RunSettings::read(&serde_json::to_vec(&json).unwrap());
@@ -173,7 +160,7 @@ mod tests {
             assert!(problem.contains(what), "{problem}");
         }
         let mut strange = settings();
-        strange.config = strange.config.replace("gumbel", "future");
+        strange.config.values_mut().for_each(|value| *value = value.replace("gumbel", "future"));
         assert!(strange.config().is_err());
     }
 }
