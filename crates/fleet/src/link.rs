@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_nats::connection::State;
 use async_nats::jetstream::context::PublishErrorKind;
-use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::message::{PublishMessage, StreamMessage};
 use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{
     Client, ClientError, ConnectErrorKind, ConnectOptions, Event, Message, RequestErrorKind, ServerError,
@@ -155,7 +155,7 @@ impl Link {
     }
 
     /// The answers to a question that has many, in their order.
-    pub(super) fn ask_for_many(&self, subject: &str, bytes: Vec<u8>) -> Result<Vec<Message>, FleetError> {
+    pub(super) fn ask_for_many(&self, subject: &str, bytes: Vec<u8>) -> Result<Vec<StreamMessage>, FleetError> {
         let inbox = self.client.new_inbox();
         self.wait(async {
             let mut heard = self.client.subscribe(inbox.clone()).await?;
@@ -166,7 +166,7 @@ impl Link {
                 if message.status.is_some() {
                     break; // the end, or that there is nothing
                 }
-                answers.push(message);
+                answers.push(message.try_into()?);
             }
             Ok::<_, async_nats::Error>(answers)
         })

@@ -1,9 +1,7 @@
 //! Where things are at the server: streams, buckets and subjects, and their limits.
 
-use std::str::FromStr;
 use std::time::Duration;
 
-use async_nats::Message;
 use async_nats::datetime::{DateTime, parse_rfc3339};
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::kv::Store;
@@ -107,7 +105,7 @@ pub(super) struct LearnerPlaces {
 impl LearnerPlaces {
     /// Finds all places of a run, and makes those that are missing. At most `queue` files wait; those of one key take at
     /// most half of the room.
-    pub(super) async fn open(context: &Context, run: &str, queue: u64) -> Result<LearnerPlaces, FleetError> {
+    pub(super) async fn open(context: &Context, run: &str, queue: u64) -> Result<LearnerPlaces, async_nats::Error> {
         let queue = queue.min(i64::MAX as u64) as i64;
         let samples = stream::Config {
             name: format!("{SAMPLES}{run}"),
@@ -130,19 +128,32 @@ impl LearnerPlaces {
             max_ack_pending: -1, // a queue is smaller
             ..pull::Config::default()
         };
-        let files = samples.get_or_create_consumer(LEARNER, consumer).await;
-        let files = files.map_err(|error| failed("consumer `learner`", &error))?;
-        remove_acknowledged(&samples, &files).await.map_err(|error| failed(SAMPLES, &error))?;
+        let files = samples.get_or_create_consumer(LEARNER, consumer).await?;
+        // A server whose disk was full keeps files that were acknowledged, and they would take room in the queue for ever.
+        let acknowledged = files.cached_info().ack_floor.stream_sequence;
+        samples.purge().sequence(acknowledged + 1).await?;
         make_progress(context).await?;
         Ok(LearnerPlaces { files, runs: runs(context).await?, networks: objects(context, NETWORKS).await?, samples })
     }
 }
 
 /// What an arena writes: the store of agents.
-pub(super) async fn arena_places(context: &Context) -> Result<ObjectStore, FleetError> {
+pub(super) async fn arena_places(context: &Context) -> Result<ObjectStore, async_nats::Error> {
     // Workers report their progress there, with and without a learner.
     make_progress(context).await?;
     objects(context, AGENTS).await
+}
+
+/// Waits for places. If the server does not have them, the error says what it needs.
+pub(super) fn find<T>(
+    link: &Link,
+    places: impl Future<Output = Result<T, async_nats::Error>>,
+) -> Result<T, FleetError> {
+    link.wait(async {
+        places.await.map_err(|error| {
+            format!("{error}; the server needs JetStream, and this user the right to use it (see docs/fleet.md)")
+        })
+    })
 }
 
 /// A message of a stream, and its age in seconds by the server's clock.
@@ -176,63 +187,38 @@ pub(super) fn list(link: &Link, stream: &str) -> Result<Vec<Listed>, FleetError>
     let Some((info, now)) = look_at(link, stream)? else {
         return Ok(list);
     };
+    let subject = format!("$JS.API.DIRECT.GET.{stream}");
     let mut next = 1;
     while next <= info.state.last_sequence {
         let asked = format!(r#"{{"seq":{next},"batch":{LIST_BATCH},"next_by_subj":">"}}"#);
-        let subject = format!("$JS.API.DIRECT.GET.{stream}");
-        let answers = link.ask_for_many(&subject, asked.into_bytes())?;
-        let Some(last) = answers.last() else {
+        let messages = link.ask_for_many(&subject, asked.into_bytes())?;
+        let Some(last) = messages.last() else {
             break;
         };
-        next = header(last, "Nats-Sequence").map_or(u64::MAX, |last: u64| last + 1);
-        for message in answers {
-            let subject: String = header(&message, "Nats-Subject").unwrap_or_default();
-            let mut parts = subject.rsplit('.').map(str::to_owned);
-            let (name, of) = (parts.next(), parts.next());
-            let written: String = header(&message, "Nats-Time-Stamp").unwrap_or_default();
-            let written = parse_rfc3339(&written).unwrap_or(now);
-            list.push(Listed {
-                of: of.unwrap_or_default(),
-                name: name.unwrap_or_default(),
+        next = last.sequence + 1;
+        list.extend(messages.into_iter().map(|message| {
+            let mut parts = message.subject.rsplit('.');
+            let mut part = || parts.next().unwrap_or_default().to_owned();
+            Listed {
+                name: part(),
+                of: part(),
                 content: message.payload.to_vec(),
-                age: (now - written).as_seconds_f64().max(0.0),
-            });
-        }
+                age: (now - message.time).as_seconds_f64().max(0.0),
+            }
+        }));
     }
     Ok(list)
 }
 
-fn header<T: FromStr>(message: &Message, name: &str) -> Option<T> {
-    let headers = message.headers.as_ref()?;
-    headers.get(name)?.as_str().parse().ok()
-}
-
-async fn make_stream(context: &Context, config: stream::Config) -> Result<Stream, FleetError> {
+async fn make_stream(context: &Context, config: stream::Config) -> Result<Stream, async_nats::Error> {
     let name = config.name.clone();
-    let made = context.create_or_update_stream(config).await;
-    made.map_err(|error| failed(&name, &error))?;
-    let stream = context.get_stream(&name).await;
-    stream.map_err(|error| failed(&name, &error))
-}
-
-fn failed(what: &str, error: &dyn std::fmt::Display) -> FleetError {
-    FleetError::new(format!(
-        "the server's {what}: {error}; the server needs JetStream, and this user the right to use it \
-         (see docs/fleet.md)"
-    ))
-}
-
-/// Deletes files that were acknowledged and are still there. A server whose disk was full keeps them, and they would take
-/// room in the queue for ever.
-async fn remove_acknowledged(samples: &Stream, files: &PullConsumer) -> Result<(), String> {
-    let acknowledged = files.cached_info().ack_floor.stream_sequence;
-    let purged = samples.purge().sequence(acknowledged + 1).await;
-    purged.map(|_| ()).map_err(|error| error.to_string())
+    context.create_or_update_stream(config).await?;
+    Ok(context.get_stream(name).await?)
 }
 
 /// The stream of progress is in memory and forgets the oldest, so that no worker can take room from anything else. Its
 /// subjects cannot be erased by a header, because it is no bucket.
-async fn make_progress(context: &Context) -> Result<(), FleetError> {
+async fn make_progress(context: &Context) -> Result<(), async_nats::Error> {
     let config = stream::Config {
         name: PROGRESS.to_owned(),
         subjects: vec![progress_subject("*", "*")],
@@ -248,14 +234,13 @@ async fn make_progress(context: &Context) -> Result<(), FleetError> {
 }
 
 /// The bucket of all runs.
-pub(super) async fn runs(context: &Context) -> Result<Store, FleetError> {
+pub(super) async fn runs(context: &Context) -> Result<Store, async_nats::Error> {
     let config =
         kv::Config { bucket: RUNS.to_owned(), history: 1, storage: StorageType::File, ..kv::Config::default() };
-    let made = context.create_or_update_key_value(config).await;
-    made.map_err(|error| failed(RUNS, &error))
+    Ok(context.create_or_update_key_value(config).await?)
 }
 
-async fn objects(context: &Context, name: &str) -> Result<ObjectStore, FleetError> {
+async fn objects(context: &Context, name: &str) -> Result<ObjectStore, async_nats::Error> {
     if let Ok(store) = context.get_object_store(name).await {
         return Ok(store);
     }
@@ -265,6 +250,5 @@ async fn objects(context: &Context, name: &str) -> Result<ObjectStore, FleetErro
         storage: StorageType::File,
         ..object_store::Config::default()
     };
-    let made = context.create_object_store(config).await;
-    made.map_err(|error| failed(name, &error))
+    Ok(context.create_object_store(config).await?)
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::intake::{Arrivals, Intake};
 use super::networks::{KEPT, newest, publish};
-use super::places::{BLOCKED, CURRENT, LearnerPlaces, Listed, PROGRESS, list, progress_subject, settings_of};
+use super::places::{BLOCKED, CURRENT, LearnerPlaces, Listed, PROGRESS, find, list, progress_subject, settings_of};
 use super::progress::{LEARNER, workers};
 use super::settings::RunSettings;
 use super::{FleetError, Link, lock};
@@ -80,7 +80,7 @@ impl NatsSupply {
         let shown = folder.display().to_string();
         let published = RunSettings::new(run.clone(), shown, GameVersion::of(game), config)?;
         let queue = config.fleet.queue;
-        let places = link.wait(LearnerPlaces::open(link.context(), &run, queue))?;
+        let places = find(&link, LearnerPlaces::open(link.context(), &run, queue))?;
         let shared = Shared {
             queue,
             settings: serde_json::to_vec(&published).expect("settings are plain data"),
@@ -274,8 +274,7 @@ impl Shared {
 
     /// Writes everything again, because the server has lost it, for example with its disk.
     fn restore(&self) -> Result<(), FleetError> {
-        let places = LearnerPlaces::open(self.link.context(), &self.run, self.queue);
-        self.link.wait(places)?;
+        find(&self.link, LearnerPlaces::open(self.link.context(), &self.run, self.queue))?;
         self.write_settings()?;
         lock(&self.network).is_published = false;
         self.warn("the server had lost the run's settings; they are there again".to_owned());

@@ -9,7 +9,7 @@ use futures_util::stream::{SelectAll, select_all};
 
 use super::task::{Answer, NamedAgent, Task, pack, unpack};
 use crate::networks::write_object;
-use crate::places::{arena_places, blocks_subject, progress_subject, results_subject};
+use crate::places::{arena_places, blocks_subject, find, progress_subject, results_subject};
 use crate::progress::ARENA;
 use crate::settings::board_text;
 use crate::{FleetError, Link, unique};
@@ -67,7 +67,7 @@ pub fn play_matches<G: CatalogGame>(
     observer: &mut dyn Observer,
     tell: impl FnMut(String),
 ) -> Result<(), FleetError> {
-    let store = link.wait(arena_places(link.context()))?;
+    let store = find(link, arena_places(link.context()))?;
     let write = |name: &str, bytes: &[u8]| write_object(link, &store, name, bytes);
     let agents = settings.agents.iter();
     let agents = agents.map(|spec| NamedAgent::new(game, spec, write));
