@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use super::game_file::GameFile;
 use super::inbox::{Inbox, KeptName};
+use super::places::sender;
 use super::{FleetError, Link, lock};
 use jarmo_core::encode::Encode;
 use jarmo_core::net::GameVersion;
@@ -310,9 +311,4 @@ async fn acknowledge(messages: &[&Message]) -> Result<(), async_nats::Error> {
         message.ack().await?;
     }
     last.double_ack().await
-}
-
-/// The key that sent a file: the server lets a user publish under its own key alone.
-fn sender(message: &Message) -> &str {
-    message.subject.rsplit('.').next().unwrap_or_default()
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use async_nats::Message;
 use async_nats::datetime::{DateTime, parse_rfc3339};
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::kv::Store;
@@ -61,6 +62,11 @@ const WORKER_AGE: Duration = Duration::from_secs(60 * 60);
 
 /// The most messages of one request of a list.
 const LIST_BATCH: u64 = 200;
+
+/// The key that published at a subject: the server lets a user publish under its own key alone.
+pub(super) fn sender(message: &Message) -> &str {
+    message.subject.rsplit('.').next().unwrap_or_default()
+}
 
 /// The key with the settings of a run.
 pub(super) fn settings_of(run: &str) -> String {

@@ -1,15 +1,16 @@
 //! The arena's side: hands out blocks of pairs, and adds the games that come back.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_nats::{Message, Subscriber};
 use futures_util::stream::{SelectAll, select_all};
 
-use super::task::{Answer, NamedAgent, Task, pack, unpack};
+use super::task::{Answer, Event, NamedAgent, Task, pack, unpack};
 use crate::networks::write_object;
-use crate::places::{arena_places, blocks_subject, find, progress_subject, results_subject};
+use crate::places::{arena_places, blocks_subject, find, progress_subject, results_subject, sender};
 use crate::progress::ARENA;
 use crate::settings::board_text;
 use crate::{FleetError, Link, unique};
@@ -82,18 +83,18 @@ pub fn play_matches<G: CatalogGame>(
     let mut host = Host {
         heard: select_all([asked, answers]),
         link,
-        origin: GameVersion::of(game),
-        board: board_text(&settings.rules)?,
-        quiet_limit: settings.rules.quiet_limit,
+        event: Event {
+            tournament: name,
+            origin: GameVersion::of(game),
+            board: board_text(&settings.rules)?,
+            quiet_limit: settings.rules.quiet_limit,
+        },
         agents,
-        name,
-        waiting: (0..blocks.len()).collect(),
+        open: (0..blocks.len()).map(|number| (number, None)).collect(),
         blocks,
-        out: BTreeMap::new(),
         keys: BTreeMap::new(),
         answered: (Duration::ZERO, 0),
         added: Instant::now(),
-        is_quiet: false,
         said: None,
         warned: None,
         tell,
@@ -106,24 +107,20 @@ pub fn play_matches<G: CatalogGame>(
 struct Host<'a, T> {
     link: &'a Link,
     heard: SelectAll<Subscriber>, // questions for blocks, and their games
-    origin: GameVersion,
-    board: Option<String>,
-    quiet_limit: Option<u32>,
+    event: Event,
     agents: Vec<NamedAgent>,
-    name: String, // of the tournament
     blocks: Vec<PairBlock>,
-    waiting: VecDeque<usize>,    // blocks that no worker has
-    out: BTreeMap<usize, Given>, // blocks that workers have
+    open: BTreeMap<usize, Option<Given>>, // blocks without an answer; `None` if no worker has it
     keys: BTreeMap<String, Key>,
     answered: (Duration, u32), // between giving and answer, and answers
     added: Instant,            // the last answer
-    is_quiet: bool,            // that there is none was said
     said: Option<Instant>,     // the last sign of life
-    warned: Option<String>,
+    warned: Option<String>,    // the last warning, unless an answer came since then
     tell: T,
 }
 
 /// When a block was given to a worker last, and to how many.
+#[derive(Clone, Copy)]
 struct Given {
     at: Instant,
     copies: u32,
@@ -149,8 +146,7 @@ impl<T: FnMut(String)> Host<'_, T> {
             match self.link.next(&mut self.heard, PATIENCE) {
                 None => self.say_if_quiet(),
                 Some(message) => {
-                    // The server lets a user publish under its own key alone.
-                    let key = message.subject.rsplit('.').next().unwrap_or_default();
+                    let key = sender(&message);
                     let answer = match message.subject.starts_with(&blocks_subject("")) {
                         true => self.offer(key)?,
                         false => {
@@ -188,44 +184,41 @@ impl<T: FnMut(String)> Host<'_, T> {
         }
     }
 
+    fn key(&mut self, key: &str) -> &mut Key {
+        self.keys.entry(key.to_owned()).or_default()
+    }
+
     /// The block that a worker gets, packed; nothing if there is none for it.
     fn offer(&mut self, key: &str) -> Result<Vec<u8>, FleetError> {
-        let known = self.keys.entry(key.to_owned()).or_default();
-        let allowed = MOST_HELD + 4 * known.answered;
-        let is_trusted = known.refused < MOST_REFUSED && known.given < allowed;
-        let Some(number) = is_trusted.then(|| self.next_block()).flatten() else {
+        let next = self.next_block();
+        let known = self.key(key);
+        let is_trusted = known.refused < MOST_REFUSED && known.given < MOST_HELD + 4 * known.answered;
+        let Some(number) = next.filter(|_| is_trusted) else {
             return Ok(Vec::new());
         };
-        self.keys.entry(key.to_owned()).or_default().given += 1;
-        let given = self.out.entry(number).or_insert(Given { at: Instant::now(), copies: 0 });
-        given.at = Instant::now();
-        given.copies += 1;
+        known.given += 1;
+        let copies = self.open[&number].map_or(0, |given| given.copies) + 1;
+        self.open.insert(number, Some(Given { at: Instant::now(), copies }));
         let block = &self.blocks[number];
         let agent = |agent: usize| self.agents[agent].clone();
-        pack(&Task {
-            number,
-            tournament: self.name.clone(),
-            origin: self.origin.clone(),
-            board: self.board.clone(),
-            quiet_limit: self.quiet_limit,
-            agents: block.agents.map(agent),
-            block: block.clone(),
-        })
+        pack(&Task { number, event: self.event.clone(), agents: block.agents.map(agent), block: block.clone() })
     }
 
     /// A block that no worker has, or else the one that is late by the longest time.
-    fn next_block(&mut self) -> Option<usize> {
-        if let Some(number) = self.waiting.pop_front() {
-            return Some(number);
-        }
+    fn next_block(&self) -> Option<usize> {
         let (sum, count) = self.answered;
-        let mean = sum / count.max(1);
-        let deadline = DEADLINE.max(SLOWEST * mean);
-        let late = self.out.iter().filter_map(|(&number, given)| {
-            let deadline = deadline * 2_u32.saturating_pow(given.copies - 1);
-            Some((given.at.elapsed().checked_sub(deadline)?, number))
+        let deadline = DEADLINE.max(SLOWEST * (sum / count.max(1)));
+        let late = self.open.iter().filter_map(|(&number, given)| {
+            let late = match given {
+                None => Duration::MAX,
+                Some(Given { at, copies }) => {
+                    let deadline = deadline * 2_u32.saturating_pow(copies - 1);
+                    at.elapsed().checked_sub(deadline)?
+                }
+            };
+            Some((late, Reverse(number)))
         });
-        late.max().map(|(_, number)| number)
+        late.max().map(|(_, Reverse(number))| number)
     }
 
     /// Adds the games of an answer. Returns what the worker is told: nothing, or why they cannot be those of their block,
@@ -237,8 +230,7 @@ impl<T: FnMut(String)> Host<'_, T> {
         tournament: &mut Tournament<'_, G>,
         observer: &mut dyn Observer,
     ) -> Result<String, FleetError> {
-        let known = self.keys.entry(key.to_owned()).or_default();
-        if known.refused >= MOST_REFUSED {
+        if self.key(key).refused >= MOST_REFUSED {
             return Ok("this key has sent too many refused answers".to_owned());
         }
         let problem = match unpack::<Answer>(answer) {
@@ -246,7 +238,7 @@ impl<T: FnMut(String)> Host<'_, T> {
             Ok(answer) => self.add(key, &answer, tournament, observer)?,
         };
         if !problem.is_empty() {
-            self.keys.entry(key.to_owned()).or_default().refused += 1;
+            self.key(key).refused += 1;
             self.warn(format!("games of {key} are refused: {problem}"));
         }
         Ok(problem)
@@ -260,30 +252,24 @@ impl<T: FnMut(String)> Host<'_, T> {
         observer: &mut dyn Observer,
     ) -> Result<String, FleetError> {
         let number = answer.number;
-        let given = self.out.remove(&number);
-        if given.is_none() && !self.waiting.contains(&number) {
+        let Some(given) = self.open.get_mut(&number).map(Option::take) else {
             return Ok(String::new()); // it came before, or there is no such block
-        }
-        self.waiting.retain(|other| *other != number);
+        };
         if answer.games.is_empty() {
-            self.waiting.push_front(number); // the worker could not play it
-            return Ok(String::new());
+            return Ok(String::new()); // the worker could not play it
         }
         match tournament.add_block(&self.blocks[number], &answer.games, observer) {
             Ok(()) => {
-                self.keys.entry(key.to_owned()).or_default().answered += 1;
+                self.open.remove(&number);
+                self.key(key).answered += 1;
                 self.answered.0 += given.map_or(Duration::ZERO, |given| given.at.elapsed());
                 self.answered.1 += 1;
                 self.added = Instant::now();
-                self.is_quiet = false;
                 self.warned = None;
                 Ok(String::new())
             }
             Err(BlockError::Failed(error)) => Err(FleetError::new(error)),
-            Err(BlockError::Refused(problem)) => {
-                self.waiting.push_front(number);
-                Ok(problem.to_string())
-            }
+            Err(BlockError::Refused(problem)) => Ok(problem.to_string()),
         }
     }
 
@@ -291,18 +277,16 @@ impl<T: FnMut(String)> Host<'_, T> {
     fn show_life(&mut self) {
         if self.said.is_none_or(|said| said.elapsed() > ALIVE_EVERY) {
             self.said = Some(Instant::now());
-            let left = self.waiting.len() + self.out.len();
-            let subject = progress_subject(ARENA, &self.name);
-            let _ = self.link.send(&subject, left.to_string().into_bytes());
+            let subject = progress_subject(ARENA, &self.event.tournament);
+            let _ = self.link.send(&subject, self.open.len().to_string().into_bytes());
         }
     }
 
-    /// Says once that no games come.
+    /// Says that no games come.
     fn say_if_quiet(&mut self) {
-        if !self.is_quiet && self.added.elapsed() > QUIET {
-            self.is_quiet = true;
+        if self.added.elapsed() > QUIET {
             let seconds = QUIET.as_secs();
-            (self.tell)(format!("no games for {seconds} s; `fleet status` shows whether there are workers"));
+            self.warn(format!("no games for {seconds} s; `fleet status` shows whether there are workers"));
         }
     }
 }

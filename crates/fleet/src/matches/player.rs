@@ -147,13 +147,10 @@ impl<'a, C: Catalog> Matches<'a, C> {
     fn answer(&self, task: &Task) -> Result<(), FleetError> {
         let Worker { link, reporter, .. } = self.worker;
         let played = self.play(task);
-        let games = match &played {
-            Ok(Some(games)) => games.clone(),
-            Ok(None) | Err(_) => Vec::new(),
-        };
+        let games = played.clone().unwrap_or_default();
         let pairs = games.len() / 2;
         let answer = pack(&Answer { number: task.number, games })?;
-        let subject = results_subject(&task.tournament, link.user());
+        let subject = results_subject(&task.event.tournament, link.user());
         let begun = Instant::now();
         loop {
             link.check_admission()?;
@@ -172,12 +169,13 @@ impl<'a, C: Catalog> Matches<'a, C> {
         played.map(|_| ())
     }
 
-    fn play(&self, task: &Task) -> Result<Option<Vec<GameRecord>>, FleetError> {
+    /// The games of a block; none if the worker is to stop before they are over.
+    fn play(&self, task: &Task) -> Result<Vec<GameRecord>, FleetError> {
         let specs = [self.spec(&task.agents[0])?, self.spec(&task.agents[1])?];
-        let (mut rules, _board) = with_board(task.board.as_deref())?;
-        rules.quiet_limit = task.quiet_limit;
+        let (mut rules, _board) = with_board(task.event.board.as_deref())?;
+        rules.quiet_limit = task.event.quiet_limit;
         let block = PlayBlock { task, specs: &specs, networks: &self.networks, stop: self.worker.stop };
-        let played = self.games.with_game(&task.origin.game, &rules, block);
+        let played = self.games.with_game(&task.event.origin.game, &rules, block);
         played.map_err(FleetError::new)?
     }
 
@@ -218,15 +216,15 @@ struct PlayBlock<'a> {
 }
 
 impl GameTask for PlayBlock<'_> {
-    type Output = Result<Option<Vec<GameRecord>>, FleetError>;
+    type Output = Result<Vec<GameRecord>, FleetError>;
 
     fn run<G: CatalogGame>(self, game: G) -> Self::Output {
-        let check = self.task.origin.check(&GameVersion::of(&game));
+        let check = self.task.event.origin.check(&GameVersion::of(&game));
         check.map_err(|problem| FleetError::new(format!("the match: {problem}")))?;
         let build = |spec| build_from(game.clone(), spec, self.networks);
         let team: Result<Team<G>, _> = self.specs.iter().map(build).collect();
         let team = team.map_err(FleetError::new)?;
         let played = self.task.block.play(&game, vec![team], self.stop);
-        played.map_err(FleetError::new)
+        played.map(Option::unwrap_or_default).map_err(FleetError::new)
     }
 }

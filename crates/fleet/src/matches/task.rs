@@ -16,11 +16,9 @@ use jarmo_host::record::GameRecord;
 use jarmo_judge::arena::PairBlock;
 use jarmo_learn::run::FileId;
 
-/// A block of pairs, with all that a worker needs to play it.
+/// What all blocks of a tournament have in common.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Task {
-    /// The number of the block.
-    pub(super) number: usize,
+pub(super) struct Event {
     /// The tournament, as a part of subjects.
     pub(super) tournament: String,
     /// The game that is played.
@@ -29,6 +27,16 @@ pub(super) struct Task {
     pub(super) board: Option<String>,
     /// Plies without a capture after which tammi is drawn, if they are not the default.
     pub(super) quiet_limit: Option<u32>,
+}
+
+/// A block of pairs, with all that a worker needs to play it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Task {
+    /// The number of the block.
+    pub(super) number: usize,
+    /// What it is a part of.
+    #[serde(flatten)]
+    pub(super) event: Event,
     /// The bout's two agents.
     pub(super) agents: [NamedAgent; 2],
     /// The games.
