@@ -1,6 +1,7 @@
 //! Sends files, one after the other, until the server has each of them.
 
-use std::thread::{self, Scope, ScopedJoinHandle};
+use std::sync::mpsc::Receiver;
+use std::thread;
 use std::time::Duration;
 
 use super::lookout::News;
@@ -15,47 +16,14 @@ const AGAIN: Duration = Duration::from_millis(500);
 /// How long a worker that was told to stop, or whose run is over, tries to send what it has.
 pub(super) const FAREWELL: Duration = Duration::from_secs(20);
 
-/// The file that is being sent, and those that were given up.
-pub(super) struct Outbox<'scope, 'env> {
-    scope: &'scope Scope<'scope, 'env>,
-    worker: Worker<'env>,
-    news: &'env News,
-    subject: String,
-    sending: Option<ScopedJoinHandle<'scope, bool>>,
-    unsent: usize,
-}
+/// The bytes of a file of games, and its samples.
+pub(super) type Packed = (Vec<u8>, usize);
 
-impl<'scope, 'env> Outbox<'scope, 'env> {
-    pub(super) fn new(
-        scope: &'scope Scope<'scope, 'env>,
-        worker: Worker<'env>,
-        news: &'env News,
-        run: &str,
-    ) -> Outbox<'scope, 'env> {
-        Outbox { subject: samples_subject(run, worker.link.user()), scope, worker, news, sending: None, unsent: 0 }
-    }
-
-    pub(super) fn is_busy(&self) -> bool {
-        let sending = self.sending.as_ref();
-        sending.is_some_and(|sending| !sending.is_finished())
-    }
-
-    /// Begins to send a file, after the one before.
-    pub(super) fn send(&mut self, bytes: Vec<u8>, samples: usize) {
-        self.finish();
-        let (worker, news, subject) = (self.worker, self.news, self.subject.clone());
-        let send = move || send(worker, news, &subject, &bytes, samples);
-        self.sending = Some(self.scope.spawn(send));
-    }
-
-    /// Waits until the last file is sent. Returns the number of files that could not be sent so far.
-    pub(super) fn finish(&mut self) -> usize {
-        if let Some(sending) = self.sending.take() {
-            let is_sent = sending.join().expect("the outbox does not panic");
-            self.unsent += usize::from(!is_sent);
-        }
-        self.unsent
-    }
+/// Sends files until there are no more of them. Returns the number of those that could not be sent.
+pub(super) fn send_all(worker: Worker<'_>, news: &News, run: &str, files: Receiver<Packed>) -> usize {
+    let subject = samples_subject(run, worker.link.user());
+    let files = files.into_iter();
+    files.filter(|(bytes, samples)| !send(worker, news, &subject, bytes, *samples)).count()
 }
 
 /// Sends a file until the server has it, under its name, so that the server recognises one that it already has. Returns

@@ -1,12 +1,13 @@
 //! Playing for one run, with one set of settings.
 
+use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rayon::ThreadPoolBuilder;
 
 use super::lookout::{Lookout, News};
-use super::outbox::{FAREWELL, Outbox};
+use super::outbox::{FAREWELL, Packed, send_all};
 use crate::matches::Matches;
 use crate::reporter::Worker;
 use crate::settings::RunSettings;
@@ -48,16 +49,32 @@ impl<C: Catalog> GameTask for Session<'_, '_, C> {
         thread::scope(|scope| {
             let lookout = Lookout { worker, run, news: &news, known: None };
             scope.spawn(|| lookout.run());
-            let mut outbox = Outbox::new(scope, worker, &news, &run.run);
-            let played = self.play(&game, &news, &mut outbox);
+            let (outbox, files) = mpsc::sync_channel(0);
+            let sending = scope.spawn(|| send_all(worker, &news, &run.run, files));
+            let played = self.play(&game, &news, outbox);
             news.end();
-            played
+            played?;
+            let unsent = sending.join().expect("the outbox does not panic");
+            worker.link.check_admission()?;
+            if unsent > 0 {
+                let lost = FleetError::new(format!(
+                    "{unsent} file(s) of games could not be sent within {} s and are lost: the queue is full, or the \
+                     server is away",
+                    FAREWELL.as_secs()
+                ));
+                if worker.is_to_stop() {
+                    return Err(lost);
+                }
+                worker.reporter.warn(lost.to_string()); // another run has begun
+            }
+            Ok(())
         })
     }
 }
 
 impl<C: Catalog> Session<'_, '_, C> {
-    fn play<G: CatalogGame>(&mut self, game: &G, news: &News, outbox: &mut Outbox<'_, '_>) -> Result<(), FleetError> {
+    /// Plays until it is over. The last file is handed over before the outbox is closed.
+    fn play<G: CatalogGame>(&mut self, game: &G, news: &News, outbox: SyncSender<Packed>) -> Result<(), FleetError> {
         let Session { worker, config, .. } = *self;
         let Worker { threads, reporter, .. } = worker;
         let settings = SelfPlaySettings { games: config.fleet.games * threads, ..config.selfplay };
@@ -94,26 +111,13 @@ impl<C: Catalog> Session<'_, '_, C> {
             reporter.played(&round.counts);
             file.add(round.episodes);
             if file.is_full() {
-                self.send(std::mem::take(&mut file), news, outbox);
+                self.send(std::mem::take(&mut file), news, &outbox);
             }
             self.matches.play_waiting();
         }
         reporter.doing(Doing::Stopping);
         if !file.games.is_empty() {
-            self.send(file, news, outbox);
-        }
-        let unsent = outbox.finish();
-        worker.link.check_admission()?;
-        if unsent > 0 {
-            let lost = FleetError::new(format!(
-                "{unsent} file(s) of games could not be sent within {} s and are lost: the queue is full, or the server \
-                 is away",
-                FAREWELL.as_secs()
-            ));
-            if worker.is_to_stop() {
-                return Err(lost);
-            }
-            reporter.warn(lost.to_string()); // another run has begun
+            self.send(file, news, &outbox);
         }
         Ok(())
     }
@@ -139,7 +143,7 @@ impl<C: Catalog> Session<'_, '_, C> {
     }
 
     /// Hands a file over. While the one before is being sent, the worker plays matches, which do not wait for a learner.
-    fn send(&mut self, file: Pending, news: &News, outbox: &mut Outbox<'_, '_>) {
+    fn send(&mut self, file: Pending, news: &News, outbox: &SyncSender<Packed>) {
         let header = GameFileHeader {
             run: self.run.run.clone(),
             origin: self.run.game.clone(),
@@ -147,14 +151,14 @@ impl<C: Catalog> Session<'_, '_, C> {
             program: this_program(),
         };
         let Pending { games, samples, .. } = file;
-        let bytes = GameFile { header, games }.to_bytes();
-        while outbox.is_busy() {
+        let mut packed = (GameFile { header, games }.to_bytes(), samples);
+        while let Err(TrySendError::Full(back)) = outbox.try_send(packed) {
+            packed = back;
             if !self.is_over(news) {
                 self.matches.play_waiting();
             }
             thread::sleep(Duration::from_millis(10));
         }
-        outbox.send(bytes, samples);
     }
 }
 
