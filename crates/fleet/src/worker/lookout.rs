@@ -3,7 +3,7 @@
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::networks::{Newest, newest, read_network};
+use crate::networks::{newest, read_network};
 use crate::places::{RUNS, network_of};
 use crate::reporter::Worker;
 use crate::settings::RunSettings;
@@ -75,18 +75,10 @@ impl Lookout<'_> {
             if Instant::now() >= look {
                 look = Instant::now() + if self.look() { LOOK_EVERY } else { AGAIN };
             }
-            let mut newest = None;
-            let mut patience = PATIENCE;
-            while let Some(message) = link.next(&mut heard, patience) {
-                patience = Duration::ZERO;
-                if *message.subject == *network {
-                    newest = serde_json::from_slice(&message.payload).ok();
-                } else if !message.subject.ends_with(".network") {
-                    look = Instant::now();
-                }
-            }
-            if newest.is_some_and(|newest| !self.fetch(&newest)) {
-                look = Instant::now() + AGAIN;
+            if let Some(message) = link.next(&mut heard, PATIENCE)
+                && (*message.subject == *network || !message.subject.ends_with(".network"))
+            {
+                look = Instant::now();
             }
         }
     }
@@ -97,32 +89,23 @@ impl Lookout<'_> {
             self.news.end();
             return true;
         }
+        let fetched = self.fetch();
+        if let Err(error) = &fetched {
+            self.worker.reporter.warn(format!("the newest network: {error}"));
+        }
+        fetched.is_ok()
+    }
+
+    /// Reads the newest network, unless it is the one that is here.
+    fn fetch(&mut self) -> Result<(), FleetError> {
         let link = self.worker.link;
-        let runs = link.wait(link.context().get_key_value(RUNS));
-        match runs.and_then(|runs| newest(link, &runs, &self.run.run)) {
-            Ok(newest) => newest.is_none_or(|newest| self.fetch(&newest)),
-            Err(error) => self.failed(&error),
+        let runs = link.wait(link.context().get_key_value(RUNS))?;
+        if let Some(newest) = newest(link, &runs, &self.run.run)?
+            && self.known != Some(newest.step)
+        {
+            *lock(&self.news.network) = Some(read_network(link, &newest)?);
+            self.known = Some(newest.step);
         }
-    }
-
-    /// Reads a network, unless it is the one that is here. Returns whether that worked.
-    fn fetch(&mut self, newest: &Newest) -> bool {
-        if self.known == Some(newest.step) {
-            return true;
-        }
-        match read_network(self.worker.link, newest) {
-            Ok(agent) => {
-                self.known = Some(newest.step);
-                *lock(&self.news.network) = Some(agent);
-                true
-            }
-            Err(error) => self.failed(&error),
-        }
-    }
-
-    fn failed(&self, error: &FleetError) -> bool {
-        let warning = format!("the newest network: {error}");
-        self.worker.reporter.warn(warning);
-        false
+        Ok(())
     }
 }
