@@ -27,7 +27,10 @@ mod reporter;
 mod matches;
 mod worker;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use jarmo_core::random::mix;
 
@@ -44,10 +47,22 @@ pub use status::{RunStatus, Status, status};
 pub use supply::{NatsSupply, SupplySettings};
 pub use worker::{WorkerSettings, work};
 
+/// The time between two looks at what there is to do.
+const TICK: Duration = Duration::from_millis(20);
+
 /// A number that no other process and no other moment has, for names and seeds.
 fn unique() -> u64 {
     let nanos = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos());
     mix(nanos as u64 ^ mix(u64::from(std::process::id())))
+}
+
+/// Waits this long, or until `stop` is set. Returns whether it is not.
+fn pause(stop: &AtomicBool, time: Duration) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < time && !stop.load(Ordering::Relaxed) {
+        thread::sleep(TICK);
+    }
+    !stop.load(Ordering::Relaxed)
 }
 
 fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -7,12 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use tokio::sync::watch;
+
 use super::intake::{Arrivals, Intake};
 use super::networks::{KEPT, newest, publish};
 use super::places::{BLOCKED, CURRENT, LearnerPlaces, Listed, PROGRESS, find, list, progress_subject, settings_of};
 use super::progress::{LEARNER, workers};
 use super::settings::RunSettings;
-use super::{FleetError, Link, lock};
+use super::{FleetError, Link, TICK, lock, pause};
 use jarmo_core::net::{AgentFile, GameVersion};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_learn::config::Config;
@@ -25,9 +27,6 @@ const NETWORK_RATE: f64 = 25e6;
 
 /// The pause after something went wrong at the server.
 const AFTER_TROUBLE: Duration = Duration::from_secs(1);
-
-/// The time between two looks at what there is to do.
-const TICK: Duration = Duration::from_millis(20);
 
 /// The time between two looks at the server, and between two signs of life.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -51,9 +50,6 @@ pub struct NatsSupply {
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// What a thread does until the run is over.
-type Work = fn(&Shared);
-
 struct Shared {
     link: Link,
     run: String,
@@ -61,16 +57,9 @@ struct Shared {
     settings: Vec<u8>, // as workers read them
     places: LearnerPlaces,
     intake: Intake,
-    network: Mutex<Network>,
+    newest: watch::Sender<Option<AgentFile>>, // network
     begun: Instant,
     is_over: AtomicBool,
-}
-
-/// The newest network.
-#[derive(Default)]
-struct Network {
-    agent: Option<AgentFile>,
-    is_published: bool,
 }
 
 impl NatsSupply {
@@ -86,7 +75,7 @@ impl NatsSupply {
             settings: serde_json::to_vec(&published).expect("settings are plain data"),
             places,
             intake: Intake::open(&run, game, &config.selfplay, &folder)?,
-            network: Mutex::default(),
+            newest: watch::Sender::default(),
             begun: Instant::now(),
             is_over: AtomicBool::new(false),
             link,
@@ -112,8 +101,8 @@ impl Supply for NatsSupply {
         self.arrivals().seen = seen.clone();
         self.shared.block_revoked()?;
         self.shared.intake.resume()?;
-        let threads: [(&str, Work); 3] =
-            [("intake", Shared::take_in), ("networks", Shared::send_networks), ("watch", Shared::watch)];
+        let threads =
+            [("intake", Shared::take_in as fn(&_)), ("networks", Shared::send_networks), ("watch", Shared::watch)];
         for (name, work) in threads {
             let shared = Arc::clone(&self.shared);
             let thread = thread::Builder::new().name(name.to_owned());
@@ -132,7 +121,7 @@ impl Supply for NatsSupply {
     }
 
     fn publish(&self, agent: AgentFile) {
-        *lock(&self.shared.network) = Network { agent: Some(agent), is_published: false };
+        self.shared.newest.send_replace(Some(agent));
     }
 
     fn saved(&self) -> Result<(), RunError> {
@@ -171,10 +160,6 @@ impl Drop for NatsSupply {
 }
 
 impl Shared {
-    fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
-    }
-
     fn warn(&self, warning: String) {
         self.intake.arrivals().warn(warning);
     }
@@ -188,37 +173,37 @@ impl Shared {
 
     /// Takes in files until the run is over.
     fn take_in(&self) {
-        while !self.is_over() {
+        while !self.is_over.load(Ordering::Relaxed) {
             if self.intake.arrivals().is_full() {
-                thread::sleep(Duration::from_millis(10));
+                thread::sleep(TICK);
                 continue;
             }
             if let Err(error) = self.intake.fetch(&self.link, &self.places.files) {
                 if self.link.is_connected() {
                     self.warn(format!("files of games: {error}; trying again"));
                 }
-                thread::sleep(AFTER_TROUBLE);
+                pause(&self.is_over, AFTER_TROUBLE);
             }
         }
     }
 
     /// Publishes the newest network whenever there is one, but no more often than the server's wire allows.
     fn send_networks(&self) {
+        let mut newest = self.newest.subscribe();
+        newest.mark_changed();
         let mut written = 0;
-        let mut free = Instant::now(); // to publish again
-        while !self.is_over() {
-            thread::sleep(TICK);
-            if Instant::now() < free {
-                continue;
-            }
-            let Some(agent) = self.unpublished() else {
+        let mut rest = TICK;
+        while pause(&self.is_over, rest) {
+            rest = TICK;
+            let is_new = newest.has_changed().expect("the sender is here");
+            let Some(agent) = is_new.then(|| newest.borrow_and_update().clone()).flatten() else {
                 continue;
             };
             // No worker has it earlier.
             let step = agent.header().provenance.step;
             self.intake.arrivals().published(step);
             let name = format!("{}-{}", self.run, written % KEPT);
-            let pause = match publish(&self.link, &self.places, &self.run, &name, agent) {
+            rest = match publish(&self.link, &self.places, &self.run, &name, agent) {
                 Ok(bytes) => {
                     written += 1;
                     let report = &self.intake.arrivals().report;
@@ -226,32 +211,16 @@ impl Shared {
                 }
                 Err(error) => {
                     self.warn(format!("publishing a network: {error}; trying again"));
-                    lock(&self.network).is_published = false;
+                    newest.mark_changed();
                     AFTER_TROUBLE
                 }
             };
-            free = Instant::now() + pause;
-        }
-    }
-
-    /// The newest network, which counts as published from now on, if it was not.
-    fn unpublished(&self) -> Option<AgentFile> {
-        let mut network = lock(&self.network);
-        match std::mem::replace(&mut network.is_published, true) {
-            true => None,
-            false => network.agent.clone(),
         }
     }
 
     /// Gives signs of life, and looks at the queue and the workers, until the run is over.
     fn watch(&self) {
-        let mut next = Instant::now();
-        while !self.is_over() {
-            thread::sleep(TICK);
-            if Instant::now() < next {
-                continue;
-            }
-            next = Instant::now() + LOOK_EVERY;
+        loop {
             let looked = self.show_life().and_then(|is_known| match is_known {
                 true => self.look(),
                 false => self.restore(),
@@ -259,6 +228,9 @@ impl Shared {
             let is_missing = |error| !matches!(error, FleetError::Passing(_));
             if looked.is_err_and(is_missing) && self.link.is_connected() {
                 let _ = self.restore(); // or the next look does
+            }
+            if !pause(&self.is_over, LOOK_EVERY) {
+                return;
             }
         }
     }
@@ -276,7 +248,7 @@ impl Shared {
     fn restore(&self) -> Result<(), FleetError> {
         find(&self.link, LearnerPlaces::open(self.link.context(), &self.run, self.queue))?;
         self.write_settings()?;
-        lock(&self.network).is_published = false;
+        self.newest.send_modify(|_| ()); // as if it was new
         self.warn("the server had lost the run's settings; they are there again".to_owned());
         Ok(())
     }

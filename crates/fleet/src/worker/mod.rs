@@ -13,7 +13,7 @@ use crate::places::{CURRENT, ORDERS, RUNS, settings_of};
 use crate::progress::REPORT_EVERY;
 use crate::reporter::{Reporter, Worker};
 use crate::settings::{RunSettings, with_board};
-use crate::{Address, Doing, FleetError, Link, Orders, WorkerEvent, unique};
+use crate::{Address, Doing, FleetError, Link, Orders, TICK, WorkerEvent, pause, unique};
 use jarmo_exact::catalog::Catalog;
 use jarmo_host::program::cores;
 use jarmo_learn::train::OpenDevice;
@@ -21,9 +21,6 @@ use session::Session;
 
 /// The pause between two attempts to reach the server or to find a learner.
 const PAUSE: Duration = Duration::from_secs(2);
-
-/// The time between two looks at limits and events.
-const TICK: Duration = Duration::from_millis(20);
 
 /// What a worker is.
 #[derive(Clone, Debug)]
@@ -108,7 +105,7 @@ fn connect(
             Err(error @ FleetError::Passing(_)) => reporter.cannot_send(&error),
             opened => return opened.map(Some),
         }
-        pause(stop);
+        pause(stop, PAUSE);
     }
     Ok(None)
 }
@@ -140,7 +137,7 @@ impl<'a> Worker<'a> {
                     self.reporter.send();
                 }
             }
-            pause(self.stop);
+            pause(self.stop, PAUSE);
         }
         Ok(())
     }
@@ -192,12 +189,4 @@ fn name_of(machine: &str, id: u64) -> String {
     };
     let machine: String = machine.chars().take(40).map(plain).collect();
     format!("{machine}-{:08x}", id >> 32)
-}
-
-/// Waits a little, or until `stop` is set.
-fn pause(stop: &AtomicBool) {
-    let begun = Instant::now();
-    while begun.elapsed() < PAUSE && !stop.load(Ordering::Relaxed) {
-        thread::sleep(Duration::from_millis(50));
-    }
 }
