@@ -1,7 +1,7 @@
 //! What the threads of a worker tell: events to its caller, and progress to the server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -63,10 +63,7 @@ impl Worker<'_> {
 }
 
 /// What the threads of a worker know of its progress.
-pub(super) struct Reporter {
-    link: OnceLock<Link>, // once it is connected
-    state: Mutex<State>,
-}
+pub(super) struct Reporter(Mutex<State>);
 
 struct State {
     progress: WorkerStatus,
@@ -89,25 +86,12 @@ impl Reporter {
     pub(super) fn new(worker: &str, threads: usize) -> Reporter {
         let progress =
             WorkerStatus { worker: worker.to_owned(), program: this_program(), threads, ..WorkerStatus::default() };
-        Reporter {
-            link: OnceLock::new(),
-            state: Mutex::new(State {
-                progress,
-                played: Instant::now(),
-                reported: Instant::now(),
-                at_report: (0, 0),
-                events: Vec::new(),
-            }),
-        }
+        let now = Instant::now();
+        Reporter(Mutex::new(State { progress, played: now, reported: now, at_report: (0, 0), events: Vec::new() }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
-    }
-
-    /// Keeps the connection, for reports.
-    pub(super) fn connected(&self, link: Link) -> &Link {
-        self.link.get_or_init(|| link)
+        lock(&self.0)
     }
 
     pub(super) fn doing_now(&self) -> Doing {
@@ -166,13 +150,12 @@ impl Reporter {
             FleetError::Passing(_) | FleetError::Lasting(_) => Doing::WaitingForServer,
         };
         let mut state = self.state();
-        let is_new = state.progress.doing != doing && state.progress.doing != Doing::Stopping;
-        if is_new {
-            state.begin(doing);
+        if state.progress.doing == doing || state.progress.doing == Doing::Stopping {
+            return;
         }
-        if is_new && doing == Doing::WaitingForServer {
-            let warning = format!("{error}; trying again");
-            state.events.push(WorkerEvent::Warning(warning));
+        state.begin(doing);
+        if doing == Doing::WaitingForServer {
+            state.events.push(WorkerEvent::Warning(format!("{error}; trying again")));
         }
     }
 
@@ -194,28 +177,21 @@ impl Reporter {
         events.into_iter().for_each(tell);
     }
 
-    /// Sends the progress. A report that does not arrive is replaced by the next one. Returns whether there is a
-    /// connection.
-    pub(super) fn send(&self) -> bool {
-        let Some(link) = self.link.get() else {
-            return false;
-        };
-        let progress = {
-            let mut state = self.state();
-            let seconds = state.reported.elapsed().as_secs_f64().max(1e-3);
-            let (positions, games) = (state.progress.positions, state.progress.games);
-            let since_played = state.played.elapsed().as_secs_f64();
-            let (old_positions, old_games) = state.at_report;
-            state.progress.positions_per_s = (positions - old_positions) as f64 / seconds;
-            state.progress.games_per_s = (games - old_games) as f64 / seconds;
-            state.progress.since_played = since_played;
-            state.at_report = (positions, games);
-            state.reported = Instant::now();
-            state.progress.clone()
-        };
+    /// Sends the progress. A report that does not arrive is replaced by the next one.
+    pub(super) fn send(&self, link: &Link) {
+        let mut state = self.state();
+        let seconds = state.reported.elapsed().as_secs_f64().max(1e-3);
+        let (positions, games) = (state.progress.positions, state.progress.games);
+        let (old_positions, old_games) = state.at_report;
+        state.progress.positions_per_s = (positions - old_positions) as f64 / seconds;
+        state.progress.games_per_s = (games - old_games) as f64 / seconds;
+        state.progress.since_played = state.played.elapsed().as_secs_f64();
+        state.at_report = (positions, games);
+        state.reported = Instant::now();
+        let progress = state.progress.clone();
+        drop(state); // sending takes time
         let subject = progress_subject(link.user(), &progress.worker);
         let text = serde_json::to_vec(&progress).expect("progress is plain data");
         let _ = link.send(&subject, text);
-        true
     }
 }

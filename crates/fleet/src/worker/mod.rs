@@ -50,40 +50,36 @@ pub fn work<C: Catalog>(
     stop: &AtomicBool,
     mut tell: impl FnMut(WorkerEvent),
 ) -> Result<(), FleetError> {
+    let begun = Instant::now();
+    let is_late = || settings.time.is_some_and(|time| begun.elapsed() >= time);
     let id = unique();
     let name = name_of(&settings.name, id);
     let threads = settings.threads.unwrap_or_else(cores);
     let reporter = Reporter::new(&name, threads);
+    let link = loop {
+        match Link::open(&settings.address, &name) {
+            Err(error @ FleetError::Passing(_)) => reporter.cannot_send(&error),
+            opened => break opened?,
+        }
+        reporter.events(&mut tell);
+        if !pause(stop, PAUSE) || is_late() {
+            return Ok(());
+        }
+    };
     let is_over = AtomicBool::new(false);
+    let (device, wanted) = (&settings.device, settings.run.as_deref());
+    let worker = Worker { id, threads, device, wanted, name: &name, link: &link, reporter: &reporter, stop: &is_over };
     thread::scope(|scope| {
-        let working = scope.spawn(|| {
-            let Some(link) = connect(settings, &name, &reporter, &is_over)? else {
-                return Ok(());
-            };
-            let link = reporter.connected(link);
-            let worker = Worker {
-                id,
-                threads,
-                device: &settings.device,
-                wanted: settings.run.as_deref(),
-                name: &name,
-                link,
-                reporter: &reporter,
-                stop: &is_over,
-            };
-            worker.work(games)
-        });
-        let begun = Instant::now();
-        let mut report = begun;
+        let working = scope.spawn(|| worker.work(games));
+        let mut report = Instant::now();
         while !working.is_finished() {
-            let is_late = settings.time.is_some_and(|time| begun.elapsed() >= time);
-            let most = settings.most_games;
-            let is_enough = most.is_some_and(|most| reporter.games() >= most);
-            if is_late || is_enough || stop.load(Ordering::Relaxed) {
+            let is_enough = settings.most_games.is_some_and(|most| reporter.games() >= most);
+            if is_late() || is_enough || stop.load(Ordering::Relaxed) {
                 is_over.store(true, Ordering::Relaxed);
             }
             reporter.events(&mut tell);
-            if Instant::now() >= report && reporter.send() {
+            if Instant::now() >= report {
+                reporter.send(&link);
                 report = Instant::now() + REPORT_EVERY;
             }
             thread::sleep(TICK);
@@ -91,23 +87,6 @@ pub fn work<C: Catalog>(
         reporter.events(&mut tell);
         working.join().expect("the worker does not panic")
     })
-}
-
-/// The connection of a worker, unless it is to stop before there is one.
-fn connect(
-    settings: &WorkerSettings,
-    name: &str,
-    reporter: &Reporter,
-    stop: &AtomicBool,
-) -> Result<Option<Link>, FleetError> {
-    while !stop.load(Ordering::Relaxed) {
-        match Link::open(&settings.address, name) {
-            Err(error @ FleetError::Passing(_)) => reporter.cannot_send(&error),
-            opened => return opened.map(Some),
-        }
-        pause(stop, PAUSE);
-    }
-    Ok(None)
 }
 
 impl<'a> Worker<'a> {
@@ -134,7 +113,7 @@ impl<'a> Worker<'a> {
                 }
                 (Orders::Pause, _) => {
                     self.reporter.doing(Doing::Paused);
-                    self.reporter.send();
+                    self.reporter.send(self.link);
                 }
             }
             pause(self.stop, PAUSE);
