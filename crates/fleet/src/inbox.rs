@@ -1,6 +1,6 @@
 //! Files of games that are safe on the learner's disk and in no checkpoint yet; and files in quarantine.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,17 +29,14 @@ const MOST_BATCH_BYTES: u64 = (MOST_BATCH * MOST_BYTES) as u64 + (1 << 16);
 pub(super) struct Inbox {
     inbox: PathBuf,
     quarantine: PathBuf,
-    batches: Mutex<Vec<Batch>>, // that the folder holds
+    /// The batches in the folder, with the files that the next learner of this run wants if this one is killed.
+    batches: Mutex<BTreeMap<PathBuf, BTreeSet<FileId>>>,
 }
 
-struct Batch {
-    path: PathBuf,
-    wanted: BTreeSet<FileId>, // by the next learner of this run, if this one is killed
-}
-
-/// A file in the inbox, in the order of arrival at the server.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// A file in the inbox.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct KeptName {
+    /// Its number in the order of arrival at the server.
     pub(super) sequence: u64,
     pub(super) id: FileId,
     /// The key that sent it.
@@ -60,10 +57,9 @@ impl Inbox {
 
     /// Writes and syncs the files of a batch.
     pub(super) fn keep(&self, files: &[(&KeptName, &[u8])]) -> Result<(), FleetError> {
-        let Some((first, _)) = files.first() else {
+        let Some((KeptName { sequence, id, .. }, _)) = files.first() else {
             return Ok(());
         };
-        let (sequence, id) = (first.sequence, first.id);
         let path = self.inbox.join(format!("{sequence:012}-{id}.{ENDING}"));
         let held: Vec<_> = files.iter().map(|(name, bytes)| (name, bytes.len())).collect();
         let held = serde_json::to_string(&held).expect("names are plain data") + "\n";
@@ -71,11 +67,11 @@ impl Inbox {
         parts.extend(files.iter().map(|(_, bytes)| *bytes));
         write_whole(&path, &parts.concat()).map_err(FleetError::at(&path))?;
         let wanted = files.iter().map(|(name, _)| name.id).collect();
-        lock(&self.batches).push(Batch { path, wanted });
+        lock(&self.batches).insert(path, wanted);
         Ok(())
     }
 
-    /// The files in the order of arrival at the server, with their content.
+    /// The files with their content, in no particular order.
     pub(super) fn load(&self) -> Result<Vec<(KeptName, Vec<u8>)>, FleetError> {
         let mut kept = Vec::new();
         for path in list(&self.inbox).map_err(FleetError::at(&self.inbox))? {
@@ -87,24 +83,22 @@ impl Inbox {
             // They were whole when they were acknowledged, so the disk has lost the others.
             files.retain(|(name, bytes)| GameFile::id(bytes) == name.id);
             let wanted = files.iter().map(|(name, _)| name.id).collect();
-            lock(&self.batches).push(Batch { path, wanted });
+            lock(&self.batches).insert(path, wanted);
             kept.extend(files);
         }
-        kept.sort();
         Ok(kept)
     }
 
     /// Forgets files that are no longer wanted, and deletes the batches of which none is.
     pub(super) fn retain(&self, is_wanted: impl Fn(FileId) -> bool) -> Result<(), FleetError> {
         let mut batches = lock(&self.batches);
-        for batch in &mut *batches {
-            batch.wanted.retain(|&id| is_wanted(id));
-        }
-        for batch in batches.extract_if(.., |batch| batch.wanted.is_empty()) {
-            match fs::remove_file(&batch.path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(FleetError::at(&batch.path)(error));
-                }
+        let unwanted = batches.extract_if(.., |_, wanted| {
+            wanted.retain(|&id| is_wanted(id));
+            wanted.is_empty()
+        });
+        for (path, _) in unwanted {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(FleetError::at(&path)(error)),
                 _ => {}
             }
         }

@@ -18,7 +18,7 @@ use jarmo_core::encode::Encode;
 use jarmo_core::net::GameVersion;
 use jarmo_exact::tables::HasEndgames;
 use jarmo_learn::observe::FleetReport;
-use jarmo_learn::run::{Delivery, Seen};
+use jarmo_learn::run::{Delivery, FileId, Seen};
 use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::{Counts, EpisodeReader, SelfPlaySettings};
 
@@ -45,12 +45,12 @@ const STAY: Duration = Duration::from_secs(3600);
 /// Files that have arrived, shared by the thread that takes them in and the loop.
 #[derive(Default)]
 pub(super) struct Arrivals {
-    ready: BTreeMap<KeptName, Delivery>,
-    pub(super) waiting: usize,  // samples in `ready`
-    pub(super) seen: Seen,      // files that the loop has taken
-    newest: u64,                // learning steps of the newest network that workers can have
-    blocked: BTreeSet<String>,  // keys
-    bad: BTreeMap<String, u32>, // files, by key
+    ready: BTreeMap<(u64, FileId), Delivery>, // in the order of arrival at the server
+    pub(super) waiting: usize,                // samples in `ready`
+    pub(super) seen: Seen,                    // files that the loop has taken
+    newest: u64,                              // learning steps of the newest network that workers can have
+    blocked: BTreeSet<String>,                // keys
+    bad: BTreeMap<String, u32>,               // files, by key
     pub(super) report: FleetReport,
     pub(super) warnings: Vec<String>,
 }
@@ -79,9 +79,9 @@ impl Arrivals {
         self.newest = step.max(self.newest);
     }
 
-    fn add(&mut self, name: KeptName, delivery: Delivery) {
+    fn add(&mut self, delivery: Delivery) {
         self.waiting += delivery.samples.len();
-        self.ready.insert(name, delivery);
+        self.ready.insert((delivery.sequence, delivery.id), delivery);
     }
 
     /// What to do with a file before it is read.
@@ -95,8 +95,8 @@ impl Arrivals {
             return Glance::Leave;
         }
         self.report.bytes += bytes as u64;
-        let is_ready = self.ready.keys().any(|name| name.id == *id);
-        if is_twice || is_ready || self.seen.contains(*id) {
+        let is_ready = || self.ready.keys().any(|(_, ready)| ready == id);
+        if is_twice || is_ready() || self.seen.contains(*id) {
             self.report.duplicates += 1;
             return Glance::Drop;
         }
@@ -179,9 +179,7 @@ impl Intake {
             }
             // Files that were acknowledged were checked against the newest network of their time.
             match (self.check)(&name, &bytes, u64::MAX) {
-                Ok(delivery) if !arrivals.blocked.contains(&name.key) => {
-                    arrivals.add(name, delivery);
-                }
+                Ok(delivery) if !arrivals.blocked.contains(&name.key) => arrivals.add(delivery),
                 // The settings were changed since then, or the key was revoked.
                 _ => self.inbox.retain(|id| id != name.id)?,
             }
@@ -197,11 +195,10 @@ impl Intake {
                 continue;
             }
             arrivals.warn(format!("{key} is blocked; order.jsonl names the files that it sent before"));
-            let dropped = arrivals.ready.extract_if(.., |name, _| name.key == key);
-            for (name, delivery) in dropped {
+            for (_, delivery) in arrivals.ready.extract_if(.., |_, delivery| delivery.key == key) {
                 arrivals.waiting -= delivery.samples.len();
                 arrivals.report.blocked += 1;
-                self.inbox.retain(|id| id != name.id)?;
+                self.inbox.retain(|id| id != delivery.id)?;
             }
         }
         Ok(())
@@ -238,7 +235,7 @@ impl Intake {
             match checked {
                 Ok(delivery) => {
                     sound.push((name, &*message.payload));
-                    kept.push((name.clone(), delivery));
+                    kept.push(delivery);
                 }
                 Err(problem) => self.put_away(name, &message.payload, &problem)?,
             }
@@ -246,9 +243,8 @@ impl Intake {
         }
         self.inbox.keep(&sound)?;
         let acknowledged = link.wait(acknowledge(&done));
-        for (name, delivery) in kept {
-            self.arrivals().add(name, delivery);
-        }
+        let mut arrivals = self.arrivals();
+        kept.into_iter().for_each(|delivery| arrivals.add(delivery));
         acknowledged
     }
 
