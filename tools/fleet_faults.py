@@ -484,7 +484,7 @@ def wrong_protocol(trial):
         coming = fleet.start_worker()
         for worker in (playing, coming):
             process, output = fleet.workers[worker]
-            if process.wait(60) == 0 or "install the learner's version here" not in fleet.said(output):
+            if process.wait(60) == 0 or "use one version on all machines" not in fleet.said(output):
                 raise Failed(f"a worker of another version: {fleet.said(output)[-300:]}")
         fleet.ask(key, json.dumps(settings).encode())
     trial.note("a playing worker sent what it had, and it and a new one stopped with the reason")

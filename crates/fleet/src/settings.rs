@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
@@ -62,31 +63,6 @@ impl RunSettings {
         })
     }
 
-    /// Reads settings. Another version of the program may have written them in another way, so versions are read first.
-    pub(super) fn read(bytes: &[u8]) -> Result<RunSettings, FleetError> {
-        #[derive(Deserialize)]
-        struct Versions {
-            protocol: u32,
-            #[serde(default)]
-            play: u32,
-            program: String,
-        }
-        let unreadable = |error| FleetError::new(format!("the settings of the run cannot be read: {error}"));
-        let there: Versions = serde_json::from_slice(bytes).map_err(unreadable)?;
-        let versions = [("the fleet's protocol", there.protocol, PROTOCOL), ("self-play and search", there.play, PLAY)];
-        for (what, theirs, ours) in versions {
-            if theirs != ours {
-                return Err(FleetError::new(format!(
-                    "the learner is {} with version {theirs} of {what}, this worker is {} with version {ours}; install \
-                     the learner's version here",
-                    there.program,
-                    this_program()
-                )));
-            }
-        }
-        serde_json::from_slice(bytes).map_err(unreadable)
-    }
-
     /// The settings, and the names of those that this version does not know and ignores.
     pub(super) fn config(&self) -> Result<(Config, Vec<String>), FleetError> {
         let ours = Config::default();
@@ -103,6 +79,29 @@ impl RunSettings {
         })?;
         Ok((config, unknown.into_iter().map(|(key, _)| key.clone()).collect()))
     }
+}
+
+/// Reads what another program said. Another version may say it in another way, so versions are read first.
+pub(super) fn read_said<T: DeserializeOwned>(json: &[u8]) -> Result<T, FleetError> {
+    #[derive(Deserialize)]
+    struct Versions {
+        protocol: u32,
+        play: Option<u32>,
+        program: String,
+    }
+    let unreadable = |error| FleetError::new(format!("it cannot be read: {error}"));
+    let Versions { protocol, play, program } = serde_json::from_slice(json).map_err(unreadable)?;
+    let versions = [("the fleet's protocol", protocol, PROTOCOL), ("self-play and search", play.unwrap_or(PLAY), PLAY)];
+    for (what, theirs, ours) in versions {
+        if theirs != ours {
+            return Err(FleetError::new(format!(
+                "it comes from {program} with version {theirs} of {what}, this is {} with version {ours}; use one \
+                 version on all machines",
+                this_program()
+            )));
+        }
+    }
+    serde_json::from_slice(json).map_err(unreadable)
 }
 
 /// The content of the board file of a game's rules, if there is one.
@@ -145,8 +144,8 @@ mod tests {
         assert_eq!(unknown, ["future.setting", "selfplay.future"]);
         let mut json = serde_json::to_value(&newer).unwrap();
         json["future"] = 1.into();
-        let read = RunSettings::read(&serde_json::to_vec(&json).unwrap());
-        assert_eq!(read.unwrap(), newer);
+        let read: RunSettings = read_said(&serde_json::to_vec(&json).unwrap()).unwrap();
+        assert_eq!(read, newer);
     }
 
     #[test]
@@ -154,7 +153,7 @@ mod tests {
         for (version, what) in [("protocol", "protocol"), ("play", "search")] {
             let mut json = serde_json::to_value(settings()).unwrap();
             json[version] = 99.into();
-            let read = RunSettings::read(&serde_json::to_vec(&json).unwrap());
+            let read = read_said::<RunSettings>(&serde_json::to_vec(&json).unwrap());
             let problem = read.unwrap_err().to_string();
             assert!(problem.contains("version 99"), "{problem}");
             assert!(problem.contains(what), "{problem}");

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::networks::Newest;
 use super::places::{Listed, PROGRESS, RUNS, SAMPLES, list, look_at};
 use super::progress::{ARENA, GONE_AFTER, LEARNER, WorkerStatus, workers};
-use super::settings::RunSettings;
+use super::settings::{RunSettings, read_said};
 use super::{FleetError, Link};
 use jarmo_learn::observe::FleetReport;
 
@@ -74,7 +74,7 @@ fn runs<'a>(link: &Link, entries: &'a [Listed], said: &'a [Listed]) -> Result<Ve
     let mut runs = Vec::new();
     for entry in entries.iter().filter(|entry| entry.name == "settings") {
         let run = &entry.of;
-        let Ok(settings) = RunSettings::read(&entry.content) else {
+        let Ok(settings) = read_said::<RunSettings>(&entry.content) else {
             continue;
         };
         let life = find(said, LEARNER, run);

@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::game_file::{MOST_PLAIN, compress, decompress};
 use crate::networks::Parcel;
 use crate::places::PROTOCOL;
+use crate::settings::read_said;
 use crate::{FleetError, MOST_BYTES};
 use jarmo_core::net::{GameVersion, KernelKind};
 use jarmo_exact::agent::{self, AgentSource, AgentSpec};
@@ -61,7 +62,7 @@ pub(super) struct Answer {
     pub(super) games: Vec<GameRecord>,
 }
 
-/// The version, beside the content. It is read first, because another version may write the content in another way.
+/// The version, beside the content.
 #[derive(Serialize, Deserialize)]
 struct Envelope<T> {
     protocol: u32,
@@ -82,22 +83,7 @@ pub(super) fn pack(content: &impl Serialize) -> Result<Vec<u8>, FleetError> {
 
 /// Reads a message that anyone may have sent.
 pub(super) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FleetError> {
-    #[derive(Deserialize)]
-    struct Version {
-        protocol: u32,
-        program: String,
-    }
-    let text = decompress(bytes, MOST_PLAIN)?;
-    let unreadable = |error| FleetError::new(format!("it cannot be read: {error}"));
-    let Version { protocol, program } = serde_json::from_slice(&text).map_err(unreadable)?;
-    if protocol != PROTOCOL {
-        return Err(FleetError::new(format!(
-            "it comes from {program} with version {protocol} of the fleet's protocol, this is {} with version \
-             {PROTOCOL}; use one version on all machines",
-            this_program()
-        )));
-    }
-    let envelope: Envelope<T> = serde_json::from_slice(&text).map_err(unreadable)?;
+    let envelope: Envelope<T> = read_said(&decompress(bytes, MOST_PLAIN)?)?;
     Ok(envelope.content)
 }
 

@@ -12,7 +12,7 @@ use crate::matches::Matches;
 use crate::places::{CURRENT, ORDERS, RUNS, settings_of};
 use crate::progress::REPORT_EVERY;
 use crate::reporter::{Reporter, Worker};
-use crate::settings::{RunSettings, with_board};
+use crate::settings::{RunSettings, read_said, with_board};
 use crate::{Address, Doing, FleetError, Link, Orders, TICK, WorkerEvent, pause, unique};
 use jarmo_exact::catalog::Catalog;
 use jarmo_host::program::cores;
@@ -123,7 +123,8 @@ impl<'a> Worker<'a> {
 
     /// Plays for a run until it is replaced, its settings or the orders change, or it is time to stop.
     fn play<C: Catalog>(&self, games: &C, matches: &mut Matches<'a, C>, settings: &[u8]) -> Result<(), FleetError> {
-        let run = RunSettings::read(settings)?;
+        let run: RunSettings =
+            read_said(settings).map_err(|error| FleetError::new(format!("the settings of the run: {error}")))?;
         let (config, unknown) = run.config()?;
         if !unknown.is_empty() {
             let unknown = unknown.join(", ");
@@ -153,7 +154,7 @@ impl<'a> Worker<'a> {
     /// them gets them again from the learner.
     fn is_for(&self, settings: &RunSettings) -> bool {
         match self.find_run() {
-            Ok((Orders::Play, Some(now))) => RunSettings::read(&now).as_ref() == Ok(settings),
+            Ok((Orders::Play, Some(now))) => read_said(&now).as_ref() == Ok(settings),
             Ok((orders, _)) => orders == Orders::Play,
             Err(_) => true,
         }
