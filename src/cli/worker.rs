@@ -10,7 +10,7 @@ use super::interrupt::stop_on_interrupt;
 use super::train::open_device;
 use jarmo_core::numbers::{NumberRange, THREADS};
 use jarmo_exact::catalog::Catalog;
-use jarmo_fleet::{Doing, WorkerEvent, WorkerSettings, work};
+use jarmo_fleet::{Doing, WorkerEvent, WorkerSettings, WorkerStatus, work};
 use jarmo_learn::train::DeviceKind;
 
 /// Play for a learner or an arena on another machine. Ctrl-C sends the finished games and stops
@@ -72,7 +72,7 @@ pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResu
     };
     let stop = stop_on_interrupt()?;
     let mut printer = WorkerPrinter { json: args.json, log: args.log, ..WorkerPrinter::default() };
-    work(games, &settings, &stop, |event| printer.event(&event))?;
+    work(games, &settings, &stop, |event, status| printer.event(event, status))?;
     if !args.json {
         printer.note(Level::Info, "stopped");
     }
@@ -84,17 +84,12 @@ pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResu
 struct WorkerPrinter {
     json: bool,
     log: Level,
-    files: u64,
-    pairs: usize,
-    samples: usize,
-    bytes: usize,
-    weights: u64,
     doing: Option<Doing>, // said last
     shown: Option<Instant>,
 }
 
 impl WorkerPrinter {
-    fn event(&mut self, event: &WorkerEvent) {
+    fn event(&mut self, event: &WorkerEvent, status: &WorkerStatus) {
         if self.json {
             let text = serde_json::to_string(event).expect("an event is plain data");
             return self.say(&text);
@@ -106,38 +101,29 @@ impl WorkerPrinter {
                 }
             }
             WorkerEvent::Playing(what) => self.note(Level::Info, what),
-            WorkerEvent::Network(step) => {
-                self.weights = *step;
-                self.note(Level::Debug, &format!("network of step {step}"));
-            }
-            WorkerEvent::Pairs(pairs) => {
-                self.pairs += pairs;
-                self.say_now_and_then(|printer| format!("pairs of games played for arenas: {}", printer.pairs));
+            WorkerEvent::Network(step) => self.note(Level::Debug, &format!("network of step {step}")),
+            WorkerEvent::Pairs(_) => {
+                self.note_now_and_then(&format!("pairs of games played for arenas: {}", status.pairs));
             }
             WorkerEvent::Warning(warning) => self.note(Level::Warning, warning),
             WorkerEvent::Sent(file) => {
-                self.files += 1;
-                self.samples += file.samples;
-                self.bytes += file.bytes;
                 self.note(Level::Debug, &format!("file {}, {} samples", file.id, file.samples));
-                self.say_now_and_then(|printer| {
-                    format!(
-                        "files sent: {}, with {} samples, {:.0} kB; network of step {}",
-                        printer.files,
-                        printer.samples,
-                        printer.bytes as f64 / 1000.0,
-                        printer.weights
-                    )
-                });
+                self.note_now_and_then(&format!(
+                    "files sent: {}, with {} samples, {:.0} kB; network of step {}",
+                    status.files,
+                    status.samples,
+                    status.bytes as f64 / 1000.0,
+                    status.weights
+                ));
             }
         }
     }
 
-    fn say_now_and_then(&mut self, text: impl Fn(&WorkerPrinter) -> String) {
+    fn note_now_and_then(&mut self, text: &str) {
         const EVERY: Duration = Duration::from_secs(5);
         if self.shown.is_none_or(|shown| shown.elapsed() > EVERY) {
             self.shown = Some(Instant::now());
-            self.note(Level::Info, &text(self));
+            self.note(Level::Info, text);
         }
     }
 

@@ -171,10 +171,12 @@ impl Reporter {
         }
     }
 
-    /// Tells what has happened since the last call.
-    pub(super) fn events(&self, tell: &mut impl FnMut(WorkerEvent)) {
-        let events = std::mem::take(&mut self.state().events);
-        events.into_iter().for_each(tell);
+    /// Tells what has happened since the last call, and what the worker says of itself now.
+    pub(super) fn events(&self, tell: &mut impl FnMut(&WorkerEvent, &WorkerStatus)) {
+        let mut state = self.state();
+        let (events, progress) = (std::mem::take(&mut state.events), state.progress.clone());
+        drop(state);
+        events.iter().for_each(|event| tell(event, &progress));
     }
 
     /// Sends the progress. A report that does not arrive is replaced by the next one.

@@ -330,7 +330,7 @@ fn a_key_that_takes_all_blocks_of_a_match_stops_nothing() {
                 time: None,
                 most_games: None,
             };
-            work(&Empty.register_with_extras(ConnectFour::new(0)), &settings, stop, |_| ()).unwrap();
+            work(&Empty.register_with_extras(ConnectFour::new(0)), &settings, stop, |_, _| ()).unwrap();
         });
         let settings = MatchSettings { rules: GameSettings::default(), agents: specs.into() };
         let played = play_matches(&link, &game, &settings, &mut tournament, stop, &mut (), |_| ());

@@ -13,7 +13,7 @@ use crate::places::{CURRENT, ORDERS, RUNS, settings_of};
 use crate::progress::REPORT_EVERY;
 use crate::reporter::{Reporter, Worker};
 use crate::settings::{RunSettings, read_said, with_board};
-use crate::{Address, Doing, FleetError, Link, Orders, TICK, WorkerEvent, pause, unique};
+use crate::{Address, Doing, FleetError, Link, Orders, TICK, WorkerEvent, WorkerStatus, pause, unique};
 use jarmo_exact::catalog::Catalog;
 use jarmo_host::program::cores;
 use jarmo_learn::train::OpenDevice;
@@ -43,12 +43,12 @@ pub struct WorkerSettings {
 
 /// Works until `stop` is set, a limit is reached or all workers are told to stop. Then it sends the games that are finished.
 /// A server that cannot be reached and a learner that is not there are waited for. Fails where waiting cannot help: a
-/// wrong key, another version, a broken setting.
+/// wrong key, another version, a broken setting. `tell` gets every event, and what the worker has done so far.
 pub fn work<C: Catalog>(
     games: &C,
     settings: &WorkerSettings,
     stop: &AtomicBool,
-    mut tell: impl FnMut(WorkerEvent),
+    mut tell: impl FnMut(&WorkerEvent, &WorkerStatus),
 ) -> Result<(), FleetError> {
     let begun = Instant::now();
     let is_late = || settings.time.is_some_and(|time| begun.elapsed() >= time);
