@@ -4,11 +4,11 @@ use std::io::Cursor;
 use std::time::Duration;
 
 use async_nats::jetstream::kv::Store;
-use async_nats::jetstream::object_store::{ObjectMetadata, ObjectStore};
+use async_nats::jetstream::object_store::{ObjectInfo, ObjectMetadata, ObjectStore};
 use serde::{Deserialize, Serialize};
 
 use super::game_file::{bytes_of, compress, decompress, planes};
-use super::places::{LearnerPlaces, NETWORKS, network_of};
+use super::places::{LearnerPlaces, network_of};
 use super::{FleetError, Link};
 use jarmo_core::net::AgentFile;
 
@@ -28,22 +28,13 @@ const CHUNK: usize = 1 << 19;
 /// play with the same weights.
 const WEIGHT_BITS: u32 = 10;
 
-/// What is needed to read something from a store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Parcel {
-    nuid: String,
-    chunks: usize,
-    /// Its bytes on the wire.
-    pub(super) bytes: usize,
-}
-
 /// The newest network of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Newest {
     /// Its learning steps.
     pub(super) step: u64,
     /// Where it is.
-    pub(super) parcel: Parcel,
+    pub(super) parcel: ObjectInfo,
 }
 
 /// Writes a network in place of an old one of this name, then says that it is the newest. Returns its bytes on the wire.
@@ -57,10 +48,10 @@ pub(super) fn publish(
     let step = agent.header().provenance.step;
     let bytes = agent.rounded(WEIGHT_BITS).to_bytes();
     let parcel = write_object(link, &places.networks, name, &bytes)?;
-    let bytes = parcel.bytes;
+    let size = parcel.size;
     let newest = serde_json::to_vec(&Newest { step, parcel }).expect("names are plain data");
     link.wait(places.runs.put(network_of(run), newest.into()))?;
-    Ok(bytes)
+    Ok(size)
 }
 
 /// The newest network of a run, if there is one.
@@ -72,28 +63,33 @@ pub(super) fn newest(link: &Link, bucket: &Store, run: &str) -> Result<Option<Ne
 
 /// Reads a network.
 pub(super) fn read_network(link: &Link, newest: &Newest) -> Result<AgentFile, FleetError> {
-    let bytes = read_object(link, NETWORKS, &newest.parcel)?;
+    let bytes = read_object(link, &newest.parcel)?;
     AgentFile::from_bytes(&bytes).map_err(FleetError::new)
 }
 
 /// Writes an object, compressed.
-pub(super) fn write_object(link: &Link, store: &ObjectStore, name: &str, bytes: &[u8]) -> Result<Parcel, FleetError> {
+pub(super) fn write_object(
+    link: &Link,
+    store: &ObjectStore,
+    name: &str,
+    bytes: &[u8],
+) -> Result<ObjectInfo, FleetError> {
     let bytes = compress(&planes(bytes));
     let mut content = Cursor::new(&bytes);
     let about = ObjectMetadata { name: name.to_owned(), chunk_size: Some(CHUNK), ..ObjectMetadata::default() };
-    let written = link.wait_for(TRANSFER, store.put(about, &mut content))?;
-    Ok(Parcel { nuid: written.nuid, chunks: written.chunks, bytes: bytes.len() })
+    link.wait_for(TRANSFER, store.put(about, &mut content))
 }
 
 /// Reads what [`write_object`] wrote. It asks for message after message, because a user who may create consumers, as the
 /// client's own reader does, could let the server send messages to others.
-pub(super) fn read_object(link: &Link, bucket: &str, parcel: &Parcel) -> Result<Vec<u8>, FleetError> {
+pub(super) fn read_object(link: &Link, object: &ObjectInfo) -> Result<Vec<u8>, FleetError> {
+    let ObjectInfo { bucket, nuid, chunks, .. } = object;
     let read = async {
         let stream = format!("OBJ_{bucket}");
         let stream = link.context().get_stream_no_info(stream).await?;
-        let subject = format!("$O.{bucket}.C.{}", parcel.nuid);
+        let subject = format!("$O.{bucket}.C.{nuid}");
         let (mut bytes, mut next) = (Vec::new(), 1);
-        for _ in 0..parcel.chunks {
+        for _ in 0..*chunks {
             let chunk = stream.direct_get_next_for_subject(&subject, Some(next));
             let chunk = chunk.await?;
             bytes.extend_from_slice(&chunk.payload);

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::task::{Answer, NamedAgent, Task, file_name, hash_of, pack, unpack};
 use crate::networks::read_object;
-use crate::places::{AGENTS, blocks_subject, results_subject};
+use crate::places::{blocks_subject, results_subject};
 use crate::reporter::Worker;
 use crate::settings::with_board;
 use crate::{Doing, FleetError, lock};
@@ -195,9 +195,8 @@ impl<'a, C: Catalog> Matches<'a, C> {
         };
         let path = folder.path().join(file_name(&id.to_string()));
         if !path.exists() {
-            let parcel = agent.parcel.as_ref();
-            let parcel = parcel.ok_or_else(|| wrong("its file is missing"))?;
-            let bytes = read_object(self.worker.link, AGENTS, parcel)?;
+            let parcel = agent.parcel.as_ref().ok_or_else(|| wrong("its file is missing"))?;
+            let bytes = read_object(self.worker.link, parcel)?;
             if FileId(xxh3_128(&bytes)) != id {
                 return Err(wrong("its file has another content"));
             }

@@ -1,11 +1,11 @@
 //! What is said about pairs of games: tasks, agents and answers.
 
+use async_nats::jetstream::object_store::ObjectInfo;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::game_file::{MOST_PLAIN, compress, decompress};
-use crate::networks::Parcel;
 use crate::places::PROTOCOL;
 use crate::settings::read_said;
 use crate::{FleetError, MOST_BYTES};
@@ -50,7 +50,7 @@ pub(super) struct NamedAgent {
     /// Its spec. An agent file is named by its content.
     pub(super) spec: String,
     /// Where its file is, if it has one.
-    pub(super) parcel: Option<Parcel>,
+    pub(super) parcel: Option<ObjectInfo>,
 }
 
 /// The games of a block.
@@ -93,7 +93,7 @@ impl NamedAgent {
     pub(super) fn new<G: CatalogGame>(
         game: &G,
         spec: &AgentSpec,
-        write: impl FnOnce(&str, &[u8]) -> Result<Parcel, FleetError>,
+        write: impl FnOnce(&str, &[u8]) -> Result<ObjectInfo, FleetError>,
     ) -> Result<NamedAgent, FleetError> {
         let wrong = |problem: String| FleetError::new(format!("agent `{spec}`: {problem}"));
         let has_tables = match spec {
