@@ -31,12 +31,11 @@ const MOST_UNREAD: usize = 256;
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
 /// A connection. It connects again by itself when it is lost.
-#[derive(Clone)]
 pub struct Link {
-    runtime: Arc<Runtime>,
-    client: Client,
-    context: Context,
-    user: String,
+    runtime: Runtime,
+    pub(super) client: Client,
+    pub(super) context: Context,
+    pub(super) user: String, // the public key, or `open`
     signals: Arc<Signals>,
 }
 
@@ -81,23 +80,12 @@ impl Link {
         let client = runtime.block_on(options.connect(url.as_str()));
         let client = client.map_err(|error| explain(url, &error))?;
         check_version(url, &client.server_info().version)?;
-        let _inside = runtime.enter(); // the context starts a task
-        let mut context = jetstream::new(client.clone());
+        let mut context = {
+            let _inside = runtime.enter(); // the context starts a task
+            jetstream::new(client.clone())
+        };
         context.set_timeout(ANSWER);
-        Ok(Link { runtime: Arc::new(runtime), client, context, user, signals })
-    }
-
-    pub(super) fn client(&self) -> &Client {
-        &self.client
-    }
-
-    pub(super) fn context(&self) -> &Context {
-        &self.context
-    }
-
-    /// The public key of the user, or `open`.
-    pub(super) fn user(&self) -> &str {
-        &self.user
+        Ok(Link { runtime, client, context, user, signals })
     }
 
     /// Whether the server can be reached.

@@ -86,7 +86,7 @@ pub(super) fn read_object(link: &Link, object: &ObjectInfo) -> Result<Vec<u8>, F
     let ObjectInfo { bucket, nuid, chunks, .. } = object;
     let read = async {
         let stream = format!("OBJ_{bucket}");
-        let stream = link.context().get_stream_no_info(stream).await?;
+        let stream = link.context.get_stream_no_info(stream).await?;
         let subject = format!("$O.{bucket}.C.{nuid}");
         let (mut bytes, mut next) = (Vec::new(), 1);
         for _ in 0..*chunks {

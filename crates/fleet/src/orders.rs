@@ -21,7 +21,7 @@ pub enum Orders {
 impl Orders {
     /// Tells all workers, with the learner's key. It holds for later ones as well.
     pub fn give(self, link: &Link) -> Result<(), FleetError> {
-        let runs = find(link, runs(link.context()))?;
+        let runs = find(link, runs(&link.context))?;
         let text = serde_json::to_vec(&self).expect("a word is plain data");
         link.wait(runs.put(ORDERS, text.into())).map(|_| ())
     }

@@ -100,7 +100,6 @@ pub(super) fn results_subject(tournament: &str, user: &str) -> String {
 }
 
 /// What the learner reads and writes.
-#[derive(Clone)]
 pub(super) struct LearnerPlaces {
     pub(super) samples: Stream,
     pub(super) files: PullConsumer,

@@ -192,7 +192,7 @@ impl Reporter {
         state.reported = Instant::now();
         let progress = state.progress.clone();
         drop(state); // sending takes time
-        let subject = progress_subject(link.user(), &progress.worker);
+        let subject = progress_subject(&link.user, &progress.worker);
         let text = serde_json::to_vec(&progress).expect("progress is plain data");
         let _ = link.send(&subject, text);
     }

@@ -59,7 +59,7 @@ pub fn status(link: &Link) -> Result<Status, FleetError> {
     let arenas = said.iter().filter(|said| said.of == ARENA && said.age < GONE_AFTER);
     let blocks = arenas.filter_map(|said| serde_json::from_slice::<u64>(&said.content).ok());
     Ok(Status {
-        server: link.client().server_info().version,
+        server: link.client.server_info().version,
         runs: runs(link, &list(link, &format!("KV_{RUNS}"))?, &said)?,
         blocks: blocks.sum(),
         workers: workers(&said),

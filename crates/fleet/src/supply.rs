@@ -69,7 +69,7 @@ impl NatsSupply {
         let shown = folder.display().to_string();
         let published = RunSettings::new(run.clone(), shown, GameVersion::of(game), config)?;
         let queue = config.fleet.queue;
-        let places = find(&link, LearnerPlaces::open(link.context(), &run, queue))?;
+        let places = find(&link, LearnerPlaces::open(&link.context, &run, queue))?;
         let shared = Shared {
             queue,
             settings: serde_json::to_vec(&published).expect("settings are plain data"),
@@ -246,7 +246,7 @@ impl Shared {
 
     /// Writes everything again, because the server has lost it, for example with its disk.
     fn restore(&self) -> Result<(), FleetError> {
-        find(&self.link, LearnerPlaces::open(self.link.context(), &self.run, self.queue))?;
+        find(&self.link, LearnerPlaces::open(&self.link.context, &self.run, self.queue))?;
         self.write_settings()?;
         self.newest.send_modify(|_| ()); // as if it was new
         self.warn("the server had lost the run's settings; they are there again".to_owned());

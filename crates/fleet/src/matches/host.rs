@@ -68,7 +68,7 @@ pub fn play_matches<G: CatalogGame>(
     observer: &mut dyn Observer,
     tell: impl FnMut(String),
 ) -> Result<(), FleetError> {
-    let store = find(link, arena_places(link.context()))?;
+    let store = find(link, arena_places(&link.context))?;
     let write = |name: &str, bytes: &[u8]| write_object(link, &store, name, bytes);
     let agents = settings.agents.iter();
     let agents = agents.map(|spec| NamedAgent::new(game, spec, write));
@@ -76,7 +76,7 @@ pub fn play_matches<G: CatalogGame>(
     let missing = tournament.missing_blocks(1).len();
     let blocks = tournament.missing_blocks((missing / LEAST_BLOCKS).clamp(1, MOST_PAIRS));
     let name = format!("{:016x}", unique());
-    let client = link.client();
+    let client = &link.client;
     // Of several arenas one gets the question.
     let asked = link.wait(client.queue_subscribe(blocks_subject("*"), ARENA.to_owned()))?;
     let answers = link.wait(client.subscribe(results_subject(&name, "*")))?;
@@ -173,7 +173,7 @@ impl<T: FnMut(String)> Host<'_, T> {
         while let Some(message) = link.next(&mut self.heard, FAREWELL) {
             reply(link, &message, Vec::new());
         }
-        let _ = link.wait(link.client().flush());
+        let _ = link.wait(link.client.flush());
     }
 
     /// Warns, but not twice in a row of the same.

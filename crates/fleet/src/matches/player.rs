@@ -88,7 +88,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
         if failed.is_some_and(|failed| failed.elapsed() < ASK_AGAIN) {
             return None;
         }
-        let (client, subject) = (self.worker.link.client().clone(), self.subject());
+        let (client, subject) = (self.worker.link.client.clone(), self.subject());
         let asked = self.asked.get_or_insert_with(|| {
             self.worker.link.spawn(async move {
                 tokio::time::sleep(ASK_EVERY).await;
@@ -104,7 +104,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
     }
 
     fn subject(&self) -> String {
-        blocks_subject(self.worker.link.user())
+        blocks_subject(&self.worker.link.user)
     }
 
     /// The block in the arena's answer, if there is one.
@@ -150,7 +150,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
         let games = played.clone().unwrap_or_default();
         let pairs = games.len() / 2;
         let answer = pack(&Answer { number: task.number, games })?;
-        let subject = results_subject(&task.event.tournament, link.user());
+        let subject = results_subject(&task.event.tournament, &link.user);
         let begun = Instant::now();
         loop {
             link.check_admission()?;

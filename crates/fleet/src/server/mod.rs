@@ -196,7 +196,7 @@ impl Server {
             authority: self.authority(),
         };
         let link = Link::open(&address, "revoke")?;
-        link.wait_for(PURGE, purge(link.context(), key))
+        link.wait_for(PURGE, purge(&link.context, key))
     }
 
     /// Writes a new certificate of the server, signed by the same authority.

@@ -60,7 +60,7 @@ impl Lookout<'_> {
     pub(super) fn run(mut self) {
         let link = self.worker.link;
         let network = format!("$KV.{RUNS}.{}", network_of(&self.run.run));
-        let heard = link.client().subscribe(format!("$KV.{RUNS}.>"));
+        let heard = link.client.subscribe(format!("$KV.{RUNS}.>"));
         let Ok(mut heard) = link.wait(heard) else {
             return self.news.end(); // the key is refused
         };
@@ -99,7 +99,7 @@ impl Lookout<'_> {
     /// Reads the newest network, unless it is the one that is here.
     fn fetch(&mut self) -> Result<(), FleetError> {
         let link = self.worker.link;
-        let runs = link.wait(link.context().get_key_value(RUNS))?;
+        let runs = link.wait(link.context.get_key_value(RUNS))?;
         if let Some(newest) = newest(link, &runs, &self.run.run)?
             && self.known != Some(newest.step)
         {

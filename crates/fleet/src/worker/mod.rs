@@ -138,7 +138,7 @@ impl<'a> Worker<'a> {
 
     /// What all workers are to do, and the settings of the run to play for, if there is one.
     fn find_run(&self) -> Result<(Orders, Option<Vec<u8>>), FleetError> {
-        let runs = self.link.context().get_key_value(RUNS);
+        let runs = self.link.context.get_key_value(RUNS);
         let runs = self.link.wait(runs)?;
         let get = |key: String| self.link.wait(runs.get(key));
         let orders = Orders::read(get(ORDERS.to_owned())?.as_deref());

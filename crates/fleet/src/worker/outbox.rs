@@ -21,7 +21,7 @@ pub(super) type Packed = (Vec<u8>, usize);
 
 /// Sends files until there are no more of them. Returns the number of those that could not be sent.
 pub(super) fn send_all(worker: Worker<'_>, news: &News, run: &str, files: Receiver<Packed>) -> usize {
-    let subject = samples_subject(run, worker.link.user());
+    let subject = samples_subject(run, &worker.link.user);
     let files = files.into_iter();
     files.filter(|(bytes, samples)| !send(worker, news, &subject, bytes, *samples)).count()
 }
