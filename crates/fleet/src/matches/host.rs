@@ -81,8 +81,10 @@ pub fn play_matches<G: CatalogGame>(
     let asked = link.wait(client.queue_subscribe(blocks_subject("*"), ARENA.to_owned()))?;
     let answers = link.wait(client.subscribe(results_subject(&name, "*")))?;
     let mut host = Host {
-        heard: select_all([asked, answers]),
+        tournament,
+        observer,
         link,
+        heard: select_all([asked, answers]),
         event: Event {
             tournament: name,
             origin: GameVersion::of(game),
@@ -99,12 +101,14 @@ pub fn play_matches<G: CatalogGame>(
         warned: None,
         tell,
     };
-    let played = host.play(tournament, stop, observer);
+    let played = host.play(stop);
     host.close();
     played
 }
 
-struct Host<'a, T> {
+struct Host<'a, 't, G: CatalogGame, T> {
+    tournament: &'a mut Tournament<'t, G>,
+    observer: &'a mut dyn Observer,
     link: &'a Link,
     heard: SelectAll<Subscriber>, // questions for blocks, and their games
     event: Event,
@@ -134,14 +138,9 @@ struct Key {
     refused: u32,
 }
 
-impl<T: FnMut(String)> Host<'_, T> {
-    fn play<G: CatalogGame>(
-        &mut self,
-        tournament: &mut Tournament<'_, G>,
-        stop: &AtomicBool,
-        observer: &mut dyn Observer,
-    ) -> Result<(), FleetError> {
-        while !tournament.is_over() && !stop.load(Ordering::Relaxed) {
+impl<G: CatalogGame, T: FnMut(String)> Host<'_, '_, G, T> {
+    fn play(&mut self, stop: &AtomicBool) -> Result<(), FleetError> {
+        while !self.tournament.is_over() && !stop.load(Ordering::Relaxed) {
             self.link.check_admission()?;
             match self.link.next(&mut self.heard, PATIENCE) {
                 None => self.say_if_quiet(),
@@ -149,16 +148,13 @@ impl<T: FnMut(String)> Host<'_, T> {
                     let key = sender(&message);
                     let answer = match message.subject.starts_with(&blocks_subject("")) {
                         true => self.offer(key)?,
-                        false => {
-                            let payload = &message.payload;
-                            self.take(key, payload, tournament, observer)?.into_bytes()
-                        }
+                        false => self.take(key, &message.payload)?.into_bytes(),
                     };
                     reply(self.link, &message, answer);
                 }
             }
             self.show_life();
-            observer.standings(tournament.standings());
+            self.observer.standings(self.tournament.standings());
         }
         Ok(())
     }
@@ -223,19 +219,13 @@ impl<T: FnMut(String)> Host<'_, T> {
 
     /// Adds the games of an answer. Returns what the worker is told: nothing, or why they cannot be those of their block,
     /// which is played again.
-    fn take<G: CatalogGame>(
-        &mut self,
-        key: &str,
-        answer: &[u8],
-        tournament: &mut Tournament<'_, G>,
-        observer: &mut dyn Observer,
-    ) -> Result<String, FleetError> {
+    fn take(&mut self, key: &str, answer: &[u8]) -> Result<String, FleetError> {
         if self.key(key).refused >= MOST_REFUSED {
             return Ok("this key has sent too many refused answers".to_owned());
         }
         let problem = match unpack::<Answer>(answer) {
             Err(error) => error.to_string(),
-            Ok(answer) => self.add(key, &answer, tournament, observer)?,
+            Ok(answer) => self.add(key, &answer)?,
         };
         if !problem.is_empty() {
             self.key(key).refused += 1;
@@ -244,13 +234,7 @@ impl<T: FnMut(String)> Host<'_, T> {
         Ok(problem)
     }
 
-    fn add<G: CatalogGame>(
-        &mut self,
-        key: &str,
-        answer: &Answer,
-        tournament: &mut Tournament<'_, G>,
-        observer: &mut dyn Observer,
-    ) -> Result<String, FleetError> {
+    fn add(&mut self, key: &str, answer: &Answer) -> Result<String, FleetError> {
         let number = answer.number;
         let Some(given) = self.open.get_mut(&number).map(Option::take) else {
             return Ok(String::new()); // it came before, or there is no such block
@@ -258,7 +242,7 @@ impl<T: FnMut(String)> Host<'_, T> {
         if answer.games.is_empty() {
             return Ok(String::new()); // the worker could not play it
         }
-        match tournament.add_block(&self.blocks[number], &answer.games, observer) {
+        match self.tournament.add_block(&self.blocks[number], &answer.games, self.observer) {
             Ok(()) => {
                 self.open.remove(&number);
                 self.key(key).answered += 1;
