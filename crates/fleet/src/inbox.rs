@@ -9,7 +9,6 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::game_file::{GameFile, MOST_BYTES};
-use super::intake::MOST_BATCH;
 use super::{FleetError, lock};
 use jarmo_host::files::{list, read, remove_leftovers, write_whole};
 use jarmo_learn::run::FileId;
@@ -20,6 +19,9 @@ const ENDING: &str = "games";
 
 /// The most files that quarantine keeps. Later ones are counted and named, and not kept.
 const MOST_QUARANTINED: usize = 1000;
+
+/// The most files that are taken in together.
+pub(super) const MOST_BATCH: usize = 64;
 
 /// The most bytes of a batch in the inbox: its files, and a line that says what they are.
 const MOST_BATCH_BYTES: u64 = (MOST_BATCH * MOST_BYTES) as u64 + (1 << 16);

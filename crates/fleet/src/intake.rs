@@ -11,8 +11,9 @@ use futures_util::TryStreamExt;
 use rayon::prelude::*;
 
 use super::game_file::GameFile;
-use super::inbox::{Inbox, KeptName};
+use super::inbox::{Inbox, KeptName, MOST_BATCH};
 use super::places::sender;
+use super::progress::plain;
 use super::{FleetError, Link, lock};
 use jarmo_core::encode::Encode;
 use jarmo_core::net::GameVersion;
@@ -22,14 +23,8 @@ use jarmo_learn::run::{Delivery, FileId, Seen};
 use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::{Counts, EpisodeReader, SelfPlaySettings};
 
-/// The most files that are taken in together.
-pub(super) const MOST_BATCH: usize = 64;
-
 /// How long a request waits for a file.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// The letters of a name that a worker gives itself.
-const MOST_NAME: usize = 64;
 
 /// The samples that wait on this machine at most, apart from those of one request. More would only be lost time when the
 /// learner is killed; the server's queue holds the rest.
@@ -290,7 +285,7 @@ fn read_games<G: Encode + HasEndgames>(
         id: name.id,
         sequence: name.sequence,
         key: name.key.clone(),
-        worker: file.header.worker.chars().take(MOST_NAME).collect(),
+        worker: plain(&file.header.worker),
         weights: weights.ok_or_else(|| FleetError::new("it holds no games"))?,
         bytes: bytes as u64,
         samples,

@@ -1,6 +1,5 @@
 //! Networks on their way to the workers: the learner's side and the workers' side.
 
-use std::io::Cursor;
 use std::time::Duration;
 
 use async_nats::jetstream::kv::Store;
@@ -75,9 +74,8 @@ pub(super) fn write_object(
     bytes: &[u8],
 ) -> Result<ObjectInfo, FleetError> {
     let bytes = compress(&planes(bytes));
-    let mut content = Cursor::new(&bytes);
     let about = ObjectMetadata { name: name.to_owned(), chunk_size: Some(CHUNK), ..ObjectMetadata::default() };
-    link.wait_for(TRANSFER, store.put(about, &mut content))
+    link.wait_for(TRANSFER, store.put(about, &mut bytes.as_slice()))
 }
 
 /// Reads what [`write_object`] wrote. It asks for message after message, because a user who may create consumers, as the

@@ -148,7 +148,7 @@ pub(super) fn workers(said: &[Listed]) -> Vec<WorkerStatus> {
 }
 
 /// A name that can be shown on a terminal, whoever wrote it.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let letters = name.chars().filter(|letter| !letter.is_control());
     letters.take(MOST_NAME).collect()
 }
