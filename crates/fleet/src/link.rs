@@ -27,9 +27,6 @@ pub(super) const ANSWER: Duration = Duration::from_secs(10);
 /// The most messages of one kind that wait to be read. Later ones are dropped, and their senders try again.
 const MOST_UNREAD: usize = 256;
 
-/// The longest wait between two attempts to connect again.
-const LONGEST_PAUSE: Duration = Duration::from_secs(4);
-
 /// A connection. It connects again by itself when it is lost.
 pub struct Link {
     runtime: Runtime,
@@ -67,11 +64,7 @@ impl Link {
             .name(name)
             .require_tls(url.starts_with("tls:"))
             .subscription_capacity(MOST_UNREAD)
-            .request_timeout(Some(ANSWER))
             .connection_timeout(ANSWER)
-            .reconnect_delay_callback(|attempts| {
-                LONGEST_PAUSE.min(Duration::from_millis(100) * attempts.min(100) as u32)
-            })
             .event_callback(move |event| {
                 heard.hear(&event);
                 std::future::ready(())
