@@ -195,15 +195,16 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
 }
 
 fn up(args: &UpArgs) -> CommandResult {
-    let given = ServerSettings {
-        host: args.host.clone(),
-        port: args.port,
-        workers: args.workers,
-        tls: args.tls.then_some(true),
-        keep_authority: args.keep_authority.then_some(true),
-        gigabytes: args.gigabytes,
+    let there = Server::open(&args.dir).map_or_else(|_| ServerSettings::default(), |server| server.settings().clone());
+    let settings = ServerSettings {
+        host: args.host.clone().unwrap_or(there.host),
+        port: args.port.unwrap_or(there.port),
+        workers: args.workers.unwrap_or(there.workers),
+        tls: args.tls || there.tls,
+        keep_authority: args.keep_authority || there.keep_authority,
+        gigabytes: args.gigabytes.unwrap_or(there.gigabytes),
     };
-    let (server, is_new) = Server::write(&args.dir, given)?;
+    let (server, is_new) = Server::write(&args.dir, settings)?;
     let mut out = io::stdout().lock();
     let what = match is_new {
         true => "configuration and keys written",

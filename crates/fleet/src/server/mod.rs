@@ -38,69 +38,58 @@ const SETTINGS: &str = "# Settings: ";
 /// The longest time that deleting the files of a key may take.
 const PURGE: Duration = Duration::from_secs(60);
 
-/// What a server is to be like. What is `None` stays as it is, or gets its default.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+/// What a server is like.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ServerSettings {
     /// The name or address under which other machines reach the server. With the default, `localhost`, none can.
-    pub host: Option<String>,
+    pub host: String,
     /// Its port.
-    pub port: Option<u16>,
+    pub port: u16,
     /// How many different keys for workers. One is enough for any number of machines that trust each other.
-    pub workers: Option<u32>,
+    pub workers: u32,
     /// Whether connections are encrypted, with an authority made for this server.
-    pub tls: Option<bool>,
+    pub tls: bool,
     /// Whether the key of that authority is kept, so that the server's certificate can be renewed.
-    pub keep_authority: Option<bool>,
+    pub keep_authority: bool,
     /// The most gigabytes of the server's data.
-    pub gigabytes: Option<u32>,
+    pub gigabytes: u32,
 }
 
-/// All settings of a server, and its users.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct Complete {
-    host: String,
-    port: u16,
-    workers: u32,
-    tls: bool,
-    keep_authority: bool,
-    gigabytes: u32,
-    users: Vec<User>,
+impl Default for ServerSettings {
+    fn default() -> ServerSettings {
+        let host = "localhost".to_owned();
+        ServerSettings { host, port: 4222, workers: 1, tls: false, keep_authority: false, gigabytes: 10 }
+    }
 }
 
-/// The files of a server.
+/// The files of a server. The configuration holds all of this as a line.
+#[derive(Serialize, Deserialize)]
 pub struct Server {
+    #[serde(skip)]
     folder: PathBuf,
-    settings: Complete,
+    #[serde(flatten)]
+    settings: ServerSettings,
+    users: Vec<User>,
 }
 
 impl Server {
     /// Writes the files. Returns whether they are new: an existing server keeps its files, because its keys are on other
     /// machines; it must have these settings.
-    pub fn write(folder: &Path, given: ServerSettings) -> Result<(Server, bool), FleetError> {
+    pub fn write(folder: &Path, settings: ServerSettings) -> Result<(Server, bool), FleetError> {
         if folder.join(CONFIG).exists() {
             let server = Server::open(folder)?;
-            server.check(&given)?;
+            server.check(&settings)?;
             return Ok((server, false));
         }
-        let settings = Complete {
-            host: given.host.unwrap_or_else(|| "localhost".to_owned()),
-            port: given.port.unwrap_or(4222),
-            workers: given.workers.unwrap_or(1),
-            tls: given.tls.unwrap_or(false),
-            keep_authority: given.keep_authority.unwrap_or(false),
-            gigabytes: given.gigabytes.unwrap_or(10),
-            users: Vec::new(),
-        };
-        let mut server = Server { folder: folder.to_owned(), settings };
+        let mut server = Server { folder: folder.to_owned(), settings, users: Vec::new() };
         fs::create_dir_all(folder).map_err(FleetError::at(folder))?;
         let workers = (1..=server.settings.workers).map(|number| format!("worker-{number}"));
         let mut users = vec![(LEARNER.to_owned(), Role::Learner), (WATCHER.to_owned(), Role::Watcher)];
         users.extend(workers.map(|name| (name, Role::Worker)));
         for (name, role) in users {
             let user = server.new_user(&name, role)?;
-            server.settings.users.push(user);
+            server.users.push(user);
         }
         if server.settings.tls {
             server.write_certificates(None)?;
@@ -118,17 +107,16 @@ impl Server {
         let text = read_text(&config, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
         let line = text.lines().find_map(|line| line.strip_prefix(SETTINGS));
         let line = line.ok_or_else(|| wrong(&"it does not say its settings"))?;
-        let settings = serde_json::from_str(line).map_err(|error| wrong(&error))?;
-        Ok(Server { folder: folder.to_owned(), settings })
+        let server: Server = serde_json::from_str(line).map_err(|error| wrong(&error))?;
+        Ok(Server { folder: folder.to_owned(), ..server })
     }
 
     /// Refuses settings that differ from those that the files were written with.
-    fn check(&self, given: &ServerSettings) -> Result<(), FleetError> {
-        let [there, given] = [serde_json::to_value(&self.settings), serde_json::to_value(given)]
-            .map(|settings| settings.expect("settings are plain data"));
-        let given = given.as_object().into_iter().flatten();
-        let mut given = given.filter(|(_, value)| !value.is_null());
-        match given.find(|(name, value)| there[name] != **value) {
+    fn check(&self, wanted: &ServerSettings) -> Result<(), FleetError> {
+        let [there, wanted] =
+            [&self.settings, wanted].map(|settings| serde_json::to_value(settings).expect("settings are plain data"));
+        let mut wanted = wanted.as_object().into_iter().flatten();
+        match wanted.find(|(name, value)| there[name] != **value) {
             None => Ok(()),
             Some((name, _)) => Err(FleetError::new(format!(
                 "{}: the server in this folder was made with another `{name}`; leave it as it is, or make another \
@@ -138,9 +126,14 @@ impl Server {
         }
     }
 
+    /// Its settings.
+    pub fn settings(&self) -> &ServerSettings {
+        &self.settings
+    }
+
     /// All users.
     pub fn users(&self) -> &[User] {
-        &self.settings.users
+        &self.users
     }
 
     /// Makes a key.
@@ -153,7 +146,7 @@ impl Server {
             return Err(FleetError::new(format!("there is a key {name} already")));
         }
         let user = self.new_user(name, role)?;
-        self.settings.users.push(user);
+        self.users.push(user);
         self.write_config()
     }
 
@@ -161,8 +154,8 @@ impl Server {
     pub fn rotate(&mut self, name: &str) -> Result<(), FleetError> {
         let place = self.users().iter().position(|user| user.name == name);
         let place = place.ok_or_else(|| FleetError::new(format!("there is no key {name}")))?;
-        let role = self.settings.users[place].role;
-        self.settings.users[place] = self.new_user(name, role)?;
+        let role = self.users[place].role;
+        self.users[place] = self.new_user(name, role)?;
         self.write_config()
     }
 
@@ -182,7 +175,7 @@ impl Server {
                 "the learner's key cannot be revoked, because the server needs one; rotate it",
             ));
         }
-        self.settings.users.retain(|user| user.key != key);
+        self.users.retain(|user| user.key != key);
         self.write_config()?;
         Ok(key)
     }
@@ -328,7 +321,7 @@ impl Server {
     }
 
     fn config_text(&self) -> Result<String, FleetError> {
-        let Complete { host, port, tls, gigabytes, users, .. } = &self.settings;
+        let ServerSettings { host, port, tls, gigabytes, .. } = &self.settings;
         let folder = self.folder.canonicalize();
         let folder = folder.map_err(FleetError::at(&self.folder))?;
         let path = |name: &str| folder.join(name).display().to_string();
@@ -337,14 +330,14 @@ impl Server {
             _ if host.parse::<Ipv6Addr>().is_ok() => "[::]",
             _ => "0.0.0.0",
         };
-        let settings = serde_json::to_string(&self.settings).expect("settings are plain data");
+        let settings = serde_json::to_string(self).expect("settings are plain data");
         let tls = match tls {
             true => {
                 format!("tls {{\n  cert_file: {:?}\n  key_file: {:?}\n}}\n\n", path(CERTIFICATE), path(CERTIFICATE_KEY))
             }
             false => String::new(),
         };
-        let users: String = users.iter().map(User::text).collect();
+        let users: String = self.users.iter().map(User::text).collect();
         Ok(format!(
             "# A server for a fleet, written by `jarmo fleet up`. docs/fleet.md says what is what.\n\
              {SETTINGS}{settings}\n\n\

@@ -34,23 +34,19 @@ pub(crate) struct TestServer {
 impl TestServer {
     /// Starts a server with so many keys for workers. `None` if this machine has none.
     pub(crate) fn start(workers: u32) -> Option<TestServer> {
-        TestServer::start_with(ServerSettings { workers: Some(workers), ..ServerSettings::default() })
+        TestServer::start_with(ServerSettings { workers, ..ServerSettings::default() })
     }
 
     /// Starts a server that encrypts, with a certificate for 127.0.0.1. It listens on 127.0.0.2 as well.
     pub(crate) fn encrypted() -> Option<TestServer> {
-        TestServer::start_with(ServerSettings {
-            host: Some("127.0.0.1".to_owned()),
-            tls: Some(true),
-            ..ServerSettings::default()
-        })
+        TestServer::start_with(ServerSettings { host: "127.0.0.1".to_owned(), tls: true, ..ServerSettings::default() })
     }
 
     fn start_with(settings: ServerSettings) -> Option<TestServer> {
         let program = nats_server()?;
         let folder = tempfile::tempdir().unwrap();
         let port = free_port(10_000);
-        let settings = ServerSettings { port: Some(port), ..settings };
+        let settings = ServerSettings { port, ..settings };
         let (server, _) = Server::write(&folder.path().join("server"), settings).unwrap();
         let mut process = Command::new(program);
         process.arg("-c").arg(server.config());
