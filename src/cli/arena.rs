@@ -14,6 +14,8 @@ use super::{CommandResult, Failure, GameArgs, check_output, in_file, write_outpu
 use jarmo_core::numbers::{BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, RANDOM_PLIES, SEED, THREADS};
 use jarmo_exact::agent::{AGENTS, AgentError, AgentSpec, build};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+#[cfg(feature = "fleet")]
+use jarmo_fleet::{Link, MatchSettings, play_matches};
 use jarmo_host::program::cores;
 use jarmo_host::record::{GameRecord, RecordError, RecordFile};
 use jarmo_judge::arena::{
@@ -122,9 +124,9 @@ struct Field {
 enum Players<G: CatalogGame> {
     /// On this machine, with a team of agents per thread.
     Here(Vec<Team<G>>),
-    /// On other machines.
+    /// On the workers of a server.
     #[cfg(feature = "fleet")]
-    Fleet(Box<super::arena_fleet::Machines>),
+    Fleet(Box<Link>, MatchSettings),
 }
 
 impl<G: CatalogGame> Players<G> {
@@ -138,7 +140,10 @@ impl<G: CatalogGame> Players<G> {
         match self {
             Players::Here(teams) => Ok(tournament.play(teams, stop, watch)?),
             #[cfg(feature = "fleet")]
-            Players::Fleet(machines) => machines.play(game, tournament, stop, watch),
+            Players::Fleet(link, settings) => {
+                let warn = |warning| eprintln!("warning: {warning}");
+                Ok(play_matches(&link, game, &settings, tournament, stop, watch, warn)?)
+            }
         }
     }
 }
@@ -190,9 +195,10 @@ impl Args {
             teams.map_err(Failure::usage)
         };
         #[cfg(feature = "fleet")]
-        if let Some(machines) = self.fleet.open(self.game.settings(None), &specs)? {
+        if let Some(link) = self.fleet.connect()? {
             teams(1)?; // a wrong spec is found here and not by every worker
-            return Ok(Players::Fleet(Box::new(machines)));
+            let settings = MatchSettings { rules: self.game.settings(None), agents: specs };
+            return Ok(Players::Fleet(Box::new(link), settings));
         }
         Ok(Players::Here(teams(self.threads.unwrap_or_else(cores))?))
     }

@@ -36,26 +36,18 @@ impl FleetArgs {
         game: &G,
         config: &Config,
         folder: &RunFolder,
-    ) -> Result<Option<Machines>, Failure> {
+    ) -> Result<Option<NatsSupply>, Failure> {
         let Some(link) = link else {
             return Ok(None);
         };
         let again = how_to_resume(folder.path());
         let wrong = |error| Failure::new(format!("{error}\n{again}{AS_BEFORE}"));
         let settings = SupplySettings { run: folder.identity()?, folder: folder.path().to_owned(), config };
-        let supply = NatsSupply::open(link, game, settings).map_err(wrong)?;
-        Ok(Some(Machines { supply, plays_here: !self.no_play }))
+        NatsSupply::open(link, game, settings).map(Some).map_err(wrong)
     }
-}
 
-/// The machines of a run.
-pub(super) struct Machines {
-    supply: NatsSupply,
-    plays_here: bool,
-}
-
-impl Machines {
-    pub(super) fn fleet(&self) -> Fleet<'_> {
-        Fleet { supply: &self.supply, plays_here: self.plays_here }
+    /// The machines of a run, and whether this one plays.
+    pub(super) fn fleet<'a>(&self, supply: &'a NatsSupply) -> Fleet<'a> {
+        Fleet { supply, plays_here: !self.no_play }
     }
 }

@@ -264,9 +264,9 @@ impl GameTask for TrainTask<'_> {
         #[cfg(feature = "fleet")]
         let (args, link) = self.fleet;
         #[cfg(feature = "fleet")]
-        let machines = args.open(link, &game, config, self.folder)?;
+        let supply = args.open(link, &game, config, self.folder)?;
         #[cfg(feature = "fleet")]
-        let fleet = machines.as_ref().map(|machines| machines.fleet());
+        let fleet = supply.as_ref().map(|supply| args.fleet(supply));
         #[cfg(feature = "fleet")]
         let also = fleet.as_ref().map_or("", |_| fleet::AS_BEFORE);
         #[cfg(not(feature = "fleet"))]
