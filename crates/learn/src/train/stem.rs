@@ -1,34 +1,56 @@
-//! The first layer on the processor. Its inputs are 0 or 1 and mostly 0, so it sums the weights of the
-//! features that are 1 instead of multiplying.
+//! A linear first layer on the processor. Its inputs are 0 or 1 and mostly 0, so it sums the weights of the features that
+//! are 1 instead of multiplying.
 
 use jarmo_core::net::FeatureBatch;
 
+/// Numbers of a row that are added up at a time, few enough for the processor's registers.
+const CHUNK: usize = 32;
+
 /// The output, `[rows, width]`. `weights` are `[features, width]`, `bias` is `[width]`.
 pub(super) fn forward(weights: &[f32], bias: &[f32], batch: &FeatureBatch) -> Vec<f32> {
-    let width = bias.len();
     let mut sums = bias.repeat(batch.len());
-    for (row, sums) in sums.chunks_exact_mut(width).enumerate() {
-        for &feature in batch.row(row) {
-            add(sums, &weights[feature as usize * width..][..width]);
-        }
+    for (row, sums) in sums.chunks_exact_mut(bias.len()).enumerate() {
+        add_rows(sums, weights, batch.row(row));
     }
     sums
 }
 
 /// The gradients of weights and bias from those of the output.
 pub(super) fn backward(gradients: &[f32], batch: &FeatureBatch, [features, width]: [usize; 2]) -> (Vec<f32>, Vec<f32>) {
-    let (mut weights, mut bias) = (vec![0.0; features * width], vec![0.0; width]);
-    for (row, gradients) in gradients.chunks_exact(width).enumerate() {
-        add(&mut bias, gradients);
+    let mut rows_of = vec![Vec::new(); features];
+    for row in 0..batch.len() {
         for &feature in batch.row(row) {
-            add(&mut weights[feature as usize * width..][..width], gradients);
+            rows_of[feature as usize].push(row as u32);
         }
     }
+    let (mut weights, mut bias) = (vec![0.0; features * width], vec![0.0; width]);
+    for (weights, rows) in weights.chunks_exact_mut(width).zip(&rows_of) {
+        add_rows(weights, gradients, rows);
+    }
+    let rows: Vec<u32> = (0..batch.len() as u32).collect();
+    add_rows(&mut bias, gradients, &rows);
     (weights, bias)
 }
 
-fn add(sums: &mut [f32], numbers: &[f32]) {
-    for (sum, number) in sums.iter_mut().zip(numbers) {
-        *sum += number;
+/// Adds these rows of a matrix to the sums.
+fn add_rows(sums: &mut [f32], matrix: &[f32], rows: &[u32]) {
+    let width = sums.len();
+    let (whole, rest) = sums.as_chunks_mut::<CHUNK>();
+    let starts = || rows.iter().map(|&row| row as usize * width);
+    let end = whole.len() * CHUNK;
+    for (chunk, sums) in whole.iter_mut().enumerate() {
+        let mut added = *sums;
+        for start in starts() {
+            let numbers: &[f32; CHUNK] = matrix[start + chunk * CHUNK..].first_chunk().expect("a whole row");
+            for (sum, number) in added.iter_mut().zip(numbers) {
+                *sum += number;
+            }
+        }
+        *sums = added;
+    }
+    for start in starts() {
+        for (sum, number) in rest.iter_mut().zip(&matrix[start + end..]) {
+            *sum += number;
+        }
     }
 }
