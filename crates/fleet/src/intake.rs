@@ -42,6 +42,7 @@ const STAY: Duration = Duration::from_secs(3600);
 pub(super) struct Arrivals {
     ready: BTreeMap<(u64, FileId), Delivery>, // in the order of arrival at the server
     pub(super) waiting: usize,                // samples in `ready`
+    in_hand: BTreeSet<FileId>,                // files that are being checked and kept
     pub(super) seen: Seen,                    // files that the loop has taken
     newest: u64,                              // learning steps of the newest network that workers can have
     blocked: BTreeSet<String>,                // keys
@@ -80,7 +81,7 @@ impl Arrivals {
     }
 
     /// What to do with a file before it is read.
-    fn look_at(&mut self, name: &KeptName, bytes: usize, is_twice: bool) -> Glance {
+    fn look_at(&mut self, name: &KeptName, bytes: usize) -> Glance {
         let KeptName { id, key, .. } = name;
         if self.blocked.contains(key) {
             self.report.blocked += 1;
@@ -91,7 +92,7 @@ impl Arrivals {
         }
         self.report.bytes += bytes as u64;
         let is_ready = || self.ready.keys().any(|(_, ready)| ready == id);
-        if is_twice || is_ready() || self.seen.contains(*id) {
+        if is_ready() || self.seen.contains(*id) || !self.in_hand.insert(*id) {
             self.report.duplicates += 1;
             return Glance::Drop;
         }
@@ -199,24 +200,39 @@ impl Intake {
         Ok(())
     }
 
-    /// Takes in the files that wait, or the next one: checks them on all threads, keeps them, and only then acknowledges
-    /// them, all with one answer of the server. What cannot be kept comes again later.
+    /// Takes in the files that wait, or the next one. What cannot be kept comes again later. Several threads may do this,
+    /// so that one checks files while another waits for the disk.
     pub(super) fn fetch(&self, link: &Link, files: &PullConsumer) -> Result<(), FleetError> {
         let messages: Vec<Message> = link.wait(async {
             let there = files.fetch().max_messages(MOST_BATCH).expires(PATIENCE);
             there.messages().await?.try_collect().await
         })?;
-        let mut new: Vec<(KeptName, &Message)> = Vec::new();
+        let mut new = Vec::new();
+        let taken = self.take_in(link, &messages, &mut new);
+        let mut arrivals = self.arrivals();
+        for (name, _) in new {
+            arrivals.in_hand.remove(&name.id);
+        }
+        taken
+    }
+
+    /// Checks files on all threads, keeps them, and only then acknowledges them, all with one answer of the server. Those
+    /// that are read are put into `new`.
+    fn take_in<'a>(
+        &self,
+        link: &Link,
+        messages: &'a [Message],
+        new: &mut Vec<(KeptName, &'a Message)>,
+    ) -> Result<(), FleetError> {
         let mut done = Vec::new();
-        for message in &messages {
+        for message in messages {
             let bytes = &message.payload;
             let name = KeptName {
                 sequence: message.info().map_err(FleetError::new)?.stream_sequence,
                 id: GameFile::id(bytes),
                 key: sender(message).to_owned(),
             };
-            let is_twice = new.iter().any(|(other, _)| other.id == name.id);
-            match self.arrivals().look_at(&name, bytes.len(), is_twice) {
+            match self.arrivals().look_at(&name, bytes.len()) {
                 Glance::Drop => done.push(message),
                 Glance::Leave => link.wait(message.ack_with(AckKind::Nak(Some(STAY))))?,
                 Glance::Read => new.push((name, message)),

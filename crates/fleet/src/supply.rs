@@ -101,8 +101,12 @@ impl Supply for NatsSupply {
         self.arrivals().seen = seen.clone();
         self.shared.block_revoked()?;
         self.shared.intake.resume()?;
-        let threads =
-            [("intake", Shared::take_in as fn(&_)), ("networks", Shared::send_networks), ("watch", Shared::watch)];
+        let threads = [
+            ("intake", Shared::take_in as fn(&_)),
+            ("second intake", Shared::take_in),
+            ("networks", Shared::send_networks),
+            ("watch", Shared::watch),
+        ];
         for (name, work) in threads {
             let shared = Arc::clone(&self.shared);
             let thread = thread::Builder::new().name(name.to_owned());
