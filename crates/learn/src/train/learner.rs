@@ -1,17 +1,16 @@
 //! The learner: gradient steps on batches, and the averaged weights that play.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::device::OpenDevice;
 use super::loss::Losses;
 use super::network::trainable;
 use super::predictions::Predictions;
+use super::tensors::Tensors;
 use super::trainee::{Records, Training};
 use crate::RunError;
 use jarmo_core::net::container::{Array, Format, numbers};
-use jarmo_core::net::{FileError, NetError, NetKind, NetShape, Tensor, Weights};
+use jarmo_core::net::{FileError, NetError, NetKind, NetShape, Weights};
 use jarmo_core::numbers::{Bounds, STEPS};
 use jarmo_selfplay::replay::Samples;
 
@@ -204,7 +203,7 @@ impl Learner {
     ///
     /// # Panics
     /// Panics if the batch is empty or of another game.
-    pub fn loss_of(&self, batch: &Samples) -> (Losses, BTreeMap<String, Tensor>) {
+    pub fn loss_of(&self, batch: &Samples) -> (Losses, Tensors) {
         let pass = self.training.pass(batch);
         (pass.losses, self.training.gradients(pass))
     }
@@ -216,7 +215,7 @@ impl Learner {
 }
 
 /// Refuses weights with which a network could overflow.
-fn checked(at: &Header, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
+fn checked(at: &Header, tensors: Tensors) -> Result<Weights, NetError> {
     let weights = Weights::of(&at.net, at.shape, tensors)?;
     weights.check_range()?;
     Ok(weights)

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::batch::Rows;
 use super::network::Outputs;
 use super::predictions::Predictions;
+use super::tensors::{matrix, numbers};
 
 /// Added to the logits of empty places. Their probability becomes 0, and nothing overflows.
 const EMPTY: f32 = -1e9;
@@ -29,7 +30,7 @@ pub struct Losses {
     pub score: f32,
 }
 
-/// The loss of these outputs: as a tensor, and all its parts as numbers. And how good the predictions are.
+/// The loss of these outputs as a tensor, its parts as numbers, and how good the predictions are.
 pub(super) fn losses(rows: &Rows, outputs: Outputs, device: &Device) -> (Tensor<1>, Losses, Predictions) {
     let Outputs { policy, result, score } = outputs;
     let actions = TensorData::new(rows.actions.clone(), [rows.legal.len(), rows.places]);
@@ -60,14 +61,6 @@ fn cross_entropy(logits: Tensor<2>, targets: &[f32], device: &Device) -> Tensor<
     let [rows, columns] = logits.dims();
     let targets = matrix(targets.to_vec(), [rows, columns], device);
     (log_softmax(logits, 1) * targets).sum() * (-1.0 / rows as f32)
-}
-
-pub(super) fn matrix(numbers: Vec<f32>, dims: [usize; 2], device: &Device) -> Tensor<2> {
-    Tensor::from_data(TensorData::new(numbers, dims), device)
-}
-
-pub(super) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().try_into_vec().expect("tensors of 32-bit numbers")
 }
 
 fn number(tensor: Tensor<1>) -> f32 {

@@ -1,7 +1,7 @@
 //! Learning: from batches of samples to better weights. The only module that uses burn.
 //!
-//! A network is a module of burn with burn's optimizer, and its state is burn's records. By hand is only a linear first
-//! layer on the processor: in `stem` the rows of the few features that are set are added up. Burn's automatic
+//! A network is a module of burn with burn's optimizer, and its state is burn's records. Only a linear first layer is
+//! computed by hand, on the processor: `stem` adds up the rows of the few features that are set. Burn's automatic
 //! differentiation locks one graph for the whole process, so a learner belongs to one plain thread and must never run
 //! inside a thread pool.
 

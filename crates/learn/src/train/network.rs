@@ -10,8 +10,7 @@ use burn::tensor::{Device, Tensor};
 
 use super::built_in::BuiltIn;
 use super::device::OpenDevice;
-use super::loss::{matrix, numbers};
-use super::tensors::{tensors, with_weights};
+use super::tensors::{matrix, numbers, tensors, with_weights};
 use super::trainee::{Records, Trainee, Training};
 use crate::RunError;
 use jarmo_core::net::{

@@ -1,5 +1,5 @@
 //! A linear first layer on the processor. Its inputs are 0 or 1 and mostly 0, so it sums the weights of the features that
-//! are 1 instead of multiplying. As a product in burn, a step of jarmo (256x2, 512 samples) takes 1.2 times as long.
+//! are 1 instead of multiplying. With a product in burn, a step of jarmo (256x2, 512 samples) takes 1.2 times as long.
 
 use jarmo_core::net::FeatureBatch;
 

@@ -1,15 +1,27 @@
-//! The tensors of a module by their names: read, and replaced.
+//! Tensors as plain numbers: one of them, and all of a module by their names.
 
 use std::collections::BTreeMap;
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 
-use super::loss::numbers;
 use jarmo_core::net::{self, Weights};
 
 /// All tensors of a module by name.
-pub(super) fn tensors<M: Module>(module: &M) -> BTreeMap<String, net::Tensor> {
+pub(crate) type Tensors = BTreeMap<String, net::Tensor>;
+
+/// A matrix on a device.
+pub(super) fn matrix(numbers: Vec<f32>, dims: [usize; 2], device: &Device) -> Tensor<2> {
+    Tensor::from_data(TensorData::new(numbers, dims), device)
+}
+
+/// The numbers of a tensor.
+pub(super) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().try_into_vec().expect("tensors of 32-bit numbers")
+}
+
+/// The tensors of a module.
+pub(super) fn tensors<M: Module>(module: &M) -> Tensors {
     let mut reader = Reader::default();
     module.visit(&mut reader);
     reader.tensors
@@ -24,7 +36,7 @@ pub(super) fn with_weights<M: Module>(module: M, weights: &Weights) -> M {
 #[derive(Default)]
 struct Reader {
     path: Vec<String>,
-    tensors: BTreeMap<String, net::Tensor>,
+    tensors: Tensors,
 }
 
 impl ModuleVisitor for Reader {

@@ -1,6 +1,5 @@
 //! A module in training, with its optimizer and its averages: all of them burn's, and saved as burn's records.
 
-use std::collections::BTreeMap;
 use std::mem;
 
 use burn::module::{ModuleMapper, ModuleVisitor, Param, ParamGroup};
@@ -11,12 +10,12 @@ use burn::tensor::{Bytes, Device, Tensor, TensorData};
 
 use super::batch::Rows;
 use super::device::{DeviceKind, OpenDevice};
-use super::loss::{Losses, losses, matrix, numbers};
+use super::loss::{Losses, losses};
 use super::network::{OwnNetwork, features};
 use super::predictions::Predictions;
 use super::stem;
-use super::tensors::tensors;
-use jarmo_core::net::{self, NetShape};
+use super::tensors::{Tensors, matrix, numbers, tensors};
+use jarmo_core::net::NetShape;
 use jarmo_selfplay::replay::Samples;
 
 /// Gradients are clipped to this norm.
@@ -29,9 +28,6 @@ const EPSILON: f32 = 1e-8;
 
 /// Weight decay per step, as a factor of the learning rate. Biases do not decay.
 const WEIGHT_DECAY: f32 = 0.01;
-
-/// All tensors of a module by name.
-pub(crate) type Tensors = BTreeMap<String, net::Tensor>;
 
 /// The records of a trainee: the module, its averages, the optimizer.
 pub(crate) type Records = [Vec<u8>; 3];
@@ -148,7 +144,7 @@ impl<M: OwnNetwork> Training for Trainee<M> {
         if norm > CLIP {
             self.module.visit(&mut Scale(&mut gradients, CLIP / norm));
         }
-        // Each is moved out, and another clone takes its place meanwhile, because burn reuses memory that has one owner.
+        // Burn reuses the memory of a tensor that has one owner, so each module is moved out, and the other stands in.
         let module = mem::replace(&mut self.module, self.average.clone());
         self.module = self.optimizer.step(f64::from(rate), module, gradients);
         let mut targets = GradientsParams::new();
