@@ -26,8 +26,8 @@ use jarmo_selfplay::selfplay::{Counts, EpisodeReader, SelfPlaySettings};
 /// How long a request waits for a file.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The samples that wait on this machine at most, apart from those of one request. More would only be lost time when the
-/// learner is killed; the server's queue holds the rest.
+/// The samples that wait on this machine at most, apart from those of requests under way. More would only be lost time
+/// when the learner is killed; the server's queue holds the rest.
 const MOST_WAITING: usize = 1 << 19;
 
 /// After so many bad files of one key, the others of this key stay at the server. There they take all the room that the
