@@ -104,7 +104,7 @@ fn in_tammi_threats_are_the_moves_of_both_sides() {
 }
 
 #[test]
-fn in_connect_four_threats_are_circles_that_complete_four_and_open_pairs() {
+fn in_connect_four_threats_are_circles_that_complete_four_and_lines_of_one_player() {
     let game = ConnectFour::new(0);
     let mut lines = Vec::new();
     for (columns, rows) in [(0, 1), (1, -1), (1, 0), (1, 1)] {
@@ -121,23 +121,28 @@ fn in_connect_four_threats_are_circles_that_complete_four_and_open_pairs() {
     for (position, threats) in positions(&game) {
         let mut expected = BTreeSet::new();
         let mover = position.to_move();
+        let stones = |column| (0..6).filter(|&row| position.at(column, row).is_some()).count();
+        let mut lowest = [[6; 2]; 7];
         for (side, player) in [mover, !mover].into_iter().enumerate() {
             for (number, line) in lines.iter().enumerate() {
                 let held = line.map(|(column, row)| position.at(column, row));
                 let count = |who| held.iter().filter(|&&at| at == who).count();
-                match (count(Some(player)), count(None)) {
-                    (2, 2) => {
-                        expected.insert(84 + side * 69 + number);
-                    }
-                    (3, 1) => {
-                        let empty = held.iter().position(|at| at.is_none()).unwrap();
-                        let (column, row) = line[empty];
-                        expected.insert(side * 42 + row * 7 + column);
-                    }
-                    _ => {}
+                let (own, empty) = (count(Some(player)), count(None));
+                if (1..4).contains(&own) && own + empty == 4 {
+                    let pattern: usize = (0..4).filter(|&place| held[place].is_some()).map(|place| 1 << place).sum();
+                    expected.insert(252 + (14 * side + pattern - 1) * 69 + number);
+                }
+                if (own, empty) == (3, 1) {
+                    let empty = held.iter().position(|at| at.is_none()).unwrap();
+                    let (column, row) = line[empty];
+                    let wait = (row - stones(column)).min(2);
+                    expected.insert((3 * side + wait) * 42 + row * 7 + column);
+                    lowest[column][side] = row.min(lowest[column][side]);
                 }
             }
         }
+        let some = (0..7).filter(|&column| lowest[column] != [6; 2]);
+        expected.extend(some.map(|column| 2184 + 49 * column + 7 * lowest[column][0] + lowest[column][1]));
         assert_eq!(threats, expected);
     }
 }

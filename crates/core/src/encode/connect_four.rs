@@ -1,12 +1,13 @@
 //! Features of connect four: 2 board planes of 42 cells, the mover's stones and the opponent's. With a
 //! limit on the length of a game, a third plane encodes the plies left.
 //!
-//! The threats of the mover and of the opponent: empty circles that complete four, and lines of four with
-//! exactly two of the player's stones and two empty circles.
+//! The threats of the mover and of the opponent: empty circles that complete four, by when a stone can fall there;
+//! lines of four with stones of one player alone, by which of their circles have one; and, by column, the lowest circles
+//! that complete four, which decide who must give way when the other columns are full.
 
 use super::{Encode, Mirror, NUMBERS, PLIES_LEFT_CELLS, named_planes, set_plies_left};
 use crate::game::{Game, Player};
-use crate::games::connect_four::{CIRCLES, COLUMNS, HEIGHT, ROWS, winning};
+use crate::games::connect_four::{BOTTOM, CIRCLES, COLUMNS, HEIGHT, ROWS, column_bits, winning};
 use crate::games::{ConnectFour, ConnectFourPosition};
 
 const BOARD_PLANES: usize = 2;
@@ -16,12 +17,29 @@ const _: () = assert!(PLIES_LEFT_CELLS <= CELLS);
 /// The number of lines of four.
 const LINES: usize = 69;
 
-/// Where the lines with two stones start, after two planes of circles that complete four.
-const PAIRS: usize = 2 * CELLS;
+/// Planes per player of circles that complete four: a stone can fall there now, after one more stone in the column,
+/// or later.
+const WAITS: usize = 3;
 
-const THREAT_PLANES: usize = 2 + (2 * LINES).div_ceil(CELLS);
+/// Where the lines with stones of one player alone start.
+const OPEN: usize = 2 * WAITS * CELLS;
+
+/// Which circles of such a line have a stone: not none, and not all.
+const PATTERNS: usize = (1 << 4) - 2;
+
+/// Where the columns with circles that complete four start.
+const LOWEST: usize = OPEN + 2 * PATTERNS * LINES;
+
+/// Where such a circle can be lowest in a column, or nowhere.
+const PLACES: usize = ROWS + 1;
+
+const THREAT_PLANES: usize = (LOWEST + COLUMNS * PLACES * PLACES).div_ceil(CELLS);
 
 impl Encode for ConnectFour {
+    fn encoder_version(&self) -> u32 {
+        3
+    }
+
     fn planes(&self) -> usize {
         BOARD_PLANES + usize::from(self.max_plies() > 0)
     }
@@ -32,13 +50,13 @@ impl Encode for ConnectFour {
 
     fn plane_names(&self) -> Vec<String> {
         let stones = ["mover: stones", "opponent: stones", NUMBERS];
-        let threats = [
-            "mover: circles that complete four",
-            "opponent: circles that complete four",
-            "lines of four with two stones of one player alone, counted through the planes",
-        ];
         let mut names: Vec<_> = stones.into_iter().take(self.planes()).map(str::to_owned).collect();
-        names.extend(named_planes(threats.map(str::to_owned), THREAT_PLANES));
+        let waits = ["now", "after one more stone", "later"];
+        let of = |player| waits.map(|when| format!("{player}: circles that complete four, to be filled {when}"));
+        let rest = "lines of four with stones of the mover alone, of the opponent alone, by their circles; then by column the \
+                    rows of both players' lowest circles that complete four; counted through the planes";
+        let threats = ["mover", "opponent"].into_iter().flat_map(of).chain([rest.to_owned()]);
+        names.extend(named_planes(threats, THREAT_PLANES));
         names
     }
 
@@ -53,9 +71,15 @@ impl Encode for ConnectFour {
         let input = |index: usize| match index.checked_sub(threats) {
             None if index < BOARD_PLANES * CELLS => cell(index),
             None => index, // numbers have no mirror image
-            Some(threat) if threat < PAIRS => threats + cell(threat),
-            Some(threat) => match threat - PAIRS {
-                pair if pair < 2 * LINES => threats + PAIRS + pair - pair % LINES + mirrored_line(pair % LINES),
+            Some(circle) if circle < OPEN => threats + cell(circle),
+            Some(open) if open < LOWEST => {
+                let (line, pattern) = ((open - OPEN) % LINES, (open - OPEN) / LINES);
+                let (player, stones) = (pattern / PATTERNS, pattern % PATTERNS + 1);
+                let (line, stones) = mirrored_line(line, stones);
+                threats + OPEN + (player * PATTERNS + stones - 1) * LINES + line
+            }
+            Some(place) => match (place - LOWEST) / (PLACES * PLACES) {
+                at if at < COLUMNS => index + PLACES * PLACES * column(at) - PLACES * PLACES * at,
                 _ => index, // padding
             },
         };
@@ -85,21 +109,38 @@ impl Encode for ConnectFour {
     #[inline]
     fn threats(&self, position: &ConnectFourPosition, mut set: impl FnMut(usize)) {
         let mover = position.to_move();
+        let occupied = position.stones(mover) | position.stones(!mover);
+        let now = (occupied + BOTTOM) & CIRCLES;
+        let mut completing = [0; 2];
         for (plane, player) in [mover, !mover].into_iter().enumerate() {
             let (own, other) = (position.stones(player), position.stones(!player));
             for (step, starts) in STEPS.into_iter().zip(STARTS) {
                 let [first, second, third, fourth] = line_of_four(own, step);
                 let mixed = line_of_four(other, step).into_iter().fold(0, |a, b| a | b);
-                let odd = first ^ second ^ third ^ fourth;
-                let (some, all) = (first | second | third | fourth, first & second & third & fourth);
-                let mut pairs = starts & some & !odd & !all & !mixed;
-                while pairs != 0 {
-                    let line = LINE_AT[step][pairs.trailing_zeros() as usize];
-                    set(PAIRS + plane * LINES + usize::from(line));
-                    pairs &= pairs - 1;
+                let mut open = starts & (first | second | third | fourth) & !(first & second & third & fourth) & !mixed;
+                while open != 0 {
+                    let start = open.trailing_zeros();
+                    let [first, second, third, fourth] = [first, second, third, fourth].map(|bits| bits >> start & 1);
+                    let stones = (first | second << 1 | third << 2 | fourth << 3) as usize;
+                    let line = usize::from(LINE_AT[step][start as usize]);
+                    set(OPEN + (plane * PATTERNS + stones - 1) * LINES + line);
+                    open &= open - 1;
                 }
             }
-            set_circles(plane * CELLS, winning(own, own | other), &mut set);
+            let circles = winning(own, occupied);
+            completing[plane] = circles;
+            for (wait, when) in [now, now << 1, !(now | now << 1)].into_iter().enumerate() {
+                set_circles((WAITS * plane + wait) * CELLS, circles & when, &mut set);
+            }
+        }
+        let [own, other] = completing;
+        let mut columns = own | other;
+        while columns != 0 {
+            let column = columns.trailing_zeros() as usize / HEIGHT;
+            let [own, other] = [own, other].map(|circles| (circles & column_bits(column)) >> (HEIGHT * column));
+            let lowest = |circles: u64| (circles.trailing_zeros() as usize).min(ROWS);
+            set(LOWEST + (column * PLACES + lowest(own)) * PLACES + lowest(other));
+            columns &= !column_bits(column);
         }
     }
 }
@@ -157,8 +198,8 @@ const LINE_AT: [[u8; COLUMNS * HEIGHT]; HEIGHT + 2] = {
     numbers
 };
 
-/// The index of the mirror image of a line.
-fn mirrored_line(line: usize) -> usize {
+/// The index of the mirror image of a line, and which of its circles have a stone there.
+fn mirrored_line(line: usize, stones: usize) -> (usize, usize) {
     let circles = |step: usize, start: usize| [0, 1, 2, 3].map(|place| start + place * step);
     let mirror = |bit: usize| HEIGHT * (COLUMNS - 1 - bit / HEIGHT) + bit % HEIGHT;
     let lines = || {
@@ -166,9 +207,12 @@ fn mirrored_line(line: usize) -> usize {
             (0..COLUMNS * HEIGHT).filter(move |&bit| starts >> bit & 1 == 1).map(move |start| circles(step, start))
         })
     };
-    let mut image = lines().nth(line).expect("a line index is below LINES").map(mirror);
-    image.sort_unstable();
-    lines().position(|line| line == image).expect("the mirror image of a line is a line")
+    let image = lines().nth(line).expect("a line index is below LINES").map(mirror);
+    let mut sorted = image;
+    sorted.sort_unstable();
+    let held = |place: usize| stones >> image.iter().position(|&bit| bit == sorted[place]).unwrap_or(0) & 1;
+    let stones = (0..4).map(|place| held(place) << place).sum();
+    (lines().position(|line| line == sorted).expect("the mirror image of a line is a line"), stones)
 }
 
 /// By bit of a set of stones: column and row.

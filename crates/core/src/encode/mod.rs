@@ -16,9 +16,6 @@ mod board;
 
 use crate::game::{Game, Player};
 
-/// Increased whenever the inputs of a game change their meaning. A network reads only its own version.
-pub const ENCODER_VERSION: u32 = 2;
-
 /// A game whose positions can be encoded as features.
 ///
 /// The features contain everything that the rules need: two positions with the same features have the
@@ -26,6 +23,12 @@ pub const ENCODER_VERSION: u32 = 2;
 /// plies left before the cut-off are capped at [`MAX_PLIES_LEFT`], and of tammi's earlier positions only
 /// the number of repetitions is encoded.
 pub trait Encode: Game {
+    /// The version of the inputs: increased whenever they change their number or meaning. A network reads only the
+    /// version that it learned with.
+    fn encoder_version(&self) -> u32 {
+        2
+    }
+
     /// The number of planes of features.
     fn planes(&self) -> usize;
 

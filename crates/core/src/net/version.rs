@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::settings::NetShape;
-use crate::encode::{ENCODER_VERSION, Encode};
+use crate::encode::Encode;
 use crate::game::shorten;
 
 /// What networks and samples belong to: they mean nothing to any other game, rules or features.
@@ -27,7 +27,7 @@ impl GameVersion {
         GameVersion {
             game: game.id().to_owned(),
             rules_version: game.rules_version(),
-            encoder_version: ENCODER_VERSION,
+            encoder_version: game.encoder_version(),
             board: game.board_text(),
             shape: NetShape::of(game),
         }
