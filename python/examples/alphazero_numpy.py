@@ -89,9 +89,9 @@ def main():
     given = parser.parse_args()
 
     game = jarmo.Game("connect_four")
-    network = Network(int(np.prod(game.feature_shape(threats=True))))
+    network = Network(int(np.prod(game.feature_shape())))
     games = jarmo.self_play(
-        game, network.evaluate, games=512, simulations=32, max_random_plies=4, threats=True, min_samples=8192, seed=1
+        game, network.evaluate, games=512, simulations=32, max_random_plies=4, min_samples=8192, seed=1
     )
     window, generator, start = [], np.random.default_rng(1), time.monotonic()
     for number, samples in enumerate(games):

@@ -443,7 +443,8 @@ def save_agent(
     outputs]``, the network is ``h = relu(x @ stem.weight + stem.bias)``, then ``h = relu(h + h @ blocks.I.weight +
     blocks.I.bias)`` for I from 0, and linear heads: ``policy`` (a logit per action), ``result`` (logits of win, draw
     and loss of the player to move) and, in games with points, ``score`` (a logit for each score difference). The
-    width is a multiple of 32. docs/formats.md has more.
+    width is a multiple of 32. A network without threats has fewer rows in ``stem.weight``; zeros take their place.
+    docs/formats.md has more.
 
     Args:
         path: The file, whose name ends in ``.safetensors``.

@@ -29,8 +29,14 @@ pub(crate) fn of_agent<G: CatalogGame>(game: &G, spec: &AgentSpec) -> Checked<Te
 }
 
 /// Writes an agent file.
-pub(crate) fn save<G: CatalogGame>(game: &G, path: &Path, tensors: Tensors, provenance: Provenance) -> Checked<()> {
+pub(crate) fn save<G: CatalogGame>(game: &G, path: &Path, mut tensors: Tensors, provenance: Provenance) -> Checked<()> {
     let shape = NetShape::of(game);
+    if let Some(stem) = tensors.get_mut("stem.weight")
+        && stem.dims.first() == Some(&game.feature_count())
+    {
+        stem.data.resize(stem.data.len() / game.feature_count() * shape.features, 0.0);
+        stem.dims[0] = shape.features;
+    }
     let stem = tensors.get("stem.bias");
     let width = stem.ok_or("tensor `stem.bias` is missing")?.data.len();
     let blocks = tensors.keys().filter(|name| name.starts_with("blocks.") && name.ends_with(".bias"));
@@ -56,7 +62,8 @@ pub(crate) fn to_dict(py: Python<'_>, tensors: Tensors) -> PyResult<Bound<'_, Py
 /// outputs]``, the network is ``h = relu(x @ stem.weight + stem.bias)``, then ``h = relu(h + h @ blocks.I.weight +
 /// blocks.I.bias)`` for I from 0, and linear heads: ``policy`` (a logit per action), ``result`` (logits of win, draw
 /// and loss of the player to move) and, in games with points, ``score`` (a logit for each score difference). The
-/// width is a multiple of 32. docs/formats.md has more.
+/// width is a multiple of 32. A network without threats has fewer rows in ``stem.weight``; zeros take their place.
+/// docs/formats.md has more.
 ///
 /// Args:
 ///     path: The file, whose name ends in ``.safetensors``.

@@ -52,6 +52,16 @@ def test_a_saved_network_is_an_agent(tmp_path: Path) -> None:
         assert np.array_equal(tensor, tensors[name])
 
 
+def test_a_network_without_threats_is_an_agent(tmp_path: Path) -> None:
+    tensors = jarmo.Agent("trained", game="guard").network()
+    inputs = int(np.prod(jarmo.Game("guard").feature_shape()))
+    jarmo.save_agent(tmp_path / "mine.safetensors", "guard", {**tensors, "stem.weight": tensors["stem.weight"][:inputs]})
+    stem = jarmo.Agent(f"{tmp_path}/mine.safetensors", game="guard").network()["stem.weight"]
+    assert stem.shape == tensors["stem.weight"].shape
+    assert np.array_equal(stem[:inputs], tensors["stem.weight"][:inputs])
+    assert not stem[inputs:].any()
+
+
 def test_wrong_networks_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.safetensors"
     tensors = jarmo.Agent("trained", game="guard").network()
