@@ -3,7 +3,7 @@
     python alphazero.py --game jarmo --minutes 1 --simulations 0,64
 """
 
-from common import Network, inputs_of, run, softmax, threats_of
+from common import Network, inputs_of, run, softmax
 
 import numpy as np
 
@@ -20,8 +20,8 @@ def train(game, budget, seed, network_class=Network):
         return out["policy"], softmax(out["result"])
 
     window, generator = [], np.random.default_rng(seed)
-    with jarmo.self_play(game, policy, games=128, simulations=16, max_random_plies=4, threats=threats_of(game),
-                         min_samples=512, seed=seed, threads=1) as games:
+    with jarmo.self_play(game, policy, games=128, simulations=16, max_random_plies=4, threats=True, min_samples=512,
+                         seed=seed, threads=1) as games:
         for samples in games:
             budget.step(len(samples.actions))
             window = [*window[-WINDOW:], samples]

@@ -71,14 +71,9 @@ def softmax(logits, masks=None):
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-def threats_of(game):
-    """Whether features have the planes of threats. Those of connect four are 61, too many for a dense layer."""
-    return game.name != "connect_four"
-
-
 def inputs_of(game):
-    """The number of features."""
-    return int(np.prod(game.feature_shape(threats=threats_of(game))))
+    """The number of features with threats."""
+    return int(np.prod(game.feature_shape(threats=True)))
 
 
 def run(train, name):
@@ -105,9 +100,7 @@ def run(train, name):
             start = time.process_time()
             policy = train(game, budget, seed)
             spent = time.process_time() - start
-            result = yardstick.evaluate(
-                policy, game, simulations=searches, seed=seed, threats=threats_of(game), name=name
-            )
+            result = yardstick.evaluate(policy, game, simulations=searches, seed=seed, threats=True, name=name)
             result.machine |= {"seed": seed, "cpu_seconds": round(spent, 1), "steps": budget.taken}
             result.to_json(folder / f"{name}-{given.game}-{limit}-{seed}.json")
             print(json.dumps({"seed": seed, "seconds": round(spent, 1), "steps": budget.taken, **result.table[0]}), flush=True)

@@ -4,7 +4,7 @@ up by minimax; the network learns the values of all positions in its trees.
     python descent.py --game jarmo --minutes 1
 """
 
-from common import Network, inputs_of, run, threats_of
+from common import Network, inputs_of, run
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class Judge:
 
     def of(self, positions):
         """The network's expected result of the player to move."""
-        return np.tanh(self.network(self.game.features(positions, threats=threats_of(self.game)))["value"][:, 0])
+        return np.tanh(self.network(self.game.features(positions, threats=True))["value"][:, 0])
 
     def choose(self, positions):
         """The action with the best value after it, for each position."""

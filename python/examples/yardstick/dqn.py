@@ -6,7 +6,7 @@ the mover changes.
 
 import copy
 
-from common import Network, inputs_of, run, threats_of
+from common import Network, inputs_of, run
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def train(game, budget, seed):
     generator = np.random.default_rng(seed)
     network = Network(inputs_of(game), {"values": game.num_actions}, seed=seed)
     target = copy.deepcopy(network)
-    env = jarmo.VecEnv(game, GAMES, seed=seed, random_plies=4, threats=threats_of(game), dtype="uint8", threads=1)
+    env = jarmo.VecEnv(game, GAMES, seed=seed, random_plies=4, threats=True, dtype="uint8", threads=1)
     width, actions = inputs_of(game), game.num_actions
     before, after = (np.zeros((ROOM, width), np.uint8) for _ in "ab")
     chosen, signs, rewards = (np.zeros(ROOM, kind) for kind in (np.int64, np.float32, np.float32))

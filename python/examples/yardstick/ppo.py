@@ -4,7 +4,7 @@ the mover changes.
     python ppo.py --game jarmo --minutes 1
 """
 
-from common import Network, inputs_of, run, softmax, threats_of
+from common import Network, inputs_of, run, softmax
 
 import numpy as np
 
@@ -17,7 +17,7 @@ DISCOUNT, LAMBDA, CLIP, ENTROPY = 0.995, 0.95, 0.2, 0.01
 def train(game, budget, seed):
     generator = np.random.default_rng(seed)
     network = Network(inputs_of(game), {"policy": game.num_actions, "value": 1}, seed=seed)
-    env = jarmo.VecEnv(game, GAMES, seed=seed, random_plies=4, threats=threats_of(game), threads=1)
+    env = jarmo.VecEnv(game, GAMES, seed=seed, random_plies=4, threats=True, threads=1)
     step = env.reset()
     while budget:
         kept = {name: [] for name in ("features", "masks", "actions", "chances", "values", "rewards", "signs")}
