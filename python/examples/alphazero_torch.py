@@ -68,14 +68,14 @@ def main():
     torch.set_num_threads(1)  # the products are small, and the other cores grow trees
     torch.manual_seed(1)
     game = jarmo.Game("connect_four")
-    network = Network(int(np.prod(game.feature_shape())), game.num_actions)
+    network = Network(int(np.prod(game.feature_shape(threats=True))), game.num_actions)
     optimizer = torch.optim.Adam(network.parameters())
     games = jarmo.self_play(
-        game, network.evaluate, games=512, simulations=32, max_random_plies=4, min_samples=8192, seed=1
+        game, network.evaluate, games=512, simulations=32, max_random_plies=4, threats=True, min_samples=8192, seed=1
     )
     window, generator, steps, start = [], np.random.default_rng(1), 0, time.monotonic()
     for number, samples in enumerate(games):
-        window = [*window[-24:], samples]  # about 200,000 positions
+        window = [*window[-7:], samples]  # about 65,000 positions
         done = min((time.monotonic() - start) / (60 * given.minutes), 1)
         optimizer.param_groups[0]["lr"] = 2e-3 * (1 - done) + 1e-5
         for _ in range(4 * len(samples.features) // 512):  # each position is learned about four times
