@@ -14,8 +14,9 @@ use jarmo_exact::agent::{
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_exact::tables::Endgames;
 
-/// Search table size per agent. A search thread keeps a few agents.
-const MEGABYTES: u32 = 32;
+/// Search table or tree size per agent. A search thread keeps a few agents. With 32, the tree of an analysis in
+/// tammi was full after 49,985 of [`REVIEW_SIMULATIONS`], because forced moves take room as well.
+const MEGABYTES: u32 = 40;
 
 /// The same for an agent that looks further at one position. It is not kept between its searches.
 const DEEP_MEGABYTES: u32 = 256;
