@@ -23,9 +23,8 @@ const MOST_NETWORK: usize = 1 << 30;
 /// The bytes of a message of a network.
 const CHUNK: usize = 1 << 19;
 
-/// The bits of a weight after the leading one, as in a half float. The learner rounds before it writes, so that all workers
-/// play with the same weights.
-const WEIGHT_BITS: u32 = 10;
+/// See [`AgentFile::rounded`]. The learner rounds before it writes, so that all workers play with the same weights.
+const WEIGHT_STEPS: u16 = 64;
 
 /// The newest network of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +44,7 @@ pub(super) fn publish(
     agent: AgentFile,
 ) -> Result<usize, FleetError> {
     let step = agent.header().provenance.step;
-    let bytes = agent.rounded(WEIGHT_BITS).to_bytes();
+    let bytes = agent.rounded(WEIGHT_STEPS).to_bytes();
     let parcel = write_object(link, &places.networks, name, &bytes)?;
     let size = parcel.size;
     let newest = serde_json::to_vec(&Newest { step, parcel }).expect("names are plain data");
