@@ -38,42 +38,79 @@ fn positions<G: Encode>(game: &G) -> Vec<(G::Position, BTreeSet<usize>)> {
     seen
 }
 
-fn check_board(lines: &[(Circle, Circle)], pieces: [Circles; 2], threats: &BTreeSet<usize>) {
+/// Lines in both directions, in order.
+fn directed(lines: &[(Circle, Circle)]) -> Vec<(Circle, Circle)> {
     let mut directed: Vec<(Circle, Circle)> = lines.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
     directed.sort_unstable();
+    directed
+}
+
+/// The number of a player's pieces that reach a circle.
+fn reaching(lines: &[(Circle, Circle)], pieces: [Circles; 2], player: Player, circle: usize) -> usize {
+    let moves = |from: Circle| pieces[player.index()].contains(from) && !Circles::goal(player).contains(from);
+    directed(lines).iter().filter(|&&(from, to)| to.index() == circle && moves(from)).count()
+}
+
+/// Reached circles and captures.
+fn on_board(lines: &[(Circle, Circle)], pieces: [Circles; 2]) -> BTreeSet<usize> {
+    let directed = directed(lines);
     let mut expected = BTreeSet::new();
     for player in Player::BOTH {
         let index = player.index();
-        let moves = |from: Circle| pieces[index].contains(from) && !Circles::goal(player).contains(from);
         for circle in 0..CIRCLES {
-            let reached = directed.iter().filter(|&&(from, to)| to.index() == circle && moves(from)).count();
-            if reached >= 1 {
-                expected.insert(index * 50 + circle);
-            }
-            if reached >= 2 {
-                expected.insert(index * 50 + 25 + circle);
-            }
+            let reached = reaching(lines, pieces, player, circle);
+            expected.extend((reached >= 1).then_some(index * 50 + circle));
+            expected.extend((reached >= 2).then_some(index * 50 + 25 + circle));
         }
         for (line, &(from, to)) in directed.iter().enumerate() {
-            if moves(from) && pieces[(!player).index()].contains(to) {
+            let moves = pieces[index].contains(from) && !Circles::goal(player).contains(from);
+            if moves && pieces[(!player).index()].contains(to) {
                 expected.insert(100 + index * directed.len() + line);
             }
         }
     }
-    assert_eq!(*threats, expected);
+    expected
 }
 
 #[test]
-fn on_a_board_threats_are_reachable_circles_and_captures() {
-    let jarmo = Jarmo::standard();
-    for (position, threats) in positions(&jarmo) {
-        let pieces = Player::BOTH.map(|player| position.archers(player));
-        check_board(jarmo.board().lines(), pieces, &threats);
-    }
-    let guard = Guard::standard();
-    for (position, threats) in positions(&guard) {
+fn in_guard_threats_are_reachable_circles_and_captures() {
+    let game = Guard::standard();
+    for (position, threats) in positions(&game) {
         let pieces = Player::BOTH.map(|player| position.pieces(player));
-        check_board(guard.board().lines(), pieces, &threats);
+        assert_eq!(threats, on_board(game.board().lines(), pieces));
+    }
+}
+
+#[test]
+fn in_jarmo_they_are_also_states_of_circles_and_all_depend_on_the_player_to_move() {
+    let game = Jarmo::standard();
+    let lines = game.board().lines();
+    let mut states = Vec::new(); // circle, holder, pieces of White and of Black that reach it
+    for circle in 0..CIRCLES {
+        let degree = directed(lines).iter().filter(|(from, _)| from.index() == circle).count();
+        for holder in 0..5 {
+            let counts = (0..16).map(|counts| (counts / 4, counts % 4));
+            let possible = counts.filter(|&(white, black)| (1..=degree).contains(&(white + black)));
+            states.extend(possible.map(|(white, black)| (circle, holder, white, black)));
+        }
+    }
+    let captures = 4 * lines.len();
+    for (position, threats) in positions(&game) {
+        let pieces = Player::BOTH.map(|player| position.archers(player));
+        let mut expected = on_board(lines, pieces);
+        for circle in 0..CIRCLES {
+            let [white, black] = Player::BOTH.map(|player| reaching(lines, pieces, player, circle).min(3));
+            let holds = |circles: Circles| circles.iter().any(|held| held.index() == circle);
+            let holder = match (holds(pieces[0]), holds(pieces[1]), holds(position.marked())) {
+                (false, false, _) => 0,
+                (true, _, marked) => 1 + usize::from(marked),
+                (_, true, marked) => 3 + usize::from(marked),
+            };
+            let state = states.iter().position(|&state| state == (circle, holder, white, black));
+            expected.extend(state.map(|state| 100 + captures + state));
+        }
+        let first = position.to_move().index() * (100 + captures + states.len());
+        assert_eq!(threats, expected.iter().map(|threat| first + threat).collect());
     }
 }
 

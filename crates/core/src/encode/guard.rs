@@ -34,7 +34,7 @@ impl Encode for Guard {
         let of = |player| ["pieces", "guards"].map(|what| format!("{player}: {what}"));
         let boards = ["White", "Black"].into_iter().flat_map(of);
         let mut names = named_planes(boards.chain([NUMBERS.to_owned()]), self.planes());
-        names.extend(board::threat_names(self.board()));
+        names.extend(named_planes(board::threat_names(), self.threat_planes()));
         names
     }
 
@@ -70,7 +70,7 @@ impl Encode for Guard {
     }
 
     fn threat_planes(&self) -> usize {
-        board::threat_planes(self.board())
+        board::threat_count(self.board()).div_ceil(CIRCLES)
     }
 
     #[inline]

@@ -1,11 +1,12 @@
-//! Features of jarmo: 8 board planes and 2 planes of numbers, 25 cells each. Threats are those of `board`.
+//! Features of jarmo: 8 board planes and 2 planes of numbers, 25 cells each. Threats are those of `board`, in planes of
+//! their own for each player to move, who decides what a threat is worth.
 //!
 //! The board has no symmetry, so it is not rotated for Black: planes belong to White and Black, and a
 //! feature says who is to move.
 
 use super::{Encode, NUMBERS, PLIES_LEFT_CELLS, board, named_planes, set_bits, set_count, set_plies_left};
 use crate::game::Player;
-use crate::games::board::{BoardAction, CIRCLES, SIDE};
+use crate::games::board::{Board, BoardAction, CIRCLES, SIDE};
 use crate::games::jarmo::{ARCHERS, SHUTTLE_LIMIT, Shuttle};
 use crate::games::{Jarmo, JarmoPosition};
 
@@ -23,6 +24,10 @@ const END: usize = PLIES_LEFT + PLIES_LEFT_CELLS;
 const _: () = assert!(END <= (BOARD_PLANES + NUMBER_PLANES) * CIRCLES);
 
 impl Encode for Jarmo {
+    fn encoder_version(&self) -> u32 {
+        3
+    }
+
     fn planes(&self) -> usize {
         BOARD_PLANES + NUMBER_PLANES
     }
@@ -38,8 +43,12 @@ impl Encode for Jarmo {
         };
         let boards = ["White", "Black"].into_iter().flat_map(of);
         let mut names = named_planes(boards.chain([NUMBERS.to_owned()]), self.planes());
-        names.extend(board::threat_names(self.board()));
-        names
+        names.push(
+            "for White to move, then for Black: the planes of reach and captures as in guard, then by circle who holds it and \
+             how many pieces of White and of Black can reach it; counted through the planes"
+                .to_owned(),
+        );
+        named_planes(names, self.planes() + self.threat_planes())
     }
 
     fn grid(&self) -> (usize, usize) {
@@ -80,12 +89,21 @@ impl Encode for Jarmo {
     }
 
     fn threat_planes(&self) -> usize {
-        board::threat_planes(self.board())
+        (2 * threats_of_mover(self.board())).div_ceil(CIRCLES)
     }
 
     #[inline]
-    fn threats(&self, position: &JarmoPosition, set: impl FnMut(usize)) {
+    fn threats(&self, position: &JarmoPosition, mut set: impl FnMut(usize)) {
+        let board = self.board();
         let pieces = Player::BOTH.map(|player| position.archers(player));
-        board::threats(self.board(), pieces, set);
+        let first = position.to_move().index() * threats_of_mover(board);
+        let reached = board::threats(board, pieces, |threat| set(first + threat));
+        let states = first + board::threat_count(board);
+        board::states(board, pieces, position.marked(), reached, |state| set(states + state));
     }
+}
+
+/// The number of threats with one player to move.
+fn threats_of_mover(board: &Board) -> usize {
+    board::threat_count(board) + board::state_count(board)
 }
