@@ -257,7 +257,7 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
     save("guard.safetensors", &tiny(&Guard::standard(), 1).to_bytes());
     for (name, from, to) in [
         ("rules", r#""rules_version":1"#, r#""rules_version":9"#),
-        ("encoder", r#""encoder_version":2"#, r#""encoder_version":7"#),
+        ("encoder", r#""encoder_version":3"#, r#""encoder_version":7"#),
     ] {
         save(&format!("{name}.safetensors"), &with_header(&file, from, to));
     }

@@ -119,7 +119,7 @@ fn a_file_for_something_else_is_refused_with_both_named() {
     let error = |file: &AgentFile| file.clone().for_game(&jarmo).unwrap_err().to_string();
     for (from, to, message) in [
         (
-            r#""encoder_version":2"#,
+            r#""encoder_version":3"#,
             r#""encoder_version":7"#,
             "encoder version 7, this program needs 2; use the version that wrote it",
         ),
@@ -211,7 +211,7 @@ fn inspect_shows_the_header_the_tensors_and_an_opinion() {
     let path = folder.path().join("agent.safetensors");
     agent_file::save(&jarmo_agent(), &path).unwrap();
     program().args(["inspect", "--position", "start"]).arg(&path).assert().success().stdout(
-        contains("jarmo, rules version 1, encoder version 2")
+        contains("jarmo, rules version 1, encoder version 3")
             .and(contains("mlp 32x1"))
             .and(contains("step 1000, 250 games"))
             .and(contains("against rollout:1000: 180 won, 22 drawn, 40 lost"))

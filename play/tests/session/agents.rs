@@ -89,7 +89,7 @@ fn an_unusable_trained_agent_is_reported_and_the_built_in_agent_plays() {
     let file = tiny(&Jarmo::standard(), 1);
     let cases = [
         (
-            with_header(&file, r#""encoder_version":2"#, r#""encoder_version":7"#),
+            with_header(&file, r#""encoder_version":3"#, r#""encoder_version":7"#),
             "encoder version 7, this program needs 2",
         ),
         (tiny(&Guard::standard(), 1).to_bytes(), "it plays guard, and jarmo is wanted"),

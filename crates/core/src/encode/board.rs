@@ -43,7 +43,8 @@ const PAIRS: [[[u8; MOST + 1]; MOST + 1]; 2 * MOST + 1] = {
     let mut pairs = [[[0; MOST + 1]; MOST + 1]; 2 * MOST + 1];
     let mut place = 0;
     while place < pairs.len() * (MOST + 1) * (MOST + 1) {
-        let (lines, white, black) = (place / (MOST + 1) / (MOST + 1), place / (MOST + 1) % (MOST + 1), place % (MOST + 1));
+        let (lines, white, black) =
+            (place / (MOST + 1) / (MOST + 1), place / (MOST + 1) % (MOST + 1), place % (MOST + 1));
         // Index 0 counts what came before, so that it ends as the number of pairs.
         if white + black > 0 && white + black <= lines {
             pairs[lines][white][black] = pairs[lines][0][0];
