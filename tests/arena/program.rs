@@ -265,7 +265,7 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
     for (agent, message) in [
         ("guard.safetensors", "it plays guard, and jarmo is wanted; choose a file for jarmo"),
         ("rules.safetensors", "rules version 9 of jarmo, this program has version 1; use the version"),
-        ("encoder.safetensors", "encoder version 7, this program needs 2; use the version"),
+        ("encoder.safetensors", "encoder version 7, this program needs 3; use the version"),
         ("torn.safetensors", "not a whole safetensors file"),
         ("missing.safetensors", "no such file; agent files there: "),
     ] {

@@ -121,7 +121,7 @@ fn a_file_for_something_else_is_refused_with_both_named() {
         (
             r#""encoder_version":3"#,
             r#""encoder_version":7"#,
-            "encoder version 7, this program needs 2; use the version that wrote it",
+            "encoder version 7, this program needs 3; use the version that wrote it",
         ),
         (
             r#""rules_version":1"#,
@@ -182,7 +182,7 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
         (with_header(&file, r#""format":3"#, r#""format":1"#), "agent format 1, this program reads 3"),
         (with_header(&file, r#""width":32"#, r#""width":33"#), "net.width = 33"),
         (with_header(&file, r#""width":32"#, r#""width":64"#), "a network mlp 64x1 needs"),
-        (with_header(&file, r#""features":525"#, r#""features":99999999999"#), "shape.features = 99999999999"),
+        (with_header(&file, r#""features":2850"#, r#""features":99999999999"#), "shape.features = 99999999999"),
         (with_header(&file, r#""game":"jarmo""#, r#""game":7"#), "broken header"),
     ] {
         std::fs::write(&path, content).unwrap();

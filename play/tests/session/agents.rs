@@ -90,7 +90,7 @@ fn an_unusable_trained_agent_is_reported_and_the_built_in_agent_plays() {
     let cases = [
         (
             with_header(&file, r#""encoder_version":3"#, r#""encoder_version":7"#),
-            "encoder version 7, this program needs 2",
+            "encoder version 7, this program needs 3",
         ),
         (tiny(&Guard::standard(), 1).to_bytes(), "it plays guard, and jarmo is wanted"),
         (file.to_bytes()[..99].to_vec(), "not a whole safetensors file"),
