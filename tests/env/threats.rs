@@ -82,16 +82,16 @@ fn in_guard_threats_are_reachable_circles_and_captures() {
 }
 
 #[test]
-fn in_jarmo_they_are_also_states_of_circles_and_all_depend_on_the_player_to_move() {
+fn in_jarmo_threats_are_also_the_control_of_circles_and_depend_on_the_player_to_move() {
     let game = Jarmo::standard();
     let lines = game.board().lines();
-    let mut states = Vec::new(); // circle, holder, pieces of White and of Black that reach it
+    let mut controls = Vec::new(); // circle, holder, pieces of White and of Black that reach it
     for circle in 0..CIRCLES {
         let degree = directed(lines).iter().filter(|(from, _)| from.index() == circle).count();
         for holder in 0..5 {
             let counts = (0..16).map(|counts| (counts / 4, counts % 4));
             let possible = counts.filter(|&(white, black)| (1..=degree).contains(&(white + black)));
-            states.extend(possible.map(|(white, black)| (circle, holder, white, black)));
+            controls.extend(possible.map(|(white, black)| (circle, holder, white, black)));
         }
     }
     let captures = 4 * lines.len();
@@ -106,10 +106,10 @@ fn in_jarmo_they_are_also_states_of_circles_and_all_depend_on_the_player_to_move
                 (true, _, marked) => 1 + usize::from(marked),
                 (_, true, marked) => 3 + usize::from(marked),
             };
-            let state = states.iter().position(|&state| state == (circle, holder, white, black));
-            expected.extend(state.map(|state| 100 + captures + state));
+            let control = controls.iter().position(|&control| control == (circle, holder, white, black));
+            expected.extend(control.map(|control| 100 + captures + control));
         }
-        let first = position.to_move().index() * (100 + captures + states.len());
+        let first = position.to_move().index() * (100 + captures + controls.len());
         assert_eq!(threats, expected.iter().map(|threat| first + threat).collect());
     }
 }

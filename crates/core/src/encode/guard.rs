@@ -34,7 +34,8 @@ impl Encode for Guard {
         let of = |player| ["pieces", "guards"].map(|what| format!("{player}: {what}"));
         let boards = ["White", "Black"].into_iter().flat_map(of);
         let mut names = named_planes(boards.chain([NUMBERS.to_owned()]), self.planes());
-        names.extend(named_planes(board::threat_names(), self.threat_planes()));
+        let captures = "captures of White, then of Black, counted through the planes".to_owned();
+        names.extend(named_planes(board::reach_names().chain([captures]), self.threat_planes()));
         names
     }
 
@@ -76,6 +77,6 @@ impl Encode for Guard {
     #[inline]
     fn threats(&self, position: &GuardPosition, set: impl FnMut(usize)) {
         let pieces = Player::BOTH.map(|player| position.pieces(player));
-        board::threats(self.board(), pieces, set);
+        board::threats(self.board(), pieces, &board::reached(self.board(), pieces), set);
     }
 }

@@ -1,5 +1,5 @@
-//! Features of jarmo: 8 board planes and 2 planes of numbers, 25 cells each. Threats are those of `board`, in planes of
-//! their own for each player to move, who decides what a threat is worth.
+//! Features of jarmo: 8 board planes and 2 planes of numbers, 25 cells each. Threats are those of `board`, with separate
+//! inputs for White and for Black to move.
 //!
 //! The board has no symmetry, so it is not rotated for Black: planes belong to White and Black, and a
 //! feature says who is to move.
@@ -43,9 +43,10 @@ impl Encode for Jarmo {
         };
         let boards = ["White", "Black"].into_iter().flat_map(of);
         let mut names = named_planes(boards.chain([NUMBERS.to_owned()]), self.planes());
+        names.extend(board::reach_names().map(|name| format!("White to move: {name}")));
         names.push(
-            "for White to move, then for Black: the planes of reach and captures as in guard, then by circle who holds it and \
-             how many pieces of White and of Black can reach it; counted through the planes"
+            "White to move: captures of White, then of Black, then by circle its holder and how many pieces of White and \
+             of Black can reach it; then all threats again for Black to move; counted through the planes"
                 .to_owned(),
         );
         named_planes(names, self.planes() + self.threat_planes())
@@ -96,14 +97,15 @@ impl Encode for Jarmo {
     fn threats(&self, position: &JarmoPosition, mut set: impl FnMut(usize)) {
         let board = self.board();
         let pieces = Player::BOTH.map(|player| position.archers(player));
+        let reached = board::reached(board, pieces);
         let first = position.to_move().index() * threats_of_mover(board);
-        let reached = board::threats(board, pieces, |threat| set(first + threat));
-        let states = first + board::threat_count(board);
-        board::states(board, pieces, position.marked(), reached, |state| set(states + state));
+        board::threats(board, pieces, &reached, |threat| set(first + threat));
+        let first = first + board::threat_count(board);
+        board::control(board, pieces, position.marked(), &reached, |control| set(first + control));
     }
 }
 
 /// The number of threats with one player to move.
 fn threats_of_mover(board: &Board) -> usize {
-    board::threat_count(board) + board::state_count(board)
+    board::threat_count(board) + board::control_count(board)
 }

@@ -38,7 +38,6 @@ pub struct Board {
     name: String,
     lines: Vec<(Circle, Circle)>,
     neighbours: [Circles; CIRCLES],
-    degrees: [u8; CIRCLES],           // by circle: its neighbours
     moves: Vec<(Circle, Circle)>,     // by action: source, target
     reverse: [u8; 2 * MAX_LINES],     // by action: the same line the other way
     index: [[u8; CIRCLES]; CIRCLES],  // by source and target: the action, or NONE
@@ -61,7 +60,6 @@ impl Board {
             name,
             lines,
             neighbours: [Circles::NONE; CIRCLES],
-            degrees: [0; CIRCLES],
             reverse: [NONE; 2 * MAX_LINES],
             index: [[NONE; CIRCLES]; CIRCLES],
             leaving: [[[0; 2]; 32]; SIDE],
@@ -70,7 +68,6 @@ impl Board {
         };
         for (action, &(from, to)) in board.moves.iter().enumerate() {
             board.neighbours[from.index()] |= Circles::from(to);
-            board.degrees[from.index()] += 1;
             board.index[from.index()][to.index()] = action as u8;
             for set in 0..32 {
                 let (word, bit) = (action / 64, action % 64);
@@ -107,12 +104,6 @@ impl Board {
     #[inline]
     pub fn neighbours(&self, circle: Circle) -> Circles {
         self.neighbours[circle.index()]
-    }
-
-    /// By circle: the number of circles connected to it by a line.
-    #[inline]
-    pub(crate) fn degrees(&self) -> &[u8; CIRCLES] {
-        &self.degrees
     }
 
     /// The number of action indices: directed lines, five redeploys, the pass.
