@@ -62,6 +62,7 @@ fn weights_are_rounded_to_multiples_of_a_power_of_two() {
             }
             assert_ne!(exact, near, "{name}");
         }
+        assert_eq!(rounded.clone().rounded(steps), rounded);
     }
 }
 

@@ -23,7 +23,7 @@ const MOST_NETWORK: usize = 1 << 30;
 /// The bytes of a message of a network.
 const CHUNK: usize = 1 << 19;
 
-/// See [`AgentFile::rounded`]. The learner rounds before it writes, so that all workers play with the same weights.
+/// Passed to [`AgentFile::rounded`] before a network is written, so that all workers play with the same weights.
 const WEIGHT_STEPS: u16 = 64;
 
 /// The newest network of a run.

@@ -14,8 +14,8 @@ use jarmo_exact::agent::{
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_exact::tables::Endgames;
 
-/// Search table or tree size per agent. A search thread keeps a few agents. With 32, the tree of an analysis in
-/// tammi was full after 49,985 of [`REVIEW_SIMULATIONS`], because forced moves take room as well.
+/// The size of an agent's search table or tree. A search thread keeps a few agents. Forced moves take room in a tree,
+/// too: with 32, an analysis of tammi ended after 49,985 of [`REVIEW_SIMULATIONS`].
 const MEGABYTES: u32 = 40;
 
 /// The same for an agent that looks further at one position. It is not kept between its searches.

@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     files.push(("program.bin".to_owned(), pack(&fs::read(program)?)?));
     for game in jarmo_exact::catalog::GAMES {
         let path = root.join(format!("checkpoints/{game}.safetensors"));
-        // Of 20,000 decisions in an exam, at most 12 more or fewer are wrong with these weights; guard has no exam.
+        // Of 20,000 decisions in an exam, at most 14 more or fewer are wrong with these weights; guard has no exam.
         let agent = jarmo_host::agent_file::load(&path)?.rounded(6);
         files.push((format!("{game}.bin"), pack(&agent.to_bytes())?));
     }

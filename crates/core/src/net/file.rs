@@ -90,14 +90,14 @@ impl AgentFile {
         &self.weights
     }
 
-    /// The same agent, in which the weights of each matrix are whole multiples of one number: the largest power of two
-    /// with at least `steps` multiples up to the weights' root mean square. Such weights take less room when compressed.
+    /// The same agent with the weights of each matrix rounded to multiples of one number, the largest power of two that is
+    /// at most their root mean square divided by `steps`. Such weights take less room when compressed.
     #[must_use]
     pub fn rounded(mut self, steps: u16) -> AgentFile {
         for (_, tensor) in self.weights.tensors_mut().filter(|(_, tensor)| tensor.dims.len() > 1) {
             let squares: f64 = tensor.data.iter().map(|&number| f64::from(number).powi(2)).sum();
             let most = (squares / tensor.data.len() as f64).sqrt() as f32 / f32::from(steps);
-            let unit = f32::from_bits(most.to_bits() >> 23 << 23); // without the digits after the leading one
+            let unit = f32::from_bits(most.to_bits() >> 23 << 23); // sign and exponent alone
             if unit.is_normal() {
                 tensor.data.iter_mut().for_each(|number| *number = (*number / unit).round_ties_even() * unit);
             }
