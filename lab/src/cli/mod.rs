@@ -5,6 +5,7 @@ mod exam;
 mod proof;
 mod puzzles;
 mod real;
+mod round;
 mod shuttle;
 mod signature;
 mod tables;
@@ -46,6 +47,7 @@ enum Command {
     Puzzles(puzzles::Args),
     #[command(subcommand)]
     Real(real::Command),
+    Round(round::Args),
     Shuttle(shuttle::Args),
     /// Print a checksum of search trees for fixed positions of every game; it is the same on every machine
     Signature,
@@ -67,6 +69,7 @@ pub fn main() -> ExitCode {
         Command::Proof(args) => proof::run(&args),
         Command::Puzzles(args) => puzzles::run(&args),
         Command::Real(command) => real::run(&command),
+        Command::Round(args) => round::run(&args),
         Command::Shuttle(args) => shuttle::run(&args),
         Command::Signature => signature::run(),
         Command::Tables(command) => tables::run(&command),

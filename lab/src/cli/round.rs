@@ -1,0 +1,27 @@
+//! `lab round`: agents that take less room.
+
+use std::path::PathBuf;
+
+use jarmo_host::agent_file;
+
+use super::CommandResult;
+
+/// Round the weights of an agent as the fleet does, so that packages with its file are smaller
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The agent file
+    #[arg(value_name = "FILE")]
+    agent: PathBuf,
+    /// Round to multiples of at most the root mean square of a matrix divided by N
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    steps: u16,
+    /// The agent file to write
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+}
+
+pub(super) fn run(args: &Args) -> CommandResult {
+    let rounded = agent_file::load(&args.agent)?.rounded(args.steps);
+    agent_file::save(&rounded, &args.out)?;
+    Ok(())
+}
