@@ -129,11 +129,7 @@ fn network<G: Encode>(
     kernel: Option<KernelKind>,
     sources: &dyn Sources<G>,
 ) -> Result<NetEvaluator<G>, AgentError> {
-    let net =
-        sources.network(game, source, kernel).map_err(|error| AgentError::new(spec, error))?.ok_or_else(|| {
-            let kernel = kernel.map_or("", KernelKind::name);
-            AgentError::new(spec, format!("setting kernel={kernel}: this processor cannot run that kernel"))
-        })?;
+    let net = sources.network(game, source, kernel).map_err(|error| AgentError::new(spec, error))?;
     Ok(NetEvaluator::with_net(game.clone(), net))
 }
 

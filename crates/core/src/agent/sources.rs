@@ -10,9 +10,8 @@ use crate::net::{FrozenNet, KernelKind};
 
 /// Where agents get what their specs name. An error says what is wrong and what to do.
 pub trait Sources<G: Game> {
-    /// The network of a trained agent for this game, on this kernel or on the fastest one. `None` if this processor
-    /// cannot run the kernel.
-    fn network(&self, game: &G, source: &AgentSource, kernel: Option<KernelKind>) -> Result<Option<FrozenNet>, String>;
+    /// The network of a trained agent for this game, on this kernel or on the fastest one.
+    fn network(&self, game: &G, source: &AgentSource, kernel: Option<KernelKind>) -> Result<FrozenNet, String>;
 
     /// The exact tables of a folder.
     fn endgames(&self, game: &G, folder: &Path) -> Result<Arc<dyn Endgames<G>>, String>;

@@ -8,16 +8,13 @@ use std::sync::Arc;
 
 use super::evaluator::Network;
 use super::features::FeatureBatch;
-use super::kernel::{Aligned, Dense, Epilogue, Kernel, KernelKind, PackedRows, portable::Portable};
-#[cfg(target_arch = "x86_64")]
-use super::kernel::{avx2::Avx2, avx512::Avx512};
+use super::kernel::{Aligned, Dense, Epilogue, KernelKind, floats::FloatRows};
 use super::logits::Logits;
 use super::own::{NetKind, own_net};
 use super::settings::NetShape;
 use super::weights::Weights;
 
-/// Positions computed together, few enough that their activations stay in the cache. A multiple of the
-/// six rows of a tile.
+/// Positions computed together, few enough that their activations stay in the cache.
 const CHUNK: usize = 96;
 
 /// A network that is ready to evaluate batches of positions. Clones share the weights, so each thread
@@ -31,27 +28,21 @@ pub struct FrozenNet {
 impl FrozenNet {
     /// Packs the weights for the fastest kernel of this processor.
     pub fn new(weights: &Weights) -> FrozenNet {
-        FrozenNet::with_kernel(weights, KernelKind::best()).expect("an available kernel runs")
+        FrozenNet::with_kernel(weights, KernelKind::best())
     }
 
-    /// Packs the weights for this kernel; `None` if this processor cannot run it.
-    pub fn with_kernel(weights: &Weights, kind: KernelKind) -> Option<FrozenNet> {
+    /// Packs the weights for this kernel.
+    pub fn with_kernel(weights: &Weights, kind: KernelKind) -> FrozenNet {
         if let NetKind::Own { own } = weights.net() {
             let own = own_net(own).expect("weights are of a network that is known");
-            return Some(own.freeze(weights, kind));
+            return own.freeze(weights, kind);
         }
         let runner = match kind {
-            KernelKind::Portable => runner(Floats(Portable), weights),
+            KernelKind::Portable => runner(Floats, weights),
             KernelKind::Int8 => int8::runner(weights),
-            #[cfg(target_arch = "x86_64")]
-            KernelKind::Avx2 => runner(Floats(Avx2::detect()?), weights),
-            #[cfg(target_arch = "x86_64")]
-            KernelKind::Avx512 => runner(Floats(Avx512::detect()?), weights),
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => return None,
         };
         let shape = *weights.shape();
-        Some(FrozenNet { runner, kind, shape })
+        FrozenNet { runner, kind, shape }
     }
 
     /// Any other network with fixed weights.
@@ -134,19 +125,19 @@ trait Numbers: Copy + Send + Sync + 'static {
 
 /// 32-bit floats.
 #[derive(Clone, Copy)]
-struct Floats<K>(K);
+struct Floats;
 
-impl<K: Kernel> Numbers for Floats<K> {
-    type Rows = PackedRows;
+impl Numbers for Floats {
+    type Rows = FloatRows;
     type Layer = Dense<f32>;
     type Inputs = ();
 
-    fn rows(matrix: &[f32], bias: &[f32]) -> PackedRows {
-        PackedRows::pack(matrix, bias)
+    fn rows(matrix: &[f32], bias: &[f32]) -> FloatRows {
+        FloatRows::pack(matrix, bias)
     }
 
     fn layer(matrix: &[f32], bias: &[f32]) -> Dense<f32> {
-        Dense::pack(matrix, bias, K::COLUMNS, 1, |number| number)
+        Dense::floats(matrix, bias)
     }
 
     fn outputs(layer: &Dense<f32>) -> usize {
@@ -155,14 +146,14 @@ impl<K: Kernel> Numbers for Floats<K> {
 
     fn inputs(_: usize) {}
 
-    fn sum_rows(self, table: &PackedRows, rows: &[u32], out: &mut [f32]) {
-        self.0.sum_rows(table, rows, out);
+    fn sum_rows(self, table: &FloatRows, rows: &[u32], out: &mut [f32]) {
+        table.sum(rows, out);
     }
 
     fn take(self, _: &[f32], _: usize, (): &mut ()) {}
 
     fn dense(self, layer: &Dense<f32>, trunk: &[f32], (): &(), epilogue: Epilogue<'_>) {
-        self.0.dense(layer, trunk, epilogue);
+        layer.multiply(trunk, epilogue);
     }
 }
 

@@ -72,8 +72,7 @@ impl NetOutput {
     pub fn new<G: Encode>(file: &AgentFile, game: &G, position: &G::Position) -> NetOutput {
         let mut batch = FeatureBatch::new();
         batch.push(game, position);
-        let mut net =
-            FrozenNet::with_kernel(file.weights(), KernelKind::Portable).expect("the portable kernel runs everywhere");
+        let mut net = FrozenNet::with_kernel(file.weights(), KernelKind::Portable);
         let mut logits = Logits::new(*net.shape());
         net.evaluate(&batch, &mut logits);
         let legal = game.legal(position);

@@ -26,9 +26,9 @@ pub struct Networks {
 
 struct Loaded {
     source: AgentSource,
-    kernel: Option<KernelKind>,
+    kernel: KernelKind,
     version: GameVersion,
-    net: Option<FrozenNet>,
+    net: FrozenNet,
 }
 
 impl Networks {
@@ -37,14 +37,14 @@ impl Networks {
         Networks::default()
     }
 
-    /// The network of an agent for this game on this kernel, or on the fastest one. `None` if this processor
-    /// cannot run the kernel.
+    /// The network of an agent for this game on this kernel, or on the fastest one.
     pub fn load<G: Encode>(
         &self,
         game: &G,
         source: &AgentSource,
         kernel: Option<KernelKind>,
-    ) -> Result<Option<FrozenNet>, FileError> {
+    ) -> Result<FrozenNet, FileError> {
+        let kernel = kernel.unwrap_or_else(KernelKind::best);
         let version = GameVersion::of(game);
         // Locked while the file is read, so that two threads do not read it at the same time.
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,10 +54,7 @@ impl Networks {
             Some(place) => loaded.remove(place),
             None => {
                 let file = trained::load(source, game)?;
-                let net = match kernel {
-                    None => Some(FrozenNet::new(file.weights())),
-                    Some(kind) => FrozenNet::with_kernel(file.weights(), kind),
-                };
+                let net = FrozenNet::with_kernel(file.weights(), kernel);
                 Loaded { source: source.clone(), kernel, version, net }
             }
         };
@@ -71,7 +68,7 @@ impl Networks {
 }
 
 impl<G: CatalogGame> Sources<G> for Networks {
-    fn network(&self, game: &G, source: &AgentSource, kernel: Option<KernelKind>) -> Result<Option<FrozenNet>, String> {
+    fn network(&self, game: &G, source: &AgentSource, kernel: Option<KernelKind>) -> Result<FrozenNet, String> {
         if let AgentSource::File(path) = source
             && !trained::is_file(path)
         {

@@ -147,19 +147,11 @@ pub enum KernelChoice {
 }
 
 impl KernelChoice {
-    /// The kernel on this processor: the fastest one also where it cannot run the named one.
+    /// The kernel on this processor.
     pub fn here(self) -> KernelKind {
         match self {
-            KernelChoice::Named(kind) if kind.runs_here() => kind,
-            _ => KernelKind::best(),
-        }
-    }
-
-    /// The named kernel, if this processor cannot run it.
-    pub(crate) fn missing_here(self) -> Option<KernelKind> {
-        match self {
-            KernelChoice::Named(kind) if !kind.runs_here() => Some(kind),
-            _ => None,
+            KernelChoice::Named(kind) => kind,
+            KernelChoice::Fastest => KernelKind::best(),
         }
     }
 }

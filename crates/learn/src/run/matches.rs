@@ -60,8 +60,7 @@ impl Matches {
     ) -> Result<Option<Strength>, RunError> {
         let load = |step| {
             let file = folder.load_agent(step)?;
-            let net = FrozenNet::with_kernel(file.weights(), kernel);
-            Ok(net.expect("the kernel runs here"))
+            Ok(FrozenNet::with_kernel(file.weights(), kernel))
         };
         let mut nets = vec![load(step)?];
         let past = self.past(config.past, load, &mut nets, warn);

@@ -38,7 +38,7 @@ use crate::config::Config;
 use crate::observe::{Activity, Event, Resumed};
 use crate::train::{OpenDevice, trainable};
 use clock::Clock;
-use jarmo_core::net::{AgentFile, GameVersion, KernelKind, Provenance};
+use jarmo_core::net::{AgentFile, GameVersion, Provenance};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_host::program::this_program;
 use jarmo_judge::accuracy::Exam;
@@ -70,13 +70,8 @@ pub enum Ended {
     Stopped,
 }
 
-/// Refuses settings that do not fit the game or this processor, before anything is written or learned.
+/// Refuses settings that do not fit the game, before anything is written or learned.
 pub fn check<G: CatalogGame>(game: &G, config: &Config) -> Result<(), RunError> {
-    if let Some(kernel) = config.run.kernel.missing_here() {
-        let names = KernelKind::available().into_iter().map(|kind| kind.name());
-        let names = names.collect::<Vec<_>>().join(", ");
-        return Err(RunError(format!("run.kernel = {kernel}: this processor supports only {names}")));
-    }
     check_network(config)?;
     exam::open(game, &config.evaluation)?;
     matches::check(game, &config.evaluation)
@@ -204,12 +199,6 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let mut watchers = Watchers::new(tell, folder.open_events(counters.step));
         for warning in warnings {
             watchers.tell(Event::Warning(warning));
-        }
-        if let Some(kernel) = config.run.kernel.missing_here() {
-            watchers.tell(Event::Warning(format!(
-                "run.kernel = {kernel}: this processor cannot run it, so {} goes on in its place; the games are others",
-                config.run.kernel.here()
-            )));
         }
         if is_resumed {
             watchers.tell(Event::Resumed(Resumed {

@@ -94,9 +94,6 @@ impl<G: CatalogGame> SelfPlayer<G> {
 }
 
 /// An evaluator per thread: this kernel of the processor, or burn on another device.
-///
-/// # Panics
-/// Panics if this processor cannot run the kernel.
 pub fn evaluators<G: CatalogGame>(
     game: &G,
     weights: &Weights,
@@ -105,7 +102,7 @@ pub fn evaluators<G: CatalogGame>(
 ) -> Vec<BoxedEvaluator<G>> {
     let evaluator: Box<dyn Fn() -> BoxedEvaluator<G>> = match device.kind() {
         DeviceKind::Cpu => {
-            let net = FrozenNet::with_kernel(weights, kernel).expect("the kernel runs here");
+            let net = FrozenNet::with_kernel(weights, kernel);
             Box::new(move || Box::new(NetEvaluator::with_net(game.clone(), net.clone())))
         }
         DeviceKind::Cuda(_) | DeviceKind::Wgpu => {

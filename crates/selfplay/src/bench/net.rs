@@ -65,16 +65,14 @@ impl fmt::Display for NetSpeed {
 }
 
 /// Evaluates positions of random games with random weights on the calling thread, with each of these
-/// kernels that the processor supports.
+/// kernels.
 pub fn net<G: Encode>(game: &G, kernels: &[KernelKind], work: NetWork) -> NetSpeed {
     let shape = NetShape::of(game);
     let weights = Weights::random(work.net, shape, &mut stream(work.seed, 0));
     let batch = random_batch(game, work.batch, work.seed);
     let set: usize = (0..batch.len()).map(|row| batch.row(row).len()).sum();
-    let kernels = kernels.iter().filter_map(|&kind| {
-        let net = FrozenNet::with_kernel(&weights, kind)?;
-        Some(measure_kernel(net, &batch, work.run_time))
-    });
+    let kernels =
+        kernels.iter().map(|&kind| measure_kernel(FrozenNet::with_kernel(&weights, kind), &batch, work.run_time));
     NetSpeed {
         game: game.id(),
         net: work.net,

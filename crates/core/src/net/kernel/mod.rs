@@ -1,43 +1,20 @@
-//! The two computations of a frozen network, for every kind of processor: sums of table rows (the first
-//! layer) and dense products with bias, residual and ReLU.
+//! The two computations of a frozen network: sums of table rows (the first layer) and dense products with bias, residual
+//! and ReLU. [`floats`] computes them in 32-bit floats, [`int8`] in small integers.
 //!
-//! The library has `unsafe` code in two places: here, and where files are mapped. A kernel such as
-//! [`avx2::Avx2`] comes only from its `detect`, so holding one proves that its instructions exist. Safe
-//! wrappers check every length before a pointer is made. The portable kernel is safe code; tests
-//! compare every other kernel with it. [`int8`] has the same computations in small integers, with a portable kernel of
-//! its own.
+//! The library has `unsafe` code in two places: in `int8`, and where files are mapped. A kernel for some processor, such
+//! as [`int8::vnni::Vnni`], comes only from its `detect`, so holding one proves that its instructions exist. Safe wrappers
+//! check every length before a pointer is made. Tests compare every such kernel with a portable one in safe code.
 
-#[cfg(target_arch = "x86_64")]
-pub(super) mod avx2;
-#[cfg(target_arch = "x86_64")]
-pub(super) mod avx512;
+pub(super) mod floats;
 pub(super) mod int8;
 mod kind;
 mod memory;
-pub(super) mod portable;
-#[cfg(target_arch = "x86_64")]
-mod simd;
 
 pub use kind::KernelKind;
 pub(super) use memory::Aligned;
 
 /// The outputs of a product are padded to a multiple of this.
 pub(super) const LANES: usize = 16;
-
-/// The computations on one kind of processor.
-///
-/// Every row of a batch is computed on its own with the same order of additions, so a row gives the
-/// same bits in every batch.
-pub(super) trait Kernel: Copy + Send + Sync + 'static {
-    /// Columns per panel of weights; the last panel may be narrower.
-    const COLUMNS: usize;
-
-    /// For every row of `input`, `[rows, inputs]`: its product with the weights, plus the bias, finished.
-    fn dense(self, layer: &Dense<f32>, input: &[f32], epilogue: Epilogue<'_>);
-
-    /// The ReLU of the table's bias plus these rows of it: `[width]`.
-    fn sum_rows(self, table: &PackedRows, rows: &[u32], out: &mut [f32]);
-}
 
 /// The weights of a product in the order that a kernel reads them:
 /// `[panel][input / depth][column][depth]`.
@@ -46,12 +23,6 @@ pub(super) struct Dense<E> {
     bias: Aligned<f32>, // [outputs]
     inputs: usize,
     outputs: usize, // a multiple of LANES
-}
-
-/// The rows of the first layer: `[row][width]`.
-pub(super) struct PackedRows {
-    rows: Aligned<f32>,
-    bias: Aligned<f32>, // [width], a multiple of LANES
 }
 
 /// What to do with the sums of a product.
@@ -117,34 +88,6 @@ impl<E: Copy + Default> Dense<E> {
                 assert_eq!(residual.len(), numbers, "one residual per output");
             }
             Epilogue::Sums { out } => assert_eq!(out.len(), numbers, "one sum per row and column"),
-        }
-    }
-}
-
-impl PackedRows {
-    /// Copies a matrix `[rows, width]` and its bias `[width]`.
-    pub(super) fn pack(matrix: &[f32], bias: &[f32]) -> PackedRows {
-        assert!(bias.len().is_multiple_of(LANES), "rows in whole vectors");
-        assert!(matrix.len().is_multiple_of(bias.len()), "whole rows");
-        PackedRows { rows: matrix.into(), bias: bias.into() }
-    }
-
-    /// Columns of a row.
-    fn width(&self) -> usize {
-        self.bias.len()
-    }
-
-    /// Checks every length that a kernel relies on.
-    ///
-    /// # Panics
-    /// Panics unless all rows are in the table and `out` is `[width]`.
-    fn check(&self, rows: &[u32], out: &[f32]) {
-        let width = self.width();
-        assert!(width.is_multiple_of(LANES));
-        assert_eq!(out.len(), width, "one output for every column");
-        for &row in rows {
-            let end = (row as usize + 1) * width;
-            assert!(end <= self.rows.len(), "rows must be in the table");
         }
     }
 }
