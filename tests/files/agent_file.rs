@@ -319,5 +319,5 @@ fn what_the_arena_said_goes_into_the_header() {
         .args(["arena", &format!("{agent}?kernel=fast"), "random", "--games", "2"])
         .assert()
         .code(2)
-        .stderr(contains("expected one of `portable` or `int8`"));
+        .stderr(contains("expected `portable` or `int8`"));
 }
