@@ -10,6 +10,7 @@ use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorView};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::half;
 use crate::checksum;
 use crate::game::shorten_quotes;
 
@@ -122,6 +123,14 @@ impl Array {
         Array { name: name.into(), dtype: T::DTYPE, dims, bytes }
     }
 
+    /// An array of floats: of 16 bits if that changes no number, else of 32.
+    pub fn floats(name: impl Into<String>, dims: Vec<usize>, numbers: &[f32]) -> Array {
+        match numbers.iter().map(|&number| half::exactly(number)).collect::<Option<Vec<u16>>>() {
+            Some(halves) => Array { dtype: Dtype::F16, ..Array::new(name, dims, &halves) },
+            None => Array::new(name, dims, numbers),
+        }
+    }
+
     /// An array of one dimension.
     pub fn flat<T: Number>(name: &str, numbers: &[T]) -> Array {
         Array::new(name, vec![numbers.len()], numbers)
@@ -213,6 +222,17 @@ pub fn array<T: Number>(arrays: &SafeTensors<'_>, name: &str) -> Result<(Vec<usi
         return Err(format!("array `{name}` is {dtype:?}; it must be {wanted:?}"));
     }
     Ok((view.shape().to_vec(), T::read(view.data())))
+}
+
+/// The dimensions of an array of floats of 16 or 32 bits, and its numbers.
+pub fn floats(arrays: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<f32>), String> {
+    match arrays.tensor(name) {
+        Ok(view) if view.dtype() == Dtype::F16 => {
+            let halves = u16::read(view.data());
+            Ok((view.shape().to_vec(), halves.into_iter().map(half::number).collect()))
+        }
+        _ => array(arrays, name),
+    }
 }
 
 /// The numbers of an array.

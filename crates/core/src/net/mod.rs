@@ -9,6 +9,7 @@ mod features;
 mod file;
 mod frozen;
 mod grow;
+mod half;
 mod inspect;
 #[allow(unsafe_code)]
 mod kernel;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::RngExt;
 use safetensors::SafeTensors;
 
-use super::container::{Array, array};
+use super::container::{Array, floats};
 use super::own::{NetKind, check_own};
 use super::settings::{NetError, NetSettings, NetShape};
 use crate::random::Stream;
@@ -126,7 +126,7 @@ impl Weights {
         let names = arrays.names().into_iter();
         let tensors = names.filter_map(|whole| Some((whole, whole.strip_prefix(prefix)?)));
         let tensors = tensors.map(|(whole, name)| {
-            let (dims, data) = array(arrays, whole)?;
+            let (dims, data) = floats(arrays, whole)?;
             Ok((name.to_owned(), Tensor { dims, data }))
         });
         let tensors = tensors.collect::<Result<_, String>>()?;
