@@ -188,7 +188,7 @@ fn games_samples_saved_games_and_episodes_are_those_of_earlier_versions() {
     let expected = [
         (2993, "577b56a520c16b17"),
         (2768, "287f33826ce93f2a"),
-        (2952, "507db07a28519c0d"),
+        (2779, "67a293c23e055e95"),
         (4067, "e7f5012435002283"),
         (1325, "93be75518eab52fa"),
     ];

@@ -1,8 +1,9 @@
 //! Threats in jarmo and guard. Per player: the circles that at least one, and at least two, of the
-//! player's pieces can reach in one move, and every capture the player could make with the next move.
-//! In jarmo also the control of each circle: its holder, and how many pieces of each player can reach it.
+//! player's pieces can reach in one move, and every capture the player could make with the next move. Then the control of
+//! each circle: its holder, and how many pieces of each player can reach it. All of them have separate inputs for White
+//! and for Black to move.
 
-use super::set_bits;
+use super::{NUMBERS, named_planes, set_bits};
 use crate::game::{Mask, Player};
 use crate::games::board::{Board, CIRCLES, Circle, Circles};
 
@@ -16,26 +17,57 @@ fn captures(board: &Board) -> usize {
     2 * board.lines().len()
 }
 
-/// The number of threats: four planes of reach, then the captures.
-pub(super) fn threat_count(board: &Board) -> usize {
-    CAPTURES + 2 * captures(board)
+/// The number of threats with one player to move: four planes of reach, the captures, the control of all circles.
+fn threats_of_mover(board: &Board) -> usize {
+    CAPTURES + 2 * captures(board) + control_count(board)
 }
 
-/// The names of the planes of reach.
-pub(super) fn reach_names() -> impl Iterator<Item = String> {
-    let of = |player| ["one piece reaches", "two pieces reach"].map(|reach| format!("{player}: circles that {reach}"));
-    ["White", "Black"].into_iter().flat_map(of)
+/// The planes that all threats take.
+pub(super) fn threat_planes(board: &Board) -> usize {
+    (2 * threats_of_mover(board)).div_ceil(CIRCLES)
+}
+
+/// The names of all planes: of each player's board planes, of planes of numbers up to `features`, then of threats.
+pub(super) fn plane_names<const N: usize>(board: &Board, of_player: [&str; N], features: usize) -> Vec<String> {
+    let boards = ["White", "Black"].into_iter().flat_map(|player| of_player.map(|what| format!("{player}: {what}")));
+    let mut names = named_planes(boards.chain([NUMBERS.to_owned()]), features);
+    let reach = |player| {
+        ["one piece reaches", "two pieces reach"].map(|reach| format!("White to move: {player}: circles that {reach}"))
+    };
+    names.extend(["White", "Black"].into_iter().flat_map(reach));
+    names.push(
+        "White to move: captures of White, then of Black, then by circle its holder and how many pieces of White and of \
+         Black can reach it; then all threats again for Black to move; counted through the planes"
+            .to_owned(),
+    );
+    named_planes(names, features + threat_planes(board))
+}
+
+/// Calls `set` with the index of every threat. `special` are the pieces with marks, and guards.
+#[inline]
+pub(super) fn threats(
+    board: &Board,
+    pieces: [Circles; 2],
+    special: Circles,
+    to_move: Player,
+    mut set: impl FnMut(usize),
+) {
+    let reached = reached(board, pieces);
+    let first = to_move.index() * threats_of_mover(board);
+    reach_and_captures(board, pieces, &reached, |threat| set(first + threat));
+    let first = first + CAPTURES + 2 * captures(board);
+    control(board, pieces, special, &reached, |control| set(first + control));
 }
 
 /// By player: the circles that at least one, two and three pieces can reach. Pieces on their goal row reach nothing.
-pub(super) type Reached = [[Circles; MOST]; 2];
+type Reached = [[Circles; MOST]; 2];
 
 /// Pieces that can reach a circle are counted up to this number.
 const MOST: usize = 3;
 
 /// What the pieces of both players can reach.
 #[inline]
-pub(super) fn reached(board: &Board, pieces: [Circles; 2]) -> Reached {
+fn reached(board: &Board, pieces: [Circles; 2]) -> Reached {
     let mut reached = [[Circles::NONE; MOST]; 2];
     for player in Player::BOTH {
         let [once, twice, thrice] = &mut reached[player.index()];
@@ -49,9 +81,8 @@ pub(super) fn reached(board: &Board, pieces: [Circles; 2]) -> Reached {
     reached
 }
 
-/// Calls `set` with the index of every threat.
 #[inline]
-pub(super) fn threats(board: &Board, pieces: [Circles; 2], reached: &Reached, mut set: impl FnMut(usize)) {
+fn reach_and_captures(board: &Board, pieces: [Circles; 2], reached: &Reached, mut set: impl FnMut(usize)) {
     for player in Player::BOTH {
         let index = player.index();
         let planes = index * REACH_PLANES / 2 * CIRCLES;
@@ -65,7 +96,7 @@ pub(super) fn threats(board: &Board, pieces: [Circles; 2], reached: &Reached, mu
     }
 }
 
-/// The holders of a circle: none, or a piece of White or of Black, without or with a mark.
+/// The holders of a circle: none, or a piece of White or of Black, either plain or special.
 const HOLDERS: usize = 5;
 
 /// Indexed by the pieces of White and of Black that can reach a circle.
@@ -97,16 +128,16 @@ fn pairs(board: &Board, circle: Circle) -> (&'static Counts, usize) {
 }
 
 /// The number of inputs for the control of all circles.
-pub(super) fn control_count(board: &Board) -> usize {
+fn control_count(board: &Board) -> usize {
     Circle::all().map(|circle| HOLDERS * pairs(board, circle).1).sum()
 }
 
 /// Calls `set` with the index of the control of every circle that a piece can reach.
 #[inline]
-pub(super) fn control(
+fn control(
     board: &Board,
     [white, black]: [Circles; 2],
-    marked: Circles,
+    special: Circles,
     reached: &Reached,
     mut set: impl FnMut(usize),
 ) {
@@ -116,7 +147,7 @@ pub(super) fn control(
         let [by_white, by_black] = reached.map(|sets| count(&sets));
         let (pairs, possible) = pairs(board, circle);
         if by_white + by_black > 0 {
-            let holder = count(&[white]) + 3 * count(&[black]) + count(&[marked]);
+            let holder = count(&[white]) + 3 * count(&[black]) + count(&[special]);
             set(start + holder * possible + usize::from(pairs[by_white][by_black]));
         }
         start += HOLDERS * possible;

@@ -1,7 +1,7 @@
 //! Features of guard: 4 board planes and 3 planes of numbers, 25 cells each. As in jarmo, planes belong to
 //! White and Black, not to the mover. Threats are those of `board`.
 
-use super::{Encode, NUMBERS, PLIES_LEFT_CELLS, board, named_planes, set_bits, set_count, set_plies_left};
+use super::{Encode, PLIES_LEFT_CELLS, board, set_bits, set_count, set_plies_left};
 use crate::game::Player;
 use crate::games::board::{CIRCLES, SIDE};
 use crate::games::guard::PIECES;
@@ -22,6 +22,10 @@ const END: usize = PLIES_LEFT + PLIES_LEFT_CELLS;
 const _: () = assert!(END <= (BOARD_PLANES + NUMBER_PLANES) * CIRCLES);
 
 impl Encode for Guard {
+    fn encoder_version(&self) -> u32 {
+        3
+    }
+
     fn planes(&self) -> usize {
         BOARD_PLANES + NUMBER_PLANES
     }
@@ -31,12 +35,7 @@ impl Encode for Guard {
     }
 
     fn plane_names(&self) -> Vec<String> {
-        let of = |player| ["pieces", "guards"].map(|what| format!("{player}: {what}"));
-        let boards = ["White", "Black"].into_iter().flat_map(of);
-        let mut names = named_planes(boards.chain([NUMBERS.to_owned()]), self.planes());
-        let captures = "captures of White, then of Black, counted through the planes".to_owned();
-        names.extend(named_planes(board::reach_names().chain([captures]), self.threat_planes()));
-        names
+        board::plane_names(self.board(), ["pieces", "guards"], self.planes())
     }
 
     fn grid(&self) -> (usize, usize) {
@@ -71,12 +70,12 @@ impl Encode for Guard {
     }
 
     fn threat_planes(&self) -> usize {
-        board::threat_count(self.board()).div_ceil(CIRCLES)
+        board::threat_planes(self.board())
     }
 
     #[inline]
     fn threats(&self, position: &GuardPosition, set: impl FnMut(usize)) {
         let pieces = Player::BOTH.map(|player| position.pieces(player));
-        board::threats(self.board(), pieces, &board::reached(self.board(), pieces), set);
+        board::threats(self.board(), pieces, position.guards(), position.to_move(), set);
     }
 }

@@ -1,12 +1,11 @@
-//! Features of jarmo: 8 board planes and 2 planes of numbers, 25 cells each. Threats are those of `board`, with separate
-//! inputs for White and for Black to move.
+//! Features of jarmo: 8 board planes and 2 planes of numbers, 25 cells each. Threats are those of `board`.
 //!
 //! The board has no symmetry, so it is not rotated for Black: planes belong to White and Black, and a
 //! feature says who is to move.
 
-use super::{Encode, NUMBERS, PLIES_LEFT_CELLS, board, named_planes, set_bits, set_count, set_plies_left};
+use super::{Encode, PLIES_LEFT_CELLS, board, set_bits, set_count, set_plies_left};
 use crate::game::Player;
-use crate::games::board::{Board, BoardAction, CIRCLES, SIDE};
+use crate::games::board::{BoardAction, CIRCLES, SIDE};
 use crate::games::jarmo::{ARCHERS, SHUTTLE_LIMIT, Shuttle};
 use crate::games::{Jarmo, JarmoPosition};
 
@@ -37,19 +36,8 @@ impl Encode for Jarmo {
     }
 
     fn plane_names(&self) -> Vec<String> {
-        let of = |player| {
-            ["archers", "marked archers", "source of the last move", "target of the last move"]
-                .map(|what| format!("{player}: {what}"))
-        };
-        let boards = ["White", "Black"].into_iter().flat_map(of);
-        let mut names = named_planes(boards.chain([NUMBERS.to_owned()]), self.planes());
-        names.extend(board::reach_names().map(|name| format!("White to move: {name}")));
-        names.push(
-            "White to move: captures of White, then of Black, then by circle its holder and how many pieces of White and \
-             of Black can reach it; then all threats again for Black to move; counted through the planes"
-                .to_owned(),
-        );
-        named_planes(names, self.planes() + self.threat_planes())
+        let of_player = ["archers", "marked archers", "source of the last move", "target of the last move"];
+        board::plane_names(self.board(), of_player, self.planes())
     }
 
     fn grid(&self) -> (usize, usize) {
@@ -90,22 +78,12 @@ impl Encode for Jarmo {
     }
 
     fn threat_planes(&self) -> usize {
-        (2 * threats_of_mover(self.board())).div_ceil(CIRCLES)
+        board::threat_planes(self.board())
     }
 
     #[inline]
-    fn threats(&self, position: &JarmoPosition, mut set: impl FnMut(usize)) {
-        let board = self.board();
-        let pieces = Player::BOTH.map(|player| position.archers(player));
-        let reached = board::reached(board, pieces);
-        let first = position.to_move().index() * threats_of_mover(board);
-        board::threats(board, pieces, &reached, |threat| set(first + threat));
-        let first = first + board::threat_count(board);
-        board::control(board, pieces, position.marked(), &reached, |control| set(first + control));
+    fn threats(&self, position: &JarmoPosition, set: impl FnMut(usize)) {
+        let archers = Player::BOTH.map(|player| position.archers(player));
+        board::threats(self.board(), archers, position.marked(), position.to_move(), set);
     }
-}
-
-/// The number of threats with one player to move.
-fn threats_of_mover(board: &Board) -> usize {
-    board::threat_count(board) + board::control_count(board)
 }
