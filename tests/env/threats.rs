@@ -72,19 +72,12 @@ fn on_board(lines: &[(Circle, Circle)], pieces: [Circles; 2]) -> BTreeSet<usize>
     expected
 }
 
-#[test]
-fn in_guard_threats_are_reachable_circles_and_captures() {
-    let game = Guard::standard();
-    for (position, threats) in positions(&game) {
-        let pieces = Player::BOTH.map(|player| position.pieces(player));
-        assert_eq!(threats, on_board(game.board().lines(), pieces));
-    }
-}
-
-#[test]
-fn in_jarmo_threats_are_also_the_control_of_circles_and_depend_on_the_player_to_move() {
-    let game = Jarmo::standard();
-    let lines = game.board().lines();
+/// Compares all threats with those of a position: the pieces of both players, and those with marks or guards.
+fn compare<G: Encode>(
+    game: &G,
+    lines: &[(Circle, Circle)],
+    pieces_of: impl Fn(&G::Position) -> ([Circles; 2], Circles),
+) {
     let mut controls = Vec::new(); // circle, holder, pieces of White and of Black that reach it
     for circle in 0..CIRCLES {
         let degree = directed(lines).iter().filter(|(from, _)| from.index() == circle).count();
@@ -95,23 +88,35 @@ fn in_jarmo_threats_are_also_the_control_of_circles_and_depend_on_the_player_to_
         }
     }
     let captures = 4 * lines.len();
-    for (position, threats) in positions(&game) {
-        let pieces = Player::BOTH.map(|player| position.archers(player));
+    for (position, threats) in positions(game) {
+        let (pieces, special) = pieces_of(&position);
         let mut expected = on_board(lines, pieces);
         for circle in 0..CIRCLES {
             let [white, black] = Player::BOTH.map(|player| reaching(lines, pieces, player, circle).min(3));
             let holds = |circles: Circles| circles.iter().any(|held| held.index() == circle);
-            let holder = match (holds(pieces[0]), holds(pieces[1]), holds(position.marked())) {
+            let holder = match (holds(pieces[0]), holds(pieces[1]), holds(special)) {
                 (false, false, _) => 0,
-                (true, _, marked) => 1 + usize::from(marked),
-                (_, true, marked) => 3 + usize::from(marked),
+                (true, _, special) => 1 + usize::from(special),
+                (_, true, special) => 3 + usize::from(special),
             };
             let control = controls.iter().position(|&control| control == (circle, holder, white, black));
             expected.extend(control.map(|control| 100 + captures + control));
         }
-        let first = position.to_move().index() * (100 + captures + controls.len());
+        let first = game.to_move(&position).index() * (100 + captures + controls.len());
         assert_eq!(threats, expected.iter().map(|threat| first + threat).collect());
     }
+}
+
+#[test]
+fn in_guard_and_jarmo_threats_are_reach_captures_and_control_by_the_player_to_move() {
+    let game = Guard::standard();
+    compare(&game, game.board().lines(), |position| {
+        (Player::BOTH.map(|player| position.pieces(player)), position.guards())
+    });
+    let game = Jarmo::standard();
+    compare(&game, game.board().lines(), |position| {
+        (Player::BOTH.map(|player| position.archers(player)), position.marked())
+    });
 }
 
 #[test]

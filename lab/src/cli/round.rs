@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
+use jarmo_core::numbers::NumberRange;
 use jarmo_host::agent_file;
 
 use super::CommandResult;
+
+const STEPS: NumberRange<u64> = NumberRange::new(1, 1000);
 
 /// Round the weights of an agent as the fleet does, so that packages with its file are smaller
 #[derive(clap::Args)]
@@ -13,7 +16,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     agent: PathBuf,
     /// Round to multiples of at most the root mean square of a matrix divided by N
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = STEPS.parser::<u16>())]
     steps: u16,
     /// The agent file to write
     #[arg(long, value_name = "FILE")]
