@@ -9,14 +9,14 @@ use super::CommandResult;
 
 const STEPS: NumberRange<u64> = NumberRange::new(1, 1000);
 
-/// Round the weights of an agent as the fleet does, so that packages with its file are smaller
+/// Round the weights of an agent, so that its file takes less room
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The agent file
     #[arg(value_name = "FILE")]
     agent: PathBuf,
-    /// Round to multiples of at most the root mean square of a matrix divided by N
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = STEPS.parser::<u16>())]
+    /// Round each matrix to multiples of at most its root mean square divided by N
+    #[arg(long, value_name = "N", value_parser = STEPS.parser::<u16>())]
     steps: u16,
     /// The agent file to write
     #[arg(long, value_name = "FILE")]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::container::{Array, FileError, Format};
 use super::own::NetKind;
 use super::version::GameVersion;
-use super::weights::{Tensor, Weights};
+use super::weights::Weights;
 use crate::encode::Encode;
 
 const FORMAT: Format = Format { key: "jarmo", what: "agent", version: 3 };
@@ -115,16 +115,14 @@ impl AgentFile {
 
     /// The content of the file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let tensors = self.weights.tensors().iter();
-        let arrays: Vec<Array> =
-            tensors.map(|(name, Tensor { dims, data })| Array::floats(name, dims.clone(), data)).collect();
+        let arrays: Vec<Array> = self.weights.to_arrays().collect();
         FORMAT.write(&self.header, &arrays)
     }
 
     /// Reads the content of a file.
     pub fn from_bytes(bytes: &[u8]) -> Result<AgentFile, FileError> {
         let (header, arrays) = FORMAT.read::<AgentHeader>(bytes)?;
-        let weights = Weights::from_arrays(&header.net, header.version.shape, &arrays, "")?;
+        let weights = Weights::from_arrays(&header.net, header.version.shape, &arrays)?;
         weights.check_range().map_err(|error| error.to_string())?;
         Ok(AgentFile { header, weights })
     }

@@ -110,23 +110,15 @@ impl Weights {
         Weights::new(settings, shape, tensors).expect("random weights fit the architecture")
     }
 
-    /// The tensors as arrays of a file, with `prefix` before their names.
-    pub fn to_arrays(&self, prefix: &str) -> impl Iterator<Item = Array> {
-        let tensors = self.tensors.iter();
-        tensors.map(move |(name, Tensor { dims, data })| Array::new(format!("{prefix}{name}"), dims.clone(), data))
+    /// The tensors as arrays of a file.
+    pub fn to_arrays(&self) -> impl Iterator<Item = Array> {
+        self.tensors.iter().map(|(name, Tensor { dims, data })| Array::floats(name, dims.clone(), data))
     }
 
-    /// Reads the weights from the arrays of a file whose names start with `prefix`.
-    pub fn from_arrays(
-        net: &NetKind,
-        shape: NetShape,
-        arrays: &SafeTensors<'_>,
-        prefix: &str,
-    ) -> Result<Weights, String> {
-        let names = arrays.names().into_iter();
-        let tensors = names.filter_map(|whole| Some((whole, whole.strip_prefix(prefix)?)));
-        let tensors = tensors.map(|(whole, name)| {
-            let (dims, data) = floats(arrays, whole)?;
+    /// Reads the weights from the arrays of a file.
+    pub fn from_arrays(net: &NetKind, shape: NetShape, arrays: &SafeTensors<'_>) -> Result<Weights, String> {
+        let tensors = arrays.names().into_iter().map(|name| {
+            let (dims, data) = floats(arrays, name)?;
             Ok((name.to_owned(), Tensor { dims, data }))
         });
         let tensors = tensors.collect::<Result<_, String>>()?;
