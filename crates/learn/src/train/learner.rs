@@ -199,11 +199,11 @@ impl Learner {
         &self.average
     }
 
-    /// The losses and gradients of a batch. The learner does not change.
+    /// The losses and gradients of a batch. Nothing is learned.
     ///
     /// # Panics
     /// Panics if the batch is empty or of another game.
-    pub fn loss_of(&self, batch: &Samples) -> (Losses, Tensors) {
+    pub fn loss_of(&mut self, batch: &Samples) -> (Losses, Tensors) {
         let pass = self.training.pass(batch);
         (pass.losses, self.training.gradients(pass))
     }

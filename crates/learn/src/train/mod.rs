@@ -1,10 +1,11 @@
 //! Learning: from batches of samples to better weights. The only module that uses burn.
 //!
-//! A network is a module of burn with burn's optimizer, and its state is burn's records. Only a linear first layer is
-//! computed by hand, on the processor: `stem` adds up the rows of the few features that are set. Burn's automatic
-//! differentiation locks one graph for the whole process, so a learner belongs to one plain thread and must never run
-//! inside a thread pool.
+//! A network is a module of burn with an optimizer of burn, and its state is burn's records. On the processor, three
+//! things are computed by hand: a linear first layer (`stem` adds up the rows of the few features that are set), a step
+//! of the optimizer (`adam`), and the averages. Burn's automatic differentiation locks one graph for the whole process,
+//! so a learner belongs to one plain thread and must never run inside a thread pool.
 
+mod adam;
 mod batch;
 mod built_in;
 mod device;

@@ -2,9 +2,10 @@
 //! are 1 instead of multiplying. With a product in burn, a step of jarmo (256x2, 512 samples) takes 1.2 times as long.
 
 use jarmo_core::net::FeatureBatch;
+use pulp::{Arch, Simd, WithSimd};
 
-/// Numbers of a row that are added up at a time, few enough for the processor's registers.
-const CHUNK: usize = 32;
+/// Numbers of a row that are added up at a time, few enough for the registers of most processors.
+const CHUNK: usize = 64;
 
 /// The output, `[rows, width]`. `weights` are `[features, width]`, `bias` is `[width]`.
 pub(super) fn forward(weights: &[f32], bias: &[f32], batch: &FeatureBatch) -> Vec<f32> {
@@ -34,23 +35,40 @@ pub(super) fn backward(gradients: &[f32], batch: &FeatureBatch, [features, width
 
 /// Adds these rows of a matrix to the sums.
 fn add_rows(sums: &mut [f32], matrix: &[f32], rows: &[u32]) {
-    let width = sums.len();
-    let (whole, rest) = sums.as_chunks_mut::<CHUNK>();
-    let starts = || rows.iter().map(|&row| row as usize * width);
-    let end = whole.len() * CHUNK;
-    for (chunk, sums) in whole.iter_mut().enumerate() {
-        let mut added = *sums;
+    Arch::new().dispatch(AddRows { sums, matrix, rows });
+}
+
+/// Compiled for each set of instructions that the processor may have.
+struct AddRows<'a> {
+    sums: &'a mut [f32],
+    matrix: &'a [f32],
+    rows: &'a [u32],
+}
+
+impl WithSimd for AddRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let AddRows { sums, matrix, rows } = self;
+        let width = sums.len();
+        let (whole, rest) = sums.as_chunks_mut::<CHUNK>();
+        let starts = || rows.iter().map(|&row| row as usize * width);
+        let end = whole.len() * CHUNK;
+        for (chunk, sums) in whole.iter_mut().enumerate() {
+            let mut added = *sums;
+            for start in starts() {
+                let numbers: &[f32; CHUNK] = matrix[start + chunk * CHUNK..].first_chunk().expect("a whole row");
+                for (sum, number) in added.iter_mut().zip(numbers) {
+                    *sum += number;
+                }
+            }
+            *sums = added;
+        }
         for start in starts() {
-            let numbers: &[f32; CHUNK] = matrix[start + chunk * CHUNK..].first_chunk().expect("a whole row");
-            for (sum, number) in added.iter_mut().zip(numbers) {
+            for (sum, number) in rest.iter_mut().zip(&matrix[start + end..]) {
                 *sum += number;
             }
-        }
-        *sums = added;
-    }
-    for start in starts() {
-        for (sum, number) in rest.iter_mut().zip(&matrix[start + end..]) {
-            *sum += number;
         }
     }
 }

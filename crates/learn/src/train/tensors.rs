@@ -20,6 +20,14 @@ pub(super) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().try_into_vec().expect("tensors of 32-bit numbers")
 }
 
+/// The tensor after a change to its numbers. On the processor nothing is copied if no other tensor shares its memory.
+pub(super) fn changed<const D: usize>(tensor: Tensor<D>, change: impl FnOnce(&mut [f32])) -> Tensor<D> {
+    let device = tensor.device();
+    let mut data = tensor.into_data();
+    change(data.as_mut_slice().expect("tensors of 32-bit numbers"));
+    Tensor::from_data(data, &device)
+}
+
 /// The tensors of a module.
 pub(super) fn tensors<M: Module>(module: &M) -> Tensors {
     let mut reader = Reader::default();

@@ -1,33 +1,24 @@
 //! A module in training, with its optimizer and its averages: all of them burn's, and saved as burn's records.
 
-use std::mem;
-
-use burn::module::{ModuleMapper, ModuleVisitor, Param, ParamGroup};
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
 use burn::nn::Linear;
-use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
+use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::store::{ModuleRecord, RecordError};
 use burn::tensor::{Bytes, Device, Tensor, TensorData};
 
+use super::adam::optimizer;
 use super::batch::Rows;
 use super::device::{DeviceKind, OpenDevice};
 use super::loss::{Losses, losses};
 use super::network::{OwnNetwork, features};
 use super::predictions::Predictions;
 use super::stem;
-use super::tensors::{Tensors, matrix, numbers, tensors};
+use super::tensors::{Tensors, changed, matrix, numbers, tensors};
 use jarmo_core::net::NetShape;
 use jarmo_selfplay::replay::Samples;
 
 /// Gradients are clipped to this norm.
 const CLIP: f32 = 5.0;
-
-/// AdamW's constants are the usual ones.
-const BETA1: f32 = 0.9;
-const BETA2: f32 = 0.999;
-const EPSILON: f32 = 1e-8;
-
-/// Weight decay per step, as a factor of the learning rate. Biases do not decay.
-const WEIGHT_DECAY: f32 = 0.01;
 
 /// The records of a trainee: the module, its averages, the optimizer.
 pub(crate) type Records = [Vec<u8>; 3];
@@ -46,7 +37,7 @@ pub(crate) trait Training: Send {
     ///
     /// # Panics
     /// Panics if the batch is empty or of another game.
-    fn pass(&self, batch: &Samples) -> Pass;
+    fn pass(&mut self, batch: &Samples) -> Pass;
 
     /// Takes a step against the gradients, and moves the averages, of which the share `keep` stays.
     fn step(&mut self, pass: Pass, rate: f32, keep: f32);
@@ -62,134 +53,173 @@ pub(crate) trait Training: Send {
 }
 
 pub(super) struct Trainee<M> {
-    module: M,
-    average: M, // without gradients
+    module: Option<M>,         // moved out while it changes, so that burn reuses its memory
+    averages: GradientsParams, // by the identities of the module's parameters
     optimizer: ModuleOptimizer,
     shape: NetShape,
-    device: Device,  // without gradients
-    adds_rows: bool, // whether a linear first layer is computed in `stem`, which pays on the processor
+    device: Device, // without gradients
+    is_cpu: bool,   // tensors are numbers of this program: some work is done on them as such
 }
 
 impl<M: OwnNetwork> Trainee<M> {
     /// Training begins with this module, which is without gradients.
     pub(super) fn new(module: M, shape: NetShape, device: &OpenDevice) -> Trainee<M> {
+        let is_cpu = device.kind() == DeviceKind::Cpu;
+        let module = module.train();
         Trainee {
-            module: module.clone().train(),
-            average: module,
-            optimizer: optimizer(),
+            averages: values(&module),
+            module: Some(module),
+            optimizer: optimizer(is_cpu),
             shape,
             device: device.device.clone(),
-            adds_rows: device.kind() == DeviceKind::Cpu,
+            is_cpu,
         }
     }
 
     /// Training goes on from records, which are read into this module.
     pub(super) fn read(self, records: Records) -> Result<Trainee<M>, String> {
         let wrong = |error: RecordError| format!("{error}");
-        let load = |module: M, bytes| -> Result<M, RecordError> {
+        let load = |bytes| -> Result<M, RecordError> {
             let record = ModuleRecord::from_bytes(Bytes::from_bytes_vec(bytes))?;
-            module.try_load_record(record)
+            self.module().clone().try_load_record(record)
         };
         let [module, average, optimizer] = records;
+        let (module, average) = (load(module).map_err(wrong)?, load(average).map_err(wrong)?);
         Ok(Trainee {
-            module: load(self.module, module).map_err(wrong)?,
-            average: load(self.average, average).map_err(wrong)?,
+            module: Some(module),
+            averages: values(&average),
             optimizer: self.optimizer.from_bytes(Bytes::from_bytes_vec(optimizer)).map_err(wrong)?,
             ..self
         })
     }
 
-    /// The first layer, if it is computed in `stem`, and its output, a leaf of the graph.
-    fn first(&self, rows: &Rows) -> Option<(&Linear, Tensor<2>)> {
-        let first = self.module.first().filter(|_| self.adds_rows)?;
-        let [_, width] = first.weight.dims();
-        let weights = numbers(first.weight.val().inner());
-        let bias = first.bias.as_ref().map_or(vec![0.0; width], |bias| numbers(bias.val().inner()));
-        let sums = stem::forward(&weights, &bias, &rows.features);
-        let sums = matrix(sums, [rows.features.len(), width], &self.device.clone().autodiff());
-        Some((first, sums.require_grad()))
+    fn module(&self) -> &M {
+        self.module.as_ref().expect("the module is there between two changes")
+    }
+
+    /// The averages as a module.
+    fn averaged(&self) -> M {
+        self.module().valid().map(&mut Replace(&self.averages))
+    }
+
+    /// The first layer, if it is computed in `stem`.
+    fn first(&mut self, rows: &Rows) -> Option<First> {
+        let Linear { weight, bias } = self.module().first().filter(|_| self.is_cpu)?;
+        let (weights, dims) = (weight.id, weight.dims());
+        let (bias, numbers) = match bias {
+            Some(bias) => (Some(bias.id), numbers(bias.val().inner())),
+            None => (None, vec![0.0; dims[1]]),
+        };
+        let mut sums = Sums { weights, bias: numbers, rows, sums: Vec::new() };
+        self.module = self.module.take().map(|module| module.map(&mut sums));
+        let sums = matrix(sums.sums, [rows.features.len(), dims[1]], &self.device.clone().autodiff());
+        Some(First { weights, dims, bias, sums: sums.require_grad() })
     }
 }
 
+/// A linear first layer that is computed in `stem`.
+struct First {
+    weights: ParamId,
+    dims: [usize; 2],
+    bias: Option<ParamId>,
+    sums: Tensor<2>, // its output, a leaf of the graph
+}
+
 impl<M: OwnNetwork> Training for Trainee<M> {
-    fn pass(&self, batch: &Samples) -> Pass {
+    fn pass(&mut self, batch: &Samples) -> Pass {
         assert!(!batch.is_empty(), "a batch with rows");
         let rows = Rows::of(batch, &self.shape);
         let device = self.device.clone().autodiff();
         let first = self.first(&rows);
         let outputs = match &first {
-            Some((_, sums)) => self.module.after_first(sums.clone()),
-            None => self.module.forward(features(&rows.features, &self.shape, &device)),
+            Some(first) => self.module().after_first(first.sums.clone()),
+            None => self.module().forward(features(&rows.features, &self.shape, &device)),
         };
         let (total, losses, predictions) = losses(&rows, outputs, &device);
         let mut found = total.backward();
-        let sums = first.map(|(layer, sums)| (layer, sums.grad_remove(&mut found)));
-        let mut gradients = GradientsParams::from_grads(found, &self.module);
-        if let Some((layer, Some(sums))) = sums {
-            let dims = layer.weight.dims();
-            let (weights, bias) = stem::backward(&numbers(sums), &rows.features, dims);
-            gradients.register(layer.weight.id, matrix(weights, dims, &self.device));
-            if let Some(param) = &layer.bias {
-                let bias = TensorData::new(bias, [dims[1]]);
-                gradients.register(param.id, Tensor::<1>::from_data(bias, &self.device));
+        let of_sums = first.as_ref().and_then(|first| first.sums.grad_remove(&mut found));
+        let mut gradients = GradientsParams::from_grads(found, self.module());
+        if let (Some(First { weights, dims, bias, .. }), Some(of_sums)) = (first, of_sums) {
+            let (of_weights, of_bias) = stem::backward(&numbers(of_sums), &rows.features, dims);
+            gradients.register(weights, matrix(of_weights, dims, &self.device));
+            if let Some(bias) = bias {
+                let of_bias = TensorData::new(of_bias, [dims[1]]);
+                gradients.register(bias, Tensor::<1>::from_data(of_bias, &self.device));
             }
         }
-        let mut squares = Squares(&gradients, 0.0);
-        self.module.visit(&mut squares);
-        Pass { losses, predictions, norm: squares.1.sqrt() as f32, gradients }
+        let mut squares = Squares { gradients: &mut gradients, sum: 0.0, is_cpu: self.is_cpu };
+        self.module().visit(&mut squares);
+        let norm = squares.sum.sqrt() as f32;
+        Pass { losses, predictions, norm, gradients }
     }
 
     fn step(&mut self, pass: Pass, rate: f32, keep: f32) {
         let Pass { mut gradients, norm, .. } = pass;
         if norm > CLIP {
-            self.module.visit(&mut Scale(&mut gradients, CLIP / norm));
+            self.module().visit(&mut Scale(&mut gradients, CLIP / norm));
         }
-        // Burn reuses the memory of a tensor that has one owner, so each module is moved out, and the other stands in.
-        let module = mem::replace(&mut self.module, self.average.clone());
-        self.module = self.optimizer.step(f64::from(rate), module, gradients);
-        let mut targets = GradientsParams::new();
-        self.module.visit(&mut Values(&mut targets));
-        let average = mem::replace(&mut self.average, self.module.clone());
-        self.average = average.map(&mut Towards(&mut targets, keep));
+        let mut averages = Averages { averages: &mut self.averages, keep, is_cpu: self.is_cpu };
+        let module = self.module.take().map(|module| self.optimizer.step(f64::from(rate), module, gradients));
+        self.module = module.map(|module| module.map(&mut averages));
     }
 
     fn weights(&self) -> Tensors {
-        tensors(&self.module)
+        tensors(self.module())
     }
 
     fn average(&self) -> Tensors {
-        tensors(&self.average)
+        tensors(&self.averaged())
     }
 
-    fn gradients(&self, mut pass: Pass) -> Tensors {
-        let module = self.module.clone();
-        tensors(&module.map(&mut Replace(&mut pass.gradients)))
+    fn gradients(&self, pass: Pass) -> Tensors {
+        tensors(&self.module().clone().map(&mut Replace(&pass.gradients)))
     }
 
     fn records(&self) -> Records {
-        let module = |module: &M| module.clone().into_record().into_bytes();
-        let records = [module(&self.module), module(&self.average), self.optimizer.into_bytes()];
+        let module = |module: M| module.into_record().into_bytes();
+        let records = [module(self.module().clone()), module(self.averaged()), self.optimizer.into_bytes()];
         records.map(|bytes| bytes.expect("a record is written into memory").to_vec())
     }
 }
 
-/// AdamW. Biases do not decay.
-fn optimizer() -> ModuleOptimizer {
-    let adam = AdamWConfig::new().with_beta_1(BETA1).with_beta_2(BETA2).with_epsilon(EPSILON);
-    let biases = adam.clone().with_weight_decay(0.0).build();
-    let all = adam.with_weight_decay(WEIGHT_DECAY).init();
-    all.with_group(ParamGroup::from_predicate("bias"), biases, None)
-}
-
 /// Adds up the squares of all gradients.
-struct Squares<'a>(&'a GradientsParams, f64);
+struct Squares<'a> {
+    gradients: &'a mut GradientsParams,
+    sum: f64,
+    is_cpu: bool,
+}
 
 impl ModuleVisitor for Squares<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        if let Some(gradient) = self.0.get::<D>(param.id) {
-            self.1 += f64::from(numbers(gradient.square().sum())[0]);
-        }
+        let Some(gradient) = self.gradients.remove::<D>(param.id) else {
+            return;
+        };
+        let gradient = match self.is_cpu {
+            true => changed(gradient, |numbers| self.sum += squares(numbers)),
+            false => {
+                self.sum += f64::from(numbers(gradient.clone().square().sum())[0]);
+                gradient
+            }
+        };
+        self.gradients.register(param.id, gradient);
     }
+}
+
+fn squares(numbers: &[f32]) -> f64 {
+    const LANES: usize = 16;
+    let mut sum = 0.0;
+    for numbers in numbers.chunks(1 << 12) {
+        let (whole, rest) = numbers.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for numbers in whole {
+            for (sum, number) in sums.iter_mut().zip(numbers) {
+                *sum += number * number;
+            }
+        }
+        let rest = rest.iter().map(|number| number * number);
+        sum += f64::from(sums.into_iter().chain(rest).sum::<f32>());
+    }
+    sum
 }
 
 /// Multiplies all gradients.
@@ -203,33 +233,76 @@ impl ModuleVisitor for Scale<'_> {
     }
 }
 
-/// Collects the values of a module by the identities of its parameters.
-struct Values<'a>(&'a mut GradientsParams);
-
-impl ModuleVisitor for Values<'_> {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        self.0.register(param.id, param.val().inner());
-    }
+/// The output of a linear layer, from its weights where they are.
+struct Sums<'a> {
+    weights: ParamId,
+    bias: Vec<f32>,
+    rows: &'a Rows,
+    sums: Vec<f32>,
 }
 
-/// Moves the values of a module towards others; this share of them stays.
-struct Towards<'a>(&'a mut GradientsParams, f32);
-
-impl ModuleMapper for Towards<'_> {
+impl ModuleMapper for Sums<'_> {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let target = self.0.remove::<D>(param.id);
-        let target = target.expect("the averages are of the same module");
-        param.map(|average| average * self.1 + target * (1.0 - self.1))
+        if param.id != self.weights {
+            return param;
+        }
+        in_place(param, |weights| self.sums = stem::forward(weights, &self.bias, &self.rows.features))
     }
 }
 
-/// Puts gradients in the place of weights.
-struct Replace<'a>(&'a mut GradientsParams);
+/// Moves averages towards the values of a module.
+struct Averages<'a> {
+    averages: &'a mut GradientsParams,
+    keep: f32, // the share of the averages that stays
+    is_cpu: bool,
+}
+
+impl ModuleMapper for Averages<'_> {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let (id, keep) = (param.id, self.keep);
+        let average = self.averages.remove::<D>(id).expect("the averages are of the same module");
+        if !self.is_cpu {
+            self.averages.register(id, average * keep + param.val().inner() * (1.0 - keep));
+            return param;
+        }
+        let mut moved = None;
+        let param = in_place(param, |values| {
+            moved = Some(changed(average, |averages| {
+                for (average, value) in averages.iter_mut().zip(values) {
+                    *average = *average * keep + *value * (1.0 - keep);
+                }
+            }));
+        });
+        self.averages.register(id, moved.expect("the averages have moved"));
+        param
+    }
+}
+
+/// Works on the numbers of a parameter where they are, if no other tensor shares them.
+fn in_place<const D: usize>(param: Param<Tensor<D>>, work: impl FnOnce(&mut [f32])) -> Param<Tensor<D>> {
+    param.map(|tensor| Tensor::from_inner(changed(tensor.inner(), work)).require_grad())
+}
+
+/// The values of a module by the identities of its parameters.
+fn values<M: Module>(module: &M) -> GradientsParams {
+    struct Values(GradientsParams);
+    impl ModuleVisitor for Values {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            self.0.register(param.id, param.val().inner());
+        }
+    }
+    let mut values = Values(GradientsParams::new());
+    module.visit(&mut values);
+    values.0
+}
+
+/// Puts others in the place of values, or zeros.
+struct Replace<'a>(&'a GradientsParams);
 
 impl ModuleMapper for Replace<'_> {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let gradient = self.0.remove::<D>(param.id);
-        param.map(|weights| gradient.unwrap_or_else(|| weights.inner().zeros_like()))
+        let other = self.0.get::<D>(param.id);
+        param.map(|value| other.unwrap_or_else(|| value.inner().zeros_like()))
     }
 }
 
@@ -267,10 +340,10 @@ mod tests {
         let bias = weights.tensors_mut().find(|(name, _)| *name == "stem.bias").unwrap().1;
         bias.data = (0..32).map(|place| 0.01 * place as f32).collect();
         let device = OpenDevice::cpu();
-        let [one, other] = [true, false].map(|adds_rows| {
+        let [one, other] = [true, false].map(|is_cpu| {
             let module = BuiltIn::new(&settings, &SHAPE, &device.device);
             let module = with_weights(module, &weights);
-            let trainee = Trainee { adds_rows, ..Trainee::new(module, SHAPE, &device) };
+            let mut trainee = Trainee { is_cpu, ..Trainee::new(module, SHAPE, &device) };
             let pass = trainee.pass(&batch());
             (pass.losses, trainee.gradients(pass))
         });
