@@ -19,12 +19,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Why an element cannot be clicked yet.
 const PASSING: [&str; 3] = ["element not interactable", "element click intercepted", "stale element reference"];
 
-/// Waits before the next look at what is not yet so: longer the longer it has taken, because every look costs the browser
-/// time.
-fn pause(began: Instant) {
-    sleep((began.elapsed() / 8).clamp(Duration::from_millis(5), Duration::from_millis(100)));
-}
-
 /// A browser with an empty profile.
 pub(crate) struct Browser {
     driver: Child,
@@ -120,10 +114,10 @@ impl Browser {
     pub(crate) fn wait_within(&self, limit: Duration, condition: &str) {
         let began = Instant::now();
         while self.run(condition) != json!(true) {
-            if began.elapsed() > limit {
+            if began.elapsed() >= limit {
                 panic!("{condition}\n{}", self.run("return document.body.innerText"));
             }
-            pause(began);
+            sleep(Duration::from_millis(10));
         }
     }
 
@@ -153,7 +147,7 @@ impl Browser {
             let may_pass = PASSING.iter().any(|problem| value["error"] == *problem);
             let problem = &answer.body;
             assert!(may_pass && began.elapsed() < PATIENCE, "{selector}: {problem}");
-            pause(began);
+            sleep(Duration::from_millis(10));
         }
     }
 
