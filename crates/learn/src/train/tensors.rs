@@ -24,8 +24,13 @@ pub(super) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 pub(super) fn changed<const D: usize>(tensor: Tensor<D>, change: impl FnOnce(&mut [f32])) -> Tensor<D> {
     let device = tensor.device();
     let mut data = tensor.into_data();
-    change(data.as_mut_slice().expect("tensors of 32-bit numbers"));
+    change(slice(&mut data));
     Tensor::from_data(data, &device)
+}
+
+/// The numbers of a tensor's data, to be changed there.
+pub(super) fn slice(data: &mut TensorData) -> &mut [f32] {
+    data.as_mut_slice().expect("tensors of 32-bit numbers")
 }
 
 /// The tensors of a module.

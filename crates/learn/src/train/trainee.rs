@@ -13,7 +13,7 @@ use super::loss::{Losses, losses};
 use super::network::{OwnNetwork, features};
 use super::predictions::Predictions;
 use super::stem;
-use super::tensors::{Tensors, changed, matrix, numbers, tensors};
+use super::tensors::{Tensors, changed, matrix, numbers, slice, tensors};
 use jarmo_core::net::NetShape;
 use jarmo_selfplay::replay::Samples;
 
@@ -58,7 +58,7 @@ pub(super) struct Trainee<M> {
     optimizer: ModuleOptimizer,
     shape: NetShape,
     device: Device, // without gradients
-    is_cpu: bool,   // tensors are numbers of this program: some work is done on them as such
+    is_cpu: bool,   // tensors are plain numbers in memory, and some work is done on these
 }
 
 impl<M: OwnNetwork> Trainee<M> {
@@ -182,7 +182,7 @@ impl<M: OwnNetwork> Training for Trainee<M> {
     }
 }
 
-/// Adds up the squares of all gradients.
+/// Adds up the squares of all gradients, on the processor without a copy of them.
 struct Squares<'a> {
     gradients: &'a mut GradientsParams,
     sum: f64,
@@ -205,6 +205,7 @@ impl ModuleVisitor for Squares<'_> {
     }
 }
 
+/// The sum of the squares, in lanes that the processor adds up side by side.
 fn squares(numbers: &[f32]) -> f64 {
     const LANES: usize = 16;
     let mut sum = 0.0;
@@ -265,15 +266,14 @@ impl ModuleMapper for Averages<'_> {
             self.averages.register(id, average * keep + param.val().inner() * (1.0 - keep));
             return param;
         }
-        let mut moved = None;
+        let device = average.device();
+        let mut averages = average.into_data();
         let param = in_place(param, |values| {
-            moved = Some(changed(average, |averages| {
-                for (average, value) in averages.iter_mut().zip(values) {
-                    *average = *average * keep + *value * (1.0 - keep);
-                }
-            }));
+            for (average, value) in slice(&mut averages).iter_mut().zip(values) {
+                *average = *average * keep + *value * (1.0 - keep);
+            }
         });
-        self.averages.register(id, moved.expect("the averages have moved"));
+        self.averages.register(id, Tensor::<D>::from_data(averages, &device));
         param
     }
 }
@@ -333,17 +333,25 @@ mod tests {
         batch
     }
 
-    #[test]
-    fn the_first_layer_is_the_same_as_a_sum_and_as_a_product() {
+    /// Two trainees with the same weights: one computes on the numbers of tensors, the other leaves all to burn.
+    fn pair() -> (Weights, [Trainee<BuiltIn>; 2]) {
         let settings = NetSettings { width: 32, blocks: 1 };
         let mut weights = Weights::random(settings, SHAPE, &mut stream(3, 0));
         let bias = weights.tensors_mut().find(|(name, _)| *name == "stem.bias").unwrap().1;
         bias.data = (0..32).map(|place| 0.01 * place as f32).collect();
         let device = OpenDevice::cpu();
-        let [one, other] = [true, false].map(|is_cpu| {
+        let trainees = [true, false].map(|is_cpu| {
             let module = BuiltIn::new(&settings, &SHAPE, &device.device);
             let module = with_weights(module, &weights);
-            let mut trainee = Trainee { is_cpu, ..Trainee::new(module, SHAPE, &device) };
+            Trainee { is_cpu, ..Trainee::new(module, SHAPE, &device) }
+        });
+        (weights, trainees)
+    }
+
+    #[test]
+    fn the_first_layer_is_the_same_as_a_sum_and_as_a_product() {
+        let (weights, trainees) = pair();
+        let [one, other] = trainees.map(|mut trainee| {
             let pass = trainee.pass(&batch());
             (pass.losses, trainee.gradients(pass))
         });
@@ -353,6 +361,29 @@ mod tests {
             assert!(gradients.data.iter().any(|gradient| *gradient != 0.0), "{name}");
             for (one, other) in gradients.data.iter().zip(&other.1[name].data) {
                 assert!((one - other).abs() < 1e-6, "{name}: {one}, {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn norm_and_averages_are_those_of_burn() {
+        let (weights, trainees) = pair();
+        let [one, other] = trainees.map(|mut trainee| {
+            let norms = [0.5, 0.9].map(|keep| {
+                let pass = trainee.pass(&batch());
+                let norm = pass.norm;
+                trainee.step(pass, 0.001, keep);
+                norm
+            });
+            (norms, trainee.average())
+        });
+        for (one, other) in one.0.iter().zip(other.0) {
+            assert!((one / other - 1.0).abs() < 1e-5, "{one}, {other}");
+        }
+        for (name, averages) in &one.1 {
+            assert_ne!(averages.data, weights.get(name), "{name}");
+            for (one, other) in averages.data.iter().zip(&other.1[name].data) {
+                assert!((one - other).abs() < 1e-5, "{name}: {one}, {other}");
             }
         }
     }
