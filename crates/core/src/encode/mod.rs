@@ -29,6 +29,12 @@ pub trait Encode: Game {
         2
     }
 
+    /// The version that this one extends, and the number of its inputs: they are the first ones and mean the same. So a
+    /// network of that version can go on, with zeros as weights of the new inputs.
+    fn extends(&self) -> Option<(u32, usize)> {
+        None
+    }
+
     /// The number of planes of features.
     fn planes(&self) -> usize;
 

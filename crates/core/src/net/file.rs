@@ -107,9 +107,17 @@ impl AgentFile {
     }
 
     /// The agent as it plays this game; refuses a game, rules, features or a board that the network
-    /// was not made for.
-    pub fn for_game<G: Encode>(self, game: &G) -> Result<AgentFile, FileError> {
-        self.header.version.check(&GameVersion::of(game))?;
+    /// was not made for. A network for the inputs that today's [extend](Encode::extends) ignores the new ones.
+    pub fn for_game<G: Encode>(mut self, game: &G) -> Result<AgentFile, FileError> {
+        let needs = GameVersion::of(game);
+        if let Some(older) = GameVersion::before(game)
+            && self.header.version == older
+            && let Some(weights) = self.weights.with_inputs(needs.shape.features)
+        {
+            (self.header.version, self.weights) = (needs, weights);
+            return Ok(self);
+        }
+        self.header.version.check(&needs)?;
         Ok(self)
     }
 

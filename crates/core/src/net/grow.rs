@@ -1,7 +1,7 @@
 //! Growing a trained network.
 
 use super::own::NetKind;
-use super::settings::{NetError, NetSettings};
+use super::settings::{NetError, NetSettings, NetShape};
 use super::weights::Weights;
 use crate::random::Stream;
 
@@ -35,5 +35,15 @@ impl Weights {
             }
         }
         Ok(weights)
+    }
+
+    /// The same network with more inputs, which it ignores: their weights are 0. `None` for a network of one's own.
+    pub(super) fn with_inputs(&self, features: usize) -> Option<Weights> {
+        let NetKind::BuiltIn(settings) = self.net() else { return None };
+        let mut tensors = self.tensors().clone();
+        let first = tensors.get_mut("stem.weight").expect("every network has a first layer");
+        first.data.resize(features * settings.width, 0.0);
+        first.dims[0] = features;
+        Some(Weights::new(*settings, NetShape { features, ..*self.shape() }, tensors).expect("only inputs were added"))
     }
 }

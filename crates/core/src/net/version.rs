@@ -33,6 +33,13 @@ impl GameVersion {
         }
     }
 
+    /// The game with the inputs that today's extend, if they extend others.
+    pub(super) fn before<G: Encode>(game: &G) -> Option<GameVersion> {
+        let (encoder_version, features) = game.extends()?;
+        let now = GameVersion::of(game);
+        Some(GameVersion { encoder_version, shape: NetShape { features, ..now.shape }, ..now })
+    }
+
     /// Refuses what is for something else than this program `needs`, with both named.
     pub fn check(&self, needs: &GameVersion) -> Result<(), String> {
         let game = &needs.game;
