@@ -1,11 +1,12 @@
 //! Threats, the inputs after the features, against slow and simple counts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jarmo::encode::Encode;
 use jarmo::game::{Action, Game, Mask, Player};
 use jarmo::games::board::{CIRCLES, Circle, Circles};
-use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
+use jarmo::games::tammi::Square;
+use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi, TammiPosition};
 use jarmo::random::{below, stream};
 use rand::Rng;
 
@@ -125,7 +126,7 @@ fn in_tammi_threats_are_the_moves_of_both_sides() {
     let mut compared = 0;
     for (position, threats) in positions(&game) {
         let moves = |side: usize| -> Vec<Action> {
-            let ours = threats.iter().filter(|&&index| index / 280 == side);
+            let ours = threats.range(280 * side..280 * side + 280);
             ours.map(|&index| Action((index % 280) as u16)).collect()
         };
         if game.outcome(&position).is_none() {
@@ -143,6 +144,133 @@ fn in_tammi_threats_are_the_moves_of_both_sides() {
         compared += 1;
     }
     assert!(compared > 500, "{compared} positions");
+}
+
+/// The pieces of a position by column and row, in the mover's view: whether they are the mover's, and kings.
+fn tammi_board(position: &TammiPosition) -> BTreeMap<(i32, i32), (bool, bool)> {
+    let [own, enemy, kings, _] = position.mover_view();
+    let pieces = (0..32).filter(|square| (own | enemy) >> square & 1 == 1);
+    pieces
+        .map(|square| {
+            let (column, row) = (Square::at(square).column() as i32, Square::at(square).row() as i32);
+            ((column, row), (own >> square & 1 == 1, kings >> square & 1 == 1))
+        })
+        .collect()
+}
+
+const DIAGONALS: [(i32, i32); 4] = [(1, 1), (-1, 1), (1, -1), (-1, -1)];
+
+fn is_on_board((column, row): (i32, i32)) -> bool {
+    (0..8).contains(&column) && (0..8).contains(&row)
+}
+
+/// The first piece from a square in a direction, with its distance.
+fn first_piece(
+    board: &BTreeMap<(i32, i32), (bool, bool)>,
+    (column, row): (i32, i32),
+    (right, up): (i32, i32),
+) -> Option<(i32, (bool, bool))> {
+    let squares = (1..8).map(|distance| (distance, (column + distance * right, row + distance * up)));
+    squares.filter_map(|(distance, square)| Some((distance, *board.get(&square)?))).next()
+}
+
+/// How many ways a player has to capture a piece on a square.
+fn attacks(board: &BTreeMap<(i32, i32), (bool, bool)>, square: (i32, i32), by_mover: bool) -> usize {
+    let ways = DIAGONALS.into_iter().filter(|&(right, up)| {
+        let landing = (square.0 - right, square.1 - up);
+        let backwards = if by_mover { up < 0 } else { up > 0 }; // the attacker stands behind, and captures forward
+        match first_piece(board, square, (right, up)) {
+            Some((distance, (mover, king))) => {
+                let can = king || (distance == 1 && backwards);
+                mover == by_mover && can && is_on_board(landing) && !board.contains_key(&landing)
+            }
+            None => false,
+        }
+    });
+    ways.count()
+}
+
+/// Whether a piece can move to a square, which is empty.
+fn moves_to(
+    board: &BTreeMap<(i32, i32), (bool, bool)>,
+    from: (i32, i32),
+    to: (i32, i32),
+    (mover, king): (bool, bool),
+) -> bool {
+    let (right, up) = (to.0 - from.0, to.1 - from.1);
+    let direction = (right.signum(), up.signum());
+    let near = up == if mover { 1 } else { -1 };
+    let free = first_piece(board, from, direction).is_none_or(|(distance, _)| distance > up.abs());
+    right.abs() == up.abs() && up != 0 && (king || near) && free
+}
+
+#[test]
+fn in_tammi_threats_are_the_control_of_squares() {
+    let game = Tammi::standard();
+    for (position, threats) in positions(&game) {
+        let board = tammi_board(&position);
+        let mut expected = BTreeSet::new();
+        let squares = (0..32).map(|square| (Square::at(square).column() as i32, Square::at(square).row() as i32));
+        let squares: Vec<(i32, i32)> = squares.collect();
+        for (index, &square) in squares.iter().enumerate() {
+            let is_reached = |by_mover: bool| {
+                board.iter().any(|(&from, &piece)| piece.0 == by_mover && moves_to(&board, from, square, piece))
+            };
+            let state = match board.get(&square) {
+                None => {
+                    usize::from(is_reached(true))
+                        + 2 * usize::from(is_reached(false))
+                        + 4 * attacks(&board, square, true).min(1)
+                        + 8 * attacks(&board, square, false).min(1)
+                }
+                Some(&piece @ (mover, king)) => {
+                    let empty = squares.iter().filter(|to| !board.contains_key(to));
+                    let mobile = empty.into_iter().any(|&to| moves_to(&board, square, to, piece));
+                    let attacked = attacks(&board, square, !mover).min(2);
+                    let kind = 16 + 12 * usize::from(!mover) + 6 * usize::from(king);
+                    kind + 3 * usize::from(mobile) + attacked
+                }
+            };
+            expected.extend((state > 0).then_some(1136 + 40 * index + state));
+        }
+        let control = threats.range(1136..2416).copied().collect();
+        assert_eq!(expected, control, "{}", game.position_text(&position));
+    }
+}
+
+#[test]
+fn in_tammi_threats_are_the_moves_after_which_the_other_player_cannot_capture() {
+    let game = Tammi::standard();
+    let mut compared = [0; 2];
+    for (position, threats) in positions(&game) {
+        if game.outcome(&position).is_some() {
+            continue;
+        }
+        for side in 0..2 {
+            let player = if side == 0 { game.to_move(&position) } else { !game.to_move(&position) };
+            let text = game.position_text(&position);
+            let start = match text.split(' ').collect::<Vec<_>>()[..] {
+                _ if side == 0 => position,
+                [board, "w", "-", ..] => game.parse_position(&format!("{board} b - 0 0")).unwrap(),
+                [board, "b", "-", ..] => game.parse_position(&format!("{board} w - 0 0")).unwrap(),
+                _ => continue, // within a capture
+            };
+            assert_eq!(game.to_move(&start), player);
+            let safe = |action: &Action| {
+                let mut next = start;
+                game.play(&mut next, *action);
+                let next = next.without_history();
+                let captures = |action| next.jumped_by(action) != 0;
+                game.to_move(&next) != player && !game.legal(&next).iter().any(captures)
+            };
+            let expected: BTreeSet<usize> =
+                game.legal(&start).iter().filter(safe).map(|action| 576 + 280 * side + action.index()).collect();
+            let first = 576 + 280 * side;
+            assert_eq!(threats.range(first..first + 280).copied().collect::<BTreeSet<_>>(), expected, "{text}");
+            compared[usize::from(!expected.is_empty())] += 1;
+        }
+    }
+    assert!(compared.iter().all(|&count| count > 300), "{compared:?}");
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn games_samples_saved_games_and_episodes_are_those_of_earlier_versions() {
         (2993, "577b56a520c16b17"),
         (2768, "287f33826ce93f2a"),
         (2779, "67a293c23e055e95"),
-        (4067, "e7f5012435002283"),
+        (3879, "baaa50827c002d78"),
         (1325, "93be75518eab52fa"),
     ];
     assert_eq!(digests, expected.map(|(samples, digest)| (samples, digest.to_owned())));
@@ -372,6 +372,21 @@ fn a_share_of_the_games_starts_from_random_endgames() {
     let starts = first["env"]["games"].as_array().unwrap().iter();
     let endgames = starts.filter(|slot| slot.get("start").is_some()).count();
     assert!((30..=70).contains(&endgames), "{endgames} of 200");
+
+    let tammi = Tammi::standard();
+    let settings = SelfPlaySettings { endgame_force: 7, ..settings };
+    let first = serde_json::to_value(SelfPlay::new(&tammi, &settings, vec![Uniform], 5).save()).unwrap();
+    let starts = first["env"]["games"].as_array().unwrap().iter().filter_map(|slot| slot.get("start")?.as_str());
+    let mut pieces = [0; 25];
+    for text in starts {
+        let position = tammi.parse_position(text).unwrap();
+        assert_eq!(tammi.outcome(&position), None, "{text}");
+        let count = |player| (position.men(player) | position.kings(player)).count_ones();
+        pieces[(count(Player::White) + count(Player::Black)) as usize] += 1;
+    }
+    assert!(pieces[2..=5].iter().all(|&count| count > 0), "{pieces:?}");
+    assert!((30..=70).contains(&pieces[2..=5].iter().sum::<u32>()), "{pieces:?}");
+    assert_eq!(pieces[6..].iter().sum::<u32>(), 0, "tammi's random endgames have at most five pieces");
 
     let guard = SelfPlay::new(&Guard::standard(), &settings, vec![Uniform], 5);
     let text = serde_json::to_string(&guard.save()).unwrap();

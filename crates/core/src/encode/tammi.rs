@@ -2,11 +2,12 @@
 //!
 //! Actions are in the mover's view too, so no feature says which player is to move. The threats are the
 //! mover's actions, and those the opponent would have if it were the opponent's turn, each in the view of
-//! its player.
+//! its player. Then those of both after which the other player cannot capture. Then the control of each square: what
+//! stands there, can move and is attacked, or who reaches and attacks the empty square.
 
 use super::{Encode, NUMBERS, PLIES_LEFT_CELLS, named_planes, set_count, set_plies_left};
-use crate::game::{Game, Mask, Player};
-use crate::games::tammi::{MAX_QUIET_LIMIT, SIDE, Square};
+use crate::game::{Mask, Player};
+use crate::games::tammi::{ACTIONS, Control, MAX_QUIET_LIMIT, SIDE, SQUARES, Square};
 use crate::games::{Tammi, TammiPosition};
 
 /// Men and kings of the mover and the opponent, the capturing piece, jumped pieces.
@@ -19,9 +20,35 @@ const REPEATS: usize = BOARD_PLANES * CELLS; // two cells: 1 or 2 earlier occurr
 const QUIET_LEFT: usize = REPEATS + 2;
 const PLIES_LEFT: usize = QUIET_LEFT + MAX_QUIET_LIMIT as usize;
 const END: usize = PLIES_LEFT + PLIES_LEFT_CELLS;
-const _: () = assert!(END <= (BOARD_PLANES + NUMBER_PLANES) * CELLS);
+const FEATURES: usize = (BOARD_PLANES + NUMBER_PLANES) * CELLS;
+const _: () = assert!(END <= FEATURES);
+
+/// Where the safe moves start. What comes before is encoder version 2.
+const SAFE: usize = (2 * ACTIONS).next_multiple_of(CELLS);
+
+/// Where the control of squares starts.
+const CONTROL: usize = SAFE + 2 * ACTIONS;
+
+/// The states of an empty square: which players reach it, and which attack it. The first one, neither, sets no input.
+const EMPTY: usize = 1 << 4;
+
+/// The states of a player's piece: man or king, whether it can move, and whether it is attacked once or twice.
+const PIECE: usize = 2 * 2 * 3;
+
+/// The states of a square.
+const STATES: usize = EMPTY + 2 * PIECE;
+
+const THREATS: usize = CONTROL + STATES * SQUARES;
 
 impl Encode for Tammi {
+    fn encoder_version(&self) -> u32 {
+        3
+    }
+
+    fn extends(&self) -> Option<(u32, usize)> {
+        Some((2, FEATURES + SAFE))
+    }
+
     fn planes(&self) -> usize {
         BOARD_PLANES + NUMBER_PLANES
     }
@@ -41,8 +68,13 @@ impl Encode for Tammi {
             NUMBERS,
         ];
         let mut names = named_planes(boards.map(str::to_owned), self.planes());
-        let threats = "actions of the mover, then of the opponent, counted through the planes";
-        names.extend(named_planes([threats.to_owned()], self.threat_planes()));
+        let planes = SAFE / CELLS;
+        let actions = "actions of the mover, then of the opponent, counted through the planes";
+        names.extend(named_planes([actions.to_owned()], planes));
+        let rest = "those of them after which the other player cannot capture, in the same order; then by square its piece, \
+                    whether it can move and is attacked, or who reaches and attacks the empty square; counted through the \
+                    planes";
+        names.extend(named_planes([rest.to_owned()], self.threat_planes() - planes));
         names
     }
 
@@ -74,14 +106,34 @@ impl Encode for Tammi {
     }
 
     fn threat_planes(&self) -> usize {
-        (2 * self.actions()).div_ceil(CELLS)
+        THREATS.div_ceil(CELLS)
     }
 
     #[inline]
     fn threats(&self, position: &TammiPosition, mut set: impl FnMut(usize)) {
-        for (player, actions) in position.possible_moves().into_iter().enumerate() {
+        let moves = position.possible_moves();
+        let safe = position.safe_moves(&moves);
+        for (start, actions) in [0, ACTIONS, SAFE, SAFE + ACTIONS].into_iter().zip(moves.iter().chain(&safe)) {
             for action in actions.iter() {
-                set(player * self.actions() + action.index());
+                set(start + action.index());
+            }
+        }
+        let [own, enemy, kings, _] = position.mover_view();
+        let [ours, theirs] = position.control();
+        for square in 0..SQUARES {
+            let at = |set: u32| (set >> square & 1) as usize;
+            let piece = |by: &Control, of: &Control| {
+                6 * at(kings) + 3 * at(by.mobile) + at(of.attacked) + at(of.attacked_twice)
+            };
+            let state = if at(own) == 1 {
+                EMPTY + piece(&ours, &theirs)
+            } else if at(enemy) == 1 {
+                EMPTY + PIECE + piece(&theirs, &ours)
+            } else {
+                at(ours.reached) + 2 * at(theirs.reached) + 4 * at(ours.attacked) + 8 * at(theirs.attacked)
+            };
+            if state > 0 {
+                set(CONTROL + STATES * square + state);
             }
         }
     }

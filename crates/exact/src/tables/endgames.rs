@@ -1,6 +1,7 @@
 //! Tables as exact knowledge of a game: opens them by folder, draws random endgames, and applies the limit on the length.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use super::file::finished_path;
 use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables, after};
 use super::real::{Holds, RealTables};
-use super::solvable::{Packed, Solvable};
+use super::solvable::{self, Packed, Solvable};
 use super::verify::random_position;
 use crate::{ExactError, ExactErrorKind};
 use jarmo_core::game::{Action, Game, Proven};
@@ -38,8 +39,8 @@ pub trait HasEndgames: Game {
         None
     }
 
-    /// Draws random endgames, which needs no tables. All forces up to this one are equally likely, and all
-    /// placements of a force; some positions are over. `None` if the game has no random endgames.
+    /// Draws random endgames, which needs no tables. All forces up to this one are equally likely, as far as tables can
+    /// have them, and all placements of a force; some positions are over. `None` if the game has no random endgames.
     fn random_endgames(&self, _force: u32) -> Option<RandomEndgames<Self::Position>> {
         None
     }
@@ -161,6 +162,18 @@ static TAMMI: LazyLock<Shared<Tables<Tammi>>> = LazyLock::new(Shared::default);
 /// Tables of jarmo in use whose folder also has what each side holds under the shuttle rule.
 static REAL: LazyLock<Shared<RealTables>> = LazyLock::new(Shared::default);
 
+/// Draws a force, then a position of that force.
+fn draw_endgames<L: solvable::Layer + 'static>(
+    forces: RangeInclusive<u32>,
+    layer: impl Fn(u32) -> L,
+) -> RandomEndgames<L::Position> {
+    let layers: Vec<L> = forces.map(layer).collect();
+    Arc::new(move |stream| {
+        let number = below(stream.next_u64(), layers.len() as u32);
+        random_position(&layers[number as usize], stream)
+    })
+}
+
 impl HasEndgames for Jarmo {
     fn force_of(&self, position: &JarmoPosition) -> Option<u32> {
         Some(position.force())
@@ -182,11 +195,7 @@ impl HasEndgames for Jarmo {
     }
 
     fn random_endgames(&self, force: u32) -> Option<RandomEndgames<JarmoPosition>> {
-        let layers: Vec<Layer> = (LEAST_FORCE..=force).map(Layer::new).collect();
-        Some(Arc::new(move |stream| {
-            let number = below(stream.next_u64(), layers.len() as u32);
-            random_position(&layers[number as usize], stream)
-        }))
+        Some(draw_endgames(LEAST_FORCE..=force, Layer::new))
     }
 }
 
@@ -201,6 +210,11 @@ impl HasEndgames for Tammi {
 
     fn build_quick_endgames(&self, folder: &Path) -> Result<Option<Arc<dyn Endgames<Tammi>>>, ExactError> {
         Ok(Some(build_quick(self, folder, 4)?))
+    }
+
+    fn random_endgames(&self, force: u32) -> Option<RandomEndgames<TammiPosition>> {
+        let (least, most) = Tammi::FORCES.into_inner();
+        Some(draw_endgames(least..=force.min(most), Tammi::layer))
     }
 }
 

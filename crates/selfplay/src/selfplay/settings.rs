@@ -25,7 +25,7 @@ pub struct SelfPlaySettings {
     pub max_random_plies: u32,
     /// The share of games that start from a random endgame, if the game has them.
     pub endgames: f32,
-    /// The maximum force of a random endgame.
+    /// The maximum force of a random endgame; in tammi it is at most 5.
     pub endgame_force: u32,
     /// Lambda of TD(lambda): 1 learns the results of games, 0 what search expected.
     pub lambda: f32,

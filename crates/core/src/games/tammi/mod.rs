@@ -3,6 +3,7 @@
 //! Positions and actions are stored from the point of view of the player to move, so forward is always
 //! the same direction; the board is rotated at every change of turn. Text always uses White's view.
 
+mod control;
 mod history;
 mod moves;
 mod squares;
@@ -12,9 +13,11 @@ use std::fmt;
 
 use crate::game::{Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError, Reason};
 use crate::games::reasons::GAME_OVER;
+pub use control::Control;
 use history::KingMoves;
 pub use history::MAX_QUIET_LIMIT;
-use squares::{ACTIONS, DIAGONALS, FAR_ROW};
+pub(crate) use squares::ACTIONS;
+use squares::{DIAGONALS, FAR_ROW};
 pub use squares::{NoSuchSquare, SIDE, SQUARES, Square};
 
 /// The set of actions of tammi.

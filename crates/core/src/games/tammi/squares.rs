@@ -27,7 +27,7 @@ pub(super) const FORWARD: usize = 2;
 const STEPS: [(i8, i8); DIRECTIONS] = [(1, 1), (-1, 1), (1, -1), (-1, -1)];
 
 /// One action for every ordered pair of squares on the same diagonal.
-pub(super) const ACTIONS: usize = 280;
+pub(crate) const ACTIONS: usize = 280;
 
 /// One of the 32 dark squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
