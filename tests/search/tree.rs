@@ -90,6 +90,31 @@ fn points_are_reported_and_do_not_decide() {
 }
 
 #[test]
+fn an_action_with_fewer_visits_is_played_if_its_value_is_clearly_better() {
+    let game = Scripted::new(&Node::white([corridor(Player::Black, 200), corridor(Player::Black, 200)]));
+    let chosen = |contender: f32, results: [f32; 2]| {
+        let rules = game.clone();
+        let mut evaluator = ScriptedEvaluator::new(&game, 1, move |position: &_, logits| {
+            logits.fill(0.0);
+            logits[0] = 3.5;
+            let text = rules.position_text(position);
+            let node: u32 = text.split(' ').next().unwrap().parse().unwrap();
+            let black = -results[usize::from(node > 201)];
+            Evaluation::of(Value { win: (1.0 + black) / 2.0, draw: 0.0, loss: (1.0 - black) / 2.0, score: 0.0 })
+        });
+        let tree =
+            grown(&game, SearchRule::Puct(PuctSettings { contender, ..Default::default() }), 128, &mut evaluator);
+        let visits: Vec<u32> = tree.root_actions().iter().map(|root| root.visits).collect();
+        assert!(visits[0] > visits[1] && visits[1] > 1, "{visits:?}");
+        tree.best()
+    };
+    assert_eq!(chosen(0.1, [0.2, 0.4]), Some(Action(1)));
+    // Only the most visited one may be played, or the better value may be chance.
+    assert_eq!(chosen(1.0, [0.2, 0.4]), Some(Action(0)));
+    assert_eq!(chosen(0.01, [0.2, 0.22]), Some(Action(0)));
+}
+
+#[test]
 fn of_proven_wins_the_quickest_is_played() {
     let slow = Node::black([Node::white([Node::end(2, 1)])]);
     let slower = Node::black([Node::white([Node::black([Node::white([Node::end(2, 1)])])])]);

@@ -36,6 +36,8 @@ pub const EXPLORATION: NumberRange<f64> = NumberRange::new(0.0, 100.0);
 pub const UNVISITED_REDUCTION: NumberRange<f64> = NumberRange::new(0.0, 100.0);
 /// The softmax temperature of priors.
 pub const TEMPERATURE: NumberRange<f64> = NumberRange::new(0.01, 100.0);
+/// The share of the most visits from which an action competes for being played.
+pub const CONTENDER: NumberRange<f64> = NumberRange::new(0.001, 1.0);
 /// Games of a match. A tournament schedules all games in memory before the first one.
 pub const MATCH_GAMES: NumberRange<u64> = NumberRange::new(2, 1_000_000);
 /// Games that are searched or stepped in parallel.

@@ -11,7 +11,7 @@ use super::source::{AgentSource, TRAINED};
 use crate::game::{shorten, shorten_quotes};
 use crate::net::KernelKind;
 use crate::numbers::{
-    EXPLORATION, LINES, MEGABYTES, NODES, NumberRange, SIMULATIONS, TEMPERATURE, UNVISITED_REDUCTION,
+    CONTENDER, EXPLORATION, LINES, MEGABYTES, NODES, NumberRange, SIMULATIONS, TEMPERATURE, UNVISITED_REDUCTION,
 };
 use crate::search::SearchRule;
 
@@ -63,6 +63,9 @@ pub struct TreeSpec {
     /// With a network, PUCT: softmax temperature of the priors; 1 leaves them unchanged.
     #[serde(default, serialize_with = "shown")]
     pub temperature: Option<f32>,
+    /// PUCT: the share of the most visits from which an action competes by value; 1: the most visited one is played.
+    #[serde(default, serialize_with = "shown")]
+    pub contender: Option<f32>,
     /// With a network: softmax temperature at which the action is drawn from the policy; the best one is played if
     /// unset.
     #[serde(default, serialize_with = "shown")]
@@ -81,7 +84,7 @@ pub struct TreeSpec {
 }
 
 /// The settings of tree agents without a network.
-const WITHOUT_NETWORK: [&str; 7] = ["sims", "root", "cpuct", "fpu", "keep", "mb", "tables"];
+const WITHOUT_NETWORK: [&str; 8] = ["sims", "root", "cpuct", "fpu", "contender", "keep", "mb", "tables"];
 
 /// Settings of alpha-beta.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -110,8 +113,13 @@ const WHOLE: [(&str, NumberRange<u64>); 4] =
     [("sims", SIMULATIONS), ("nodes", NODES), ("lines", LINES), ("mb", MEGABYTES)];
 
 /// The settings that are real numbers.
-const REAL: [(&str, NumberRange<f64>); 4] =
-    [("cpuct", EXPLORATION), ("fpu", UNVISITED_REDUCTION), ("temperature", TEMPERATURE), ("sampling", TEMPERATURE)];
+const REAL: [(&str, NumberRange<f64>); 5] = [
+    ("cpuct", EXPLORATION),
+    ("fpu", UNVISITED_REDUCTION),
+    ("temperature", TEMPERATURE),
+    ("contender", CONTENDER),
+    ("sampling", TEMPERATURE),
+];
 
 /// An agent that cannot be built, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -48,7 +48,12 @@ impl TreeSettings {
     /// The settings with which networks play best, by measurement.
     pub fn network() -> TreeSettings {
         TreeSettings {
-            rule: SearchRule::Puct(PuctSettings { exploration: 0.8, temperature: 2.0, ..PuctSettings::default() }),
+            rule: SearchRule::Puct(PuctSettings {
+                exploration: 0.6,
+                temperature: 3.0,
+                contender: 0.1,
+                ..PuctSettings::default()
+            }),
             keeps: true,
             ..TreeSettings::default()
         }
@@ -70,12 +75,12 @@ impl TreeSettings {
                 puct.exploration = spec.cpuct.unwrap_or(puct.exploration);
                 puct.unvisited_reduction = spec.fpu.unwrap_or(puct.unvisited_reduction);
                 puct.temperature = spec.temperature.unwrap_or(puct.temperature);
+                puct.contender = spec.contender.unwrap_or(puct.contender);
             }
             SearchRule::Gumbel(_) if spec.cpuct.is_some() => return Err(needs_puct("cpuct")),
             SearchRule::Gumbel(_) if spec.fpu.is_some() => return Err(needs_puct("fpu")),
-            SearchRule::Gumbel(_) if spec.temperature.is_some() => {
-                return Err(needs_puct("temperature"));
-            }
+            SearchRule::Gumbel(_) if spec.temperature.is_some() => return Err(needs_puct("temperature")),
+            SearchRule::Gumbel(_) if spec.contender.is_some() => return Err(needs_puct("contender")),
             SearchRule::Gumbel(_) => {}
         }
         self.keeps = spec.keep.map_or(self.keeps, |keep| keep == YesNo::Yes);

@@ -7,6 +7,10 @@ use super::{gumbel, puct};
 use crate::eval::Value;
 use crate::game::{Action, Game, Proven, Verdict};
 
+/// PUCT: with one visit, the value of an action counts less by this when actions compete for being played; with more, by
+/// this over the root of their number.
+const MARGIN: f32 = 0.3;
+
 /// The results of one action at the root.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RootAction {
@@ -137,11 +141,19 @@ impl<G: Game> Tree<G> {
                 };
                 logit + value
             }
-            None => children.known_value(index).unwrap_or(-1.0),
+            None => match children.known_value(index) {
+                Some(value) if certain(index) => value,
+                Some(value) => value - MARGIN / (visits(index) as f32).sqrt(),
+                None => -1.0,
+            },
+        };
+        let enough = match self.rule {
+            SearchRule::Gumbel(_) => most,
+            SearchRule::Puct(settings) => (settings.contender * most as f32).ceil() as u32,
         };
         let mut best = (f32::NEG_INFINITY, usize::MAX);
         for index in candidates {
-            if (certain(index) || visits(index) == most) && score(index) > best.0 {
+            if (certain(index) || visits(index) >= enough) && score(index) > best.0 {
                 best = (score(index), index);
             }
         }

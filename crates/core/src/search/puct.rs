@@ -17,6 +17,9 @@ pub struct PuctSettings {
     pub temperature: f32,
     /// The share of noise in the root's priors.
     pub noise_fraction: f32,
+    /// Actions compete for being played from this share of the most visits on, by their values less a margin that
+    /// shrinks with the root of their visits; 1: only the most visited ones.
+    pub contender: f32,
 }
 
 impl PuctSettings {
@@ -27,6 +30,7 @@ impl PuctSettings {
         unvisited_reduction: 0.2,
         temperature: 1.0,
         noise_fraction: 0.25,
+        contender: 1.0,
     };
 }
 
