@@ -53,7 +53,7 @@ extern "C" fn take_agent(name: usize) {
     let (name, bytes) = named(name);
     TAB.with_borrow_mut(|tab| match bytes.is_empty() {
         true => tab.give_up(&name),
-        false => tab.take_agent(&name, bytes),
+        false => tab.take_agent(&name, &bytes),
     });
 }
 

@@ -4,6 +4,8 @@
 
 #[cfg(target_family = "wasm")]
 mod exports;
+mod parts;
 mod tab;
 
+pub use parts::parted;
 pub use tab::{Answer, Asked, LACKS_AGENT, NOTHING_NEW, Tab, Thinking};

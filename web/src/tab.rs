@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use crate::parts;
 use jarmo_core::agent::AgentSource;
 use jarmo_exact::agent::provide;
 use jarmo_exact::catalog::{GAMES, GameSettings};
@@ -101,9 +102,9 @@ impl Tab {
         }
     }
 
-    /// Takes the agent file of a game.
-    pub fn take_agent(&mut self, game: &str, bytes: Vec<u8>) {
-        provide(&AgentSource::Program, game, bytes);
+    /// Takes the agent file of a game, in [parts](crate::parted).
+    pub fn take_agent(&mut self, game: &str, bytes: &[u8]) {
+        provide(&AgentSource::Program, game, parts::joined(bytes));
         self.had.push(game.to_owned());
     }
 

@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let path = root.join(format!("checkpoints/{game}.safetensors"));
         // Of 20,000 decisions in an exam, at most 14 more or fewer are wrong with these weights; guard has no exam.
         let agent = jarmo_host::agent_file::load(&path)?.rounded(6);
-        files.push((format!("{game}.bin"), pack(&agent.to_bytes())?));
+        files.push((format!("{game}.bin"), pack(&jarmo_web::parted(&agent.to_bytes()))?));
     }
     files.sort();
     write(&files, &out)
