@@ -158,7 +158,7 @@ fn of_version_2(file: &AgentFile, inputs: usize) -> AgentFile {
     let version = format!(r#""encoder_version":{}"#, file.header().version.encoder_version);
     let features = format!(r#""features":{}"#, file.header().version.shape.features);
     let bytes = file.to_bytes();
-    let (length, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
+    let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
     let header = metadata.metadata().as_ref().unwrap()["jarmo"].clone();
     let header = header.replace(&version, r#""encoder_version":2"#);
     let header = header.replace(&features, &format!(r#""features":{inputs}"#));
