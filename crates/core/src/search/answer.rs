@@ -7,8 +7,7 @@ use super::{gumbel, puct};
 use crate::eval::Value;
 use crate::game::{Action, Game, Proven, Verdict};
 
-/// PUCT: with one visit, the value of an action counts less by this when actions compete for being played; with more, by
-/// this over the root of their number.
+/// PUCT: actions compete for being played by their value less this over the root of their visits.
 const MARGIN: f32 = 0.3;
 
 /// The results of one action at the root.
@@ -149,7 +148,8 @@ impl<G: Game> Tree<G> {
         };
         let enough = match self.rule {
             SearchRule::Gumbel(_) => most,
-            SearchRule::Puct(settings) => (settings.contender * most as f32).ceil() as u32,
+            // Of many visits, a share of 1 could be rounded up to more than all.
+            SearchRule::Puct(settings) => ((settings.contender * most as f32).ceil() as u32).min(most),
         };
         let mut best = (f32::NEG_INFINITY, usize::MAX);
         for index in candidates {
