@@ -195,7 +195,7 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
 }
 
 fn up(args: &UpArgs) -> CommandResult {
-    let there = Server::open(&args.dir).map_or_else(|_| ServerSettings::default(), |server| server.settings().clone());
+    let there = Server::open(&args.dir).map_or_else(|_| ServerSettings::default(), |server| server.settings);
     let settings = ServerSettings {
         host: args.host.clone().unwrap_or(there.host),
         port: args.port.unwrap_or(there.port),
@@ -213,9 +213,9 @@ fn up(args: &UpArgs) -> CommandResult {
     writeln!(out, "{}: {what}", args.dir.display())?;
     let (program, url) = (program::name(), server.url());
     let authority = server.authority().map_or(String::new(), |path| format!(" --authority {}", path.display()));
-    let (config, learner) = (server.config(), server.learner_key());
+    let (config, learner) = (server.config(), server.first_key(Role::Learner));
     let (config, learner) = (config.display(), learner.display());
-    let worker = server.worker_key();
+    let worker = server.first_key(Role::Worker);
     writeln!(out, "server:  nats-server -c {config}")?;
     writeln!(out, "learner: {program} train --fleet {url} --key {learner}{authority}")?;
     writeln!(out, "worker:  {program} worker {url} --key {}{authority}", worker.display())?;
@@ -223,7 +223,7 @@ fn up(args: &UpArgs) -> CommandResult {
         out,
         "A worker needs its key{} on its own machine; the learner's key stays here. {} can only look.",
         if authority.is_empty() { "" } else { " and the authority's certificate" },
-        server.status_key().display()
+        server.first_key(Role::Watcher).display()
     )?;
     if args.write_only {
         return Ok(ExitCode::SUCCESS);
@@ -333,13 +333,8 @@ fn keys(args: KeyArgs) -> CommandResult {
             writeln!(out, "{} written", server.key_file(&name).display())?;
         }
         KeyCommand::List => {
-            for User { name, key, role } in server.users() {
-                let role = match role {
-                    Role::Learner => "learner",
-                    Role::Worker => "worker",
-                    Role::Watcher => "status",
-                };
-                writeln!(out, "{key} {role:8} {name}")?;
+            for User { name, key, role } in &server.users {
+                writeln!(out, "{key} {:8} {name}", role.name())?;
             }
             return Ok(ExitCode::SUCCESS);
         }

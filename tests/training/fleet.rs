@@ -8,7 +8,7 @@ use jarmo::eval::Uniform;
 use jarmo::games::ConnectFour;
 use jarmo::observe::{Event, FleetReport};
 use jarmo::replay::Samples;
-use jarmo::run::{Delivery, FileId, Fleet, Handed, RunFolder, Supply, repeat, run_with_fleet};
+use jarmo::run::{Delivery, FileId, Fleet, Handed, RunFolder, Sent, Supply, repeat, run_with_fleet};
 use jarmo::selfplay::{Counts, SelfPlay};
 use jarmo::train::OpenDevice;
 use tempfile::TempDir;
@@ -35,11 +35,13 @@ fn files(count: u64, config: &Config) -> Vec<Delivery> {
             samples.extend(&play.round().samples);
         }
         Delivery {
-            id: FileId(u128::from(number) + 1),
-            sequence: number,
-            key: "key".to_owned(),
-            worker: "test".to_owned(),
-            weights: 0,
+            sent: Sent {
+                id: FileId(u128::from(number) + 1),
+                sequence: number,
+                key: "key".to_owned(),
+                worker: "test".to_owned(),
+                weights: 0,
+            },
             bytes: 100,
             samples: std::mem::take(&mut samples),
             counts: Counts::default(),
@@ -77,7 +79,7 @@ fn folder(path: &TempDir) -> RunFolder {
 fn first_of(files: &[Delivery], place: &TempDir) -> usize {
     let order = folder(place).order().unwrap();
     let taken: Vec<FileId> = order.iter().map(|line| line.sent.as_ref().unwrap().id).collect();
-    let wanted: Vec<FileId> = files.iter().map(|file| file.id).take(taken.len()).collect();
+    let wanted: Vec<FileId> = files.iter().map(|file| file.sent.id).take(taken.len()).collect();
     assert_eq!(taken, wanted);
     taken.len()
 }
@@ -124,7 +126,7 @@ fn files_of_old_weights_are_dropped_and_counted() {
     let mut later = files.split_off(20);
     learn(&place, &config, &Handed::new(files));
     for file in later.iter_mut().step_by(2) {
-        file.weights = 60;
+        file.sent.weights = 60;
     }
     config.run.steps = 75;
     let report = learn(&place, &config, &Handed::new(later));

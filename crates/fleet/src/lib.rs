@@ -9,21 +9,15 @@
 //! again by [`jarmo_selfplay::selfplay::EpisodeReader`].
 
 mod error;
-mod address;
 mod link;
 mod game_file;
 mod places;
 mod settings;
 mod networks;
-mod orders;
 mod progress;
-mod inbox;
-mod intake;
 mod server;
 mod status;
-mod metrics;
 mod supply;
-mod reporter;
 mod matches;
 mod worker;
 
@@ -33,19 +27,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jarmo_core::random::mix;
+use serde::Serialize;
 
-pub use address::Address;
 pub use error::FleetError;
 pub use game_file::{GameFile, GameFileHeader, MOST_BYTES};
-pub use link::Link;
+pub use link::{Address, Link};
 pub use matches::{MatchSettings, play_matches};
-pub use orders::Orders;
-pub use progress::{Doing, WorkerStatus};
-pub use reporter::{SentFile, WorkerEvent};
+pub use progress::{Doing, Orders, WorkerStatus};
 pub use server::{Role, Server, ServerSettings, User};
 pub use status::{RunStatus, Status, status};
 pub use supply::{NatsSupply, SupplySettings};
-pub use worker::{WorkerSettings, work};
+pub use worker::{SentFile, WorkerEvent, WorkerSettings, work};
 
 /// The time between two looks at what there is to do.
 const TICK: Duration = Duration::from_millis(20);
@@ -67,4 +59,8 @@ fn pause(stop: &AtomicBool, time: Duration) -> bool {
 
 fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
     what.lock().expect("no thread panics")
+}
+
+fn json(content: &impl Serialize) -> String {
+    serde_json::to_string(content).expect("what is said is plain data")
 }

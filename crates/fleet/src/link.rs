@@ -1,7 +1,9 @@
-//! A connection to the server, with deadlines for everything.
+//! A connection to a server: where it is, how to get in, why that fails, and deadlines for everything.
 
 use std::error::Error;
 use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,21 +13,37 @@ use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::{PublishMessage, StreamMessage};
 use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{
-    Client, ClientError, ConnectErrorKind, ConnectOptions, Event, Message, RequestErrorKind, ServerError,
+    Client, ClientError, ConnectError, ConnectErrorKind, ConnectOptions, Event, Message, RequestErrorKind, ServerError,
+    rustls,
 };
 use futures_util::{Stream, StreamExt};
+use nkeys::KeyPair;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::address::{check_version, explain, identify};
-use super::{Address, FleetError};
+use super::FleetError;
+use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
 /// The longest wait for an answer. Longer reads have deadlines of their own.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);
 
 /// The most messages of one kind that wait to be read. Later ones are dropped, and their senders try again.
 const MOST_UNREAD: usize = 256;
+
+/// Servers before this version cannot list a stream, and those before 2.10.23 can lose one in a crash.
+const LEAST_VERSION: [i64; 3] = [2, 11, 0];
+
+/// A server and how to get in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// `nats://HOST:PORT`, or `tls://HOST:PORT`.
+    pub url: String,
+    /// The file of the user's key; `None` for a server without users.
+    pub key: Option<PathBuf>,
+    /// The certificate of the authority that signed the server's; `None` for those that the system trusts.
+    pub authority: Option<PathBuf>,
+}
 
 /// A connection. It connects again by itself when it is lost.
 pub struct Link {
@@ -60,7 +78,7 @@ impl Link {
             .map_err(FleetError::new)?;
         let signals = Arc::<Signals>::default();
         let heard = Arc::clone(&signals);
-        let options = ConnectOptions::new()
+        let mut options = ConnectOptions::new()
             .name(name)
             .require_tls(url.starts_with("tls:"))
             .subscription_capacity(MOST_UNREAD)
@@ -69,10 +87,25 @@ impl Link {
                 heard.hear(&event);
                 std::future::ready(())
             });
-        let (options, user) = identify(options, address)?;
+        let mut user = "open".to_owned();
+        if let Some(path) = &address.key {
+            let pair = read_key(path)?;
+            user = pair.public_key();
+            options = options.nkey(pair.seed().map_err(FleetError::new)?).custom_inbox_prefix(format!("_INBOX_{user}"));
+        }
+        if let Some(path) = &address.authority {
+            read_text(path, SETTINGS_BYTES).map_err(FleetError::at(path))?;
+            options = options.add_root_certificates(path.clone());
+        }
         let client = runtime.block_on(options.connect(url.as_str()));
         let client = client.map_err(|error| explain(url, &error))?;
-        check_version(url, &client.server_info().version)?;
+        let [major, minor, patch] = LEAST_VERSION;
+        if !client.is_server_compatible(major, minor, patch) {
+            let version = client.server_info().version;
+            return Err(FleetError::new(format!(
+                "{url}: nats-server {version} is too old; version {major}.{minor}.{patch} or newer is needed"
+            )));
+        }
         let mut context = {
             let _inside = runtime.enter(); // the context starts a task
             jetstream::new(client.clone())
@@ -136,12 +169,11 @@ impl Link {
     }
 
     /// The answers to a question that has many, in their order.
-    pub(super) fn ask_for_many(&self, subject: &str, bytes: Vec<u8>) -> Result<Vec<StreamMessage>, FleetError> {
+    pub(super) fn ask_for_many(&self, subject: &str, question: String) -> Result<Vec<StreamMessage>, FleetError> {
         let inbox = self.client.new_inbox();
         self.wait(async {
             let mut heard = self.client.subscribe(inbox.clone()).await?;
-            let asked = self.client.publish_with_reply(subject.to_owned(), inbox, bytes.into());
-            asked.await?;
+            self.client.publish_with_reply(subject.to_owned(), inbox, question.into()).await?;
             let mut answers = Vec::new();
             while let Some(message) = heard.next().await {
                 if message.status.is_some() {
@@ -219,5 +251,42 @@ impl Signals {
             }
             _ => {}
         }
+    }
+}
+
+/// Reads the file of a user's key.
+pub(super) fn read_key(path: &Path) -> Result<KeyPair, FleetError> {
+    let wrong =
+        |problem: &dyn Display| FleetError::new(format!("{}: {problem}; `fleet up` writes such files", path.display()));
+    let seed = read_text(path, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
+    KeyPair::from_seed(seed.trim()).map_err(|_| wrong(&"it holds no key"))
+}
+
+/// Why a connection could not be made, and what to do.
+fn explain(url: &str, error: &ConnectError) -> FleetError {
+    let inner = error.source().and_then(|source| source.downcast_ref());
+    let inner = inner.and_then(io::Error::get_ref);
+    match inner.and_then(|inner| inner.downcast_ref()) {
+        Some(rustls::Error::InvalidCertificate(_)) => {
+            return FleetError::new(format!(
+                "{url}: the server's certificate is not trusted, or is for another host; it takes the authority.pem \
+                 of this server, and the host that it was made for"
+            ));
+        }
+        Some(rustls::Error::InvalidMessage(_)) => {
+            let plain = url.replacen("tls://", "nats://", 1);
+            return FleetError::new(format!(
+                "{url}: the server does not encrypt connections; reach it as {plain}, or make one that does"
+            ));
+        }
+        _ => {}
+    }
+    let problem = format!("{url}: {error}; `fleet up` starts a server and says how to reach it");
+    match error.kind() {
+        ConnectErrorKind::AuthorizationViolation => {
+            FleetError::new(format!("{url}: the server does not know this key, or needs one"))
+        }
+        ConnectErrorKind::Dns | ConnectErrorKind::Io | ConnectErrorKind::TimedOut => FleetError::Passing(problem),
+        _ => FleetError::Lasting(problem),
     }
 }

@@ -17,51 +17,27 @@ use super::{FleetError, Link};
 /// The version of everything that is said on the wire. Both sides must have the same one.
 pub(super) const PROTOCOL: u32 = 4;
 
-/// The bucket with what workers need to know of each run.
+/// The bucket with what workers need to know of each run, and its keys that belong to no run.
 pub(super) const RUNS: &str = "jarmo_runs";
+pub(super) const CURRENT: &str = "current"; // the run that workers play for if they are told none
+pub(super) const BLOCKED: &str = "blocked"; // the keys of users whose files are dropped
+pub(super) const ORDERS: &str = "orders"; // what all workers are to do
 
-/// Its key with the identity of the run that workers play for if they are told none.
-pub(super) const CURRENT: &str = "current";
+pub(super) const NETWORKS: &str = "jarmo_networks"; // a bucket
+pub(super) const AGENTS: &str = "jarmo_agents"; // a bucket: those that play matches, by the hash of their files
+pub(super) const PROGRESS: &str = "JARMO_PROGRESS"; // a stream: what each worker, learner and arena says of itself
+pub(super) const SAMPLES: &str = "JARMO_SAMPLES_"; // and the run: a work queue of files of games
+const LEARNER: &str = "learner"; // the only consumer of such a queue
 
-/// Its key with the keys of users whose files are dropped.
-pub(super) const BLOCKED: &str = "blocked";
-
-/// Its key with what all workers are to do.
-pub(super) const ORDERS: &str = "orders";
-
-/// The bucket of networks.
-pub(super) const NETWORKS: &str = "jarmo_networks";
-
-/// The stream of what each worker, learner and arena says of itself.
-pub(super) const PROGRESS: &str = "JARMO_PROGRESS";
-
-/// The bucket of the agents that play matches, by the hash of their files.
-pub(super) const AGENTS: &str = "jarmo_agents";
-
-/// The beginning of the names of the work queues of files of games, one per run.
-pub(super) const SAMPLES: &str = "JARMO_SAMPLES_";
-
-/// The only consumer of such a queue.
-const LEARNER: &str = "learner";
-
-/// The most workers that are listed, and the most bytes of what each says of itself.
-const MOST_WORKERS: i64 = 20_000;
-const MOST_PROGRESS: i32 = 2048;
+const MOST_WORKERS: i64 = 20_000; // that are listed
+const MOST_PROGRESS: i32 = 2048; // bytes of what each says of itself
+const WORKER_AGE: Duration = Duration::from_secs(60 * 60); // a worker is forgotten so long after its last word
+const DUPLICATE_WINDOW: Duration = Duration::from_secs(120); // in which the server knows a repeated file by itself
+const ACK_WAIT: Duration = Duration::from_secs(30); // then a file that is not acknowledged comes again
+const LIST_BATCH: u64 = 200; // messages of one request
 
 /// Agents are written again by every arena, networks by every learner. They are deleted this long after the last one.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-
-/// How long the server recognises a repeated file by itself. The learner recognises it at any time.
-const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
-
-/// A file that the learner has not acknowledged comes again after this time.
-const ACK_WAIT: Duration = Duration::from_secs(30);
-
-/// A worker is forgotten this long after its last sign of life.
-const WORKER_AGE: Duration = Duration::from_secs(60 * 60);
-
-/// The most messages of one request of a list.
-const LIST_BATCH: u64 = 200;
 
 /// The key that published at a subject: the server lets a user publish under its own key alone.
 pub(super) fn sender(message: &Message) -> &str {
@@ -78,23 +54,22 @@ pub(super) fn network_of(run: &str) -> String {
     format!("{run}.network")
 }
 
-/// The subject of a user's files of games. A part may be `*`.
+/// The subject of a user's files of games. A part may be `*`, here and below.
 pub(super) fn samples_subject(run: &str, user: &str) -> String {
     format!("jarmo.samples.{run}.{user}")
 }
 
-/// The subject of what a user's worker says of itself. Learners and arenas have names in place of a user's. A part may be
-/// `*`.
+/// The subject of what a user's worker says of itself. Learners and arenas have names in place of a user's.
 pub(super) fn progress_subject(user: &str, worker: &str) -> String {
     format!("jarmo.progress.{user}.{worker}")
 }
 
-/// The subject on which a user asks arenas for a block of pairs. A part may be `*`.
+/// The subject on which a user asks arenas for a block of pairs.
 pub(super) fn blocks_subject(user: &str) -> String {
     format!("jarmo.blocks.{user}")
 }
 
-/// The subject on which an arena takes the games of a user. A part may be `*`.
+/// The subject on which an arena takes the games of a user.
 pub(super) fn results_subject(tournament: &str, user: &str) -> String {
     format!("jarmo.results.{tournament}.{user}")
 }
@@ -122,7 +97,6 @@ impl LearnerPlaces {
             max_messages_per_subject: (queue + 1) / 2,
             max_message_size: (MOST_BYTES + 4096) as i32, // with headers
             duplicate_window: DUPLICATE_WINDOW,
-            storage: StorageType::File,
             ..stream::Config::default()
         };
         let samples = make_stream(context, samples).await?;
@@ -144,8 +118,7 @@ impl LearnerPlaces {
 
 /// What an arena writes: the store of agents.
 pub(super) async fn arena_places(context: &Context) -> Result<ObjectStore, async_nats::Error> {
-    // Workers report their progress there, with and without a learner.
-    make_progress(context).await?;
+    make_progress(context).await?; // with and without a learner
     objects(context, AGENTS).await
 }
 
@@ -161,14 +134,12 @@ pub(super) fn find<T>(
     })
 }
 
-/// A message of a stream, and its age in seconds by the server's clock.
+/// A message of a stream.
 pub(super) struct Listed {
-    /// The part of its subject before the last: a run, a key, or what stands in its place.
-    pub(super) of: String,
-    /// The last part.
-    pub(super) name: String,
+    pub(super) of: String, // the part of its subject before the last: a run, a key, or what stands in its place
+    pub(super) name: String, // the last part
     pub(super) content: Vec<u8>,
-    pub(super) age: f64,
+    pub(super) age: f64, // seconds, by the server's clock
 }
 
 /// A stream's state and limits, and the server's time; `None` if there is no such stream. Needs no right but to ask.
@@ -196,17 +167,16 @@ pub(super) fn list(link: &Link, stream: &str) -> Result<Vec<Listed>, FleetError>
     let mut next = 1;
     while next <= info.state.last_sequence {
         let asked = format!(r#"{{"seq":{next},"batch":{LIST_BATCH},"next_by_subj":">"}}"#);
-        let messages = link.ask_for_many(&subject, asked.into_bytes())?;
+        let messages = link.ask_for_many(&subject, asked)?;
         let Some(last) = messages.last() else {
             break;
         };
         next = last.sequence + 1;
         list.extend(messages.into_iter().map(|message| {
-            let mut parts = message.subject.rsplit('.');
-            let mut part = || parts.next().unwrap_or_default().to_owned();
+            let mut parts = message.subject.rsplit('.').map(str::to_owned);
             Listed {
-                name: part(),
-                of: part(),
+                name: parts.next().unwrap_or_default(),
+                of: parts.next().unwrap_or_default(),
                 content: message.payload.to_vec(),
                 age: (now - message.time).as_seconds_f64().max(0.0),
             }
@@ -223,7 +193,7 @@ async fn make_stream(context: &Context, config: stream::Config) -> Result<Stream
 
 /// The stream of progress is in memory and forgets the oldest, so that no worker can take room from anything else. Its
 /// subjects cannot be erased by a header, because it is no bucket.
-async fn make_progress(context: &Context) -> Result<(), async_nats::Error> {
+async fn make_progress(context: &Context) -> Result<Stream, async_nats::Error> {
     let config = stream::Config {
         name: PROGRESS.to_owned(),
         subjects: vec![progress_subject("*", "*")],
@@ -235,13 +205,12 @@ async fn make_progress(context: &Context) -> Result<(), async_nats::Error> {
         storage: StorageType::Memory,
         ..stream::Config::default()
     };
-    make_stream(context, config).await.map(|_| ())
+    make_stream(context, config).await
 }
 
 /// The bucket of all runs.
 pub(super) async fn runs(context: &Context) -> Result<Store, async_nats::Error> {
-    let config =
-        kv::Config { bucket: RUNS.to_owned(), history: 1, storage: StorageType::File, ..kv::Config::default() };
+    let config = kv::Config { bucket: RUNS.to_owned(), history: 1, ..kv::Config::default() };
     Ok(context.create_or_update_key_value(config).await?)
 }
 
@@ -249,11 +218,6 @@ async fn objects(context: &Context, name: &str) -> Result<ObjectStore, async_nat
     if let Ok(store) = context.get_object_store(name).await {
         return Ok(store);
     }
-    let config = object_store::Config {
-        bucket: name.to_owned(),
-        max_age: KEPT,
-        storage: StorageType::File,
-        ..object_store::Config::default()
-    };
+    let config = object_store::Config { bucket: name.to_owned(), max_age: KEPT, ..object_store::Config::default() };
     Ok(context.create_object_store(config).await?)
 }

@@ -1,30 +1,48 @@
-//! What each worker does, as it says itself, and when it last got on.
+//! What all workers are to do, and what each says that it does.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::places::Listed;
+use super::places::{Listed, ORDERS, find, runs};
+use super::{FleetError, Link, json};
 
 /// In place of a key: what learners and arenas say.
 pub(super) const LEARNER: &str = "learner";
 pub(super) const ARENA: &str = "arena";
 
-/// The time between two reports of a worker.
-pub(super) const REPORT_EVERY: Duration = Duration::from_secs(5);
+pub(super) const REPORT_EVERY: Duration = Duration::from_secs(5); // workers and arenas
+const PLAYS_WITHIN: f64 = 30.0; // seconds; a worker that has played nothing for longer does nothing, whatever it says
+pub(super) const GONE_AFTER: f64 = 15.0; // seconds without a word of a worker, a learner or an arena
+const MOST_PER_KEY: usize = 4096; // workers that are listed; more are not real
+const MOST_NAME: usize = 64; // letters
 
-/// A worker that has played nothing for this long does nothing, whatever it says.
-const PLAYS_WITHIN: f64 = 30.0;
+/// What all workers are to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Orders {
+    /// Play.
+    #[default]
+    Play,
+    /// Send what they have, and wait.
+    Pause,
+    /// Send what they have, and stop.
+    Drain,
+}
 
-/// A worker or a learner that has said nothing for this long is gone.
-pub(super) const GONE_AFTER: f64 = 15.0;
+impl Orders {
+    /// Tells all workers, with the learner's key. It holds for later ones as well.
+    pub fn give(self, link: &Link) -> Result<(), FleetError> {
+        let runs = find(link, runs(&link.context))?;
+        link.wait(runs.put(ORDERS, json(&self).into())).map(|_| ())
+    }
 
-/// The most workers of one key that are listed. More are not real.
-const MOST_PER_KEY: usize = 4096;
-
-/// The most letters of a name.
-const MOST_NAME: usize = 64;
+    /// Reads orders. Those of a newer version are none.
+    pub(super) fn read(bytes: Option<&[u8]>) -> Orders {
+        bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
+    }
+}
 
 /// What a worker is busy with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

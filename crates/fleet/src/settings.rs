@@ -29,17 +29,12 @@ pub(super) struct RunSettings {
     protocol: u32,
     play: u32,
     pub(super) program: String,
-    /// The identity of the run.
-    pub(super) run: String,
-    /// The folder of the run, for `fleet status`.
+    pub(super) run: String, // its identity
     #[serde(default)]
-    pub(super) folder: String,
-    /// What its network and its samples are for.
-    pub(super) game: GameVersion,
-    /// The settings that workers need, as TOML, by their full keys.
-    config: BTreeMap<String, String>,
-    /// The content of the board file, if the run has one.
-    pub(super) board: Option<String>,
+    pub(super) folder: String, // of the run, for `fleet status`
+    pub(super) game: GameVersion, // of its network and its samples
+    config: BTreeMap<String, String>, // the settings that workers need, as TOML, by their full keys
+    pub(super) board: Option<String>, // the content of the board file
 }
 
 impl RunSettings {

@@ -54,7 +54,7 @@ fn a_files_sender_is_its_key_and_its_counts_are_its_games() {
     let (content, positions) = file(RUN, 0, 1, "worker-2");
     stranger.ask(&stranger.files(RUN), content, None).unwrap();
     let taken = take(&supply, 1);
-    assert_eq!(taken[0].key, stranger.key);
+    assert_eq!(taken[0].sent.key, stranger.key);
     assert_eq!(taken[0].counts.positions, positions);
     // The server takes nothing under another key.
     let other = Stranger::with_key(&server, 2).files(RUN);
@@ -92,7 +92,7 @@ fn a_flood_fills_the_room_of_its_own_key() {
     assert!(refused > 20, "the queue has no limit for a key");
     honest.ask(&honest.files(RUN), file(RUN, 0, 1, "").0, None).unwrap();
     let taken = take(&supply, 1);
-    assert_eq!(taken[0].key, honest.key, "an honest key's file arrives");
+    assert_eq!(taken[0].sent.key, honest.key, "an honest key's file arrives");
     // What a key says of itself is as limited: large words are refused, and of many names few are shown.
     let said = |number: usize| flood.progress(&format!("name-{number}"));
     assert!(flood.ask(&said(0), vec![b' '; 990_000], None).is_err());
@@ -130,7 +130,7 @@ fn eleven_hundred_large_messages_fill_nothing() {
         let answer = honest.ask(&honest.files(RUN), content.clone(), None);
         answer.is_ok()
     });
-    assert_eq!(take(&supply, 1)[0].key, honest.key);
+    assert_eq!(take(&supply, 1)[0].sent.key, honest.key);
     let link = Link::open(&server.learner(), "status").unwrap();
     let seen = status(&link).unwrap();
     assert_eq!(seen.runs.len(), 1, "the settings can be read");
@@ -180,7 +180,7 @@ fn rubbish_at_full_speed_stops_no_honest_worker() {
     });
     eprintln!("honest files/s: {before:.0} alone, {during:.0} beside {sent} of rubbish");
     let taken = take(&supply, 3 * FILES as usize);
-    assert!(taken.iter().all(|file| file.key == honest.key));
+    assert!(taken.iter().all(|file| file.sent.key == honest.key));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn after_a_hundred_bad_files_a_key_is_left_waiting_and_others_are_not() {
     }
     rogue.ask(&rogue.files(RUN), file(RUN, 0, 1, "").0, None).unwrap();
     honest.ask(&honest.files(RUN), file(RUN, 0, 2, "").0, None).unwrap();
-    assert_eq!(take(&supply, 1)[0].key, honest.key);
+    assert_eq!(take(&supply, 1)[0].sent.key, honest.key);
     until("a hundred are counted", || report(&supply).bad >= 100);
     let warnings = supply.warnings().join("\n");
     assert!(warnings.contains(&rogue.key), "{warnings}");
@@ -246,7 +246,7 @@ fn two_runs_at_once_get_their_own_files() {
         }
     }
     for supply in &supplies {
-        let ids: BTreeSet<_> = take(supply, 6).iter().map(|file| file.id).collect();
+        let ids: BTreeSet<_> = take(supply, 6).iter().map(|file| file.sent.id).collect();
         assert_eq!(ids.len(), 6);
         assert_eq!(report(supply).bad, 0);
     }

@@ -1,12 +1,277 @@
-//! Pairs of games of a tournament, shared out among workers.
+//! Pairs of games of a tournament, shared out among workers: the arena's side. It hands out blocks of pairs, and adds the
+//! games that come back.
 //!
 //! A worker asks the arena for a block of pairs, plays it and answers with the records of its games. The games depend on
 //! nothing but the block, so the arena gives a block that is late to another worker, and the first answer counts: neither
 //! a lost worker nor one that keeps blocks holds a match up.
 
-mod host;
-mod player;
 mod task;
 
-pub use host::{MatchSettings, play_matches};
-pub(super) use player::Matches;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use async_nats::{Message, Subscriber};
+use futures_util::stream::{SelectAll, select_all};
+
+use crate::networks::write_object;
+use crate::places::{arena_places, blocks_subject, find, progress_subject, results_subject, sender};
+use crate::progress::{ARENA, REPORT_EVERY};
+use crate::settings::board_text;
+use crate::{FleetError, Link, unique};
+use jarmo_core::net::GameVersion;
+use jarmo_exact::agent::AgentSpec;
+use jarmo_exact::catalog::{CatalogGame, GameSettings};
+use jarmo_judge::arena::{BlockError, Observer, PairBlock, Tournament};
+pub(crate) use task::{Answer, Task, hash_of, pack, unpack};
+use task::{Event, NamedAgent};
+
+const MOST_PAIRS: usize = 8; // in a block; a worker that is lost loses at most a block per thread
+const LEAST_BLOCKS: usize = 64; // of a tournament with as many pairs, so that many workers have something to do
+const PATIENCE: Duration = Duration::from_millis(200); // for a message
+const FAREWELL: Duration = Duration::from_secs(2); // for the last messages at the end
+const QUIET: Duration = Duration::from_secs(30); // without an answer: something may be wrong
+const MOST_REFUSED: u32 = 10; // answers of a key; then it gets no blocks and its answers are refused unread
+
+/// A block without an answer is given to another worker after this time, or after a multiple of the mean time between
+/// giving and answer. Each time it is twice as long.
+const DEADLINE: Duration = Duration::from_secs(15);
+const SLOWEST: u32 = 3;
+
+/// The blocks that a key may hold unanswered. Three for each answered one are added, so that a key of many workers is
+/// not held up, and one that only takes blocks holds few.
+const MOST_HELD: u32 = 64;
+
+/// What the games are played with.
+#[derive(Clone, Debug)]
+pub struct MatchSettings {
+    /// The settings of the rules.
+    pub rules: GameSettings,
+    /// The agents, in the order of the tournament's entrants.
+    pub agents: Vec<AgentSpec>,
+}
+
+/// Plays the missing games of a tournament on workers, until all are played or `stop` is set. `tell` gets warnings.
+pub fn play_matches<G: CatalogGame>(
+    link: &Link,
+    game: &G,
+    settings: &MatchSettings,
+    tournament: &mut Tournament<'_, G>,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+    tell: impl FnMut(String),
+) -> Result<(), FleetError> {
+    let store = find(link, arena_places(&link.context))?;
+    let write = |name: &str, bytes: &[u8]| write_object(link, &store, name, bytes);
+    let agents = settings.agents.iter();
+    let agents = agents.map(|spec| NamedAgent::new(game, spec, write));
+    let agents = agents.collect::<Result<_, _>>()?;
+    let missing = tournament.missing_blocks(1).len();
+    let blocks = tournament.missing_blocks((missing / LEAST_BLOCKS).clamp(1, MOST_PAIRS));
+    let name = format!("{:016x}", unique());
+    let client = &link.client;
+    // Of several arenas one gets the question.
+    let asked = link.wait(client.queue_subscribe(blocks_subject("*"), ARENA.to_owned()))?;
+    let answers = link.wait(client.subscribe(results_subject(&name, "*")))?;
+    let mut host = Host {
+        tournament,
+        observer,
+        link,
+        heard: select_all([asked, answers]),
+        event: Event {
+            tournament: name,
+            origin: GameVersion::of(game),
+            board: board_text(&settings.rules)?,
+            quiet_limit: settings.rules.quiet_limit,
+        },
+        agents,
+        open: (0..blocks.len()).map(|number| (number, None)).collect(),
+        blocks,
+        keys: BTreeMap::new(),
+        answered: (Duration::ZERO, 0),
+        added: Instant::now(),
+        said: None,
+        warned: None,
+        tell,
+    };
+    let played = host.play(stop);
+    host.close();
+    played
+}
+
+struct Host<'a, 't, G: CatalogGame, T> {
+    tournament: &'a mut Tournament<'t, G>,
+    observer: &'a mut dyn Observer,
+    link: &'a Link,
+    heard: SelectAll<Subscriber>, // questions for blocks, and their games
+    event: Event,
+    agents: Vec<NamedAgent>,
+    blocks: Vec<PairBlock>,
+    open: BTreeMap<usize, Option<Given>>, // blocks without an answer; `None` if no worker has it
+    keys: BTreeMap<String, Key>,
+    answered: (Duration, u32), // between giving and answer, and answers
+    added: Instant,            // the last answer
+    said: Option<Instant>,     // the last sign of life
+    warned: Option<String>,    // the last warning, unless an answer came since then
+    tell: T,
+}
+
+/// When a block was given to a worker last, and to how many.
+#[derive(Clone, Copy)]
+struct Given {
+    at: Instant,
+    copies: u32,
+}
+
+/// What a key has done.
+#[derive(Default)]
+struct Key {
+    given: u32,
+    answered: u32,
+    refused: u32,
+}
+
+impl<G: CatalogGame, T: FnMut(String)> Host<'_, '_, G, T> {
+    fn play(&mut self, stop: &AtomicBool) -> Result<(), FleetError> {
+        while !self.tournament.is_over() && !stop.load(Ordering::Relaxed) {
+            self.link.check_admission()?;
+            match self.link.next(&mut self.heard, PATIENCE) {
+                None => self.say_if_quiet(),
+                Some(message) => {
+                    let key = sender(&message);
+                    let answer = match message.subject.starts_with(&blocks_subject("")) {
+                        true => self.offer(key)?,
+                        false => self.take(key, &message.payload)?.into_bytes(),
+                    };
+                    reply(self.link, &message, answer);
+                }
+            }
+            self.show_life();
+            self.observer.standings(self.tournament.standings());
+        }
+        Ok(())
+    }
+
+    /// Answers what workers have already said. One that got no answer would wait for it instead of playing. What comes
+    /// between the client's farewell and the server's knowledge of it is lost: the client drops it.
+    fn close(&mut self) {
+        let link = self.link;
+        for said in self.heard.iter_mut() {
+            let _ = link.wait(said.drain());
+        }
+        while let Some(message) = link.next(&mut self.heard, FAREWELL) {
+            reply(link, &message, Vec::new());
+        }
+        let _ = link.wait(link.client.flush());
+    }
+
+    /// Warns, but not twice in a row of the same.
+    fn warn(&mut self, warning: String) {
+        if self.warned.as_ref() != Some(&warning) {
+            (self.tell)(warning.clone());
+            self.warned = Some(warning);
+        }
+    }
+
+    fn key(&mut self, key: &str) -> &mut Key {
+        self.keys.entry(key.to_owned()).or_default()
+    }
+
+    /// The block that a worker gets, packed; nothing if there is none for it.
+    fn offer(&mut self, key: &str) -> Result<Vec<u8>, FleetError> {
+        let next = self.next_block();
+        let known = self.key(key);
+        let is_trusted = known.refused < MOST_REFUSED && known.given < MOST_HELD + 4 * known.answered;
+        let Some(number) = next.filter(|_| is_trusted) else {
+            return Ok(Vec::new());
+        };
+        known.given += 1;
+        let copies = self.open[&number].map_or(0, |given| given.copies) + 1;
+        self.open.insert(number, Some(Given { at: Instant::now(), copies }));
+        let block = &self.blocks[number];
+        let agent = |agent: usize| self.agents[agent].clone();
+        pack(&Task { number, event: self.event.clone(), agents: block.agents.map(agent), block: block.clone() })
+    }
+
+    /// A block that no worker has, or else the one that is late by the longest time.
+    fn next_block(&self) -> Option<usize> {
+        let (sum, count) = self.answered;
+        let deadline = DEADLINE.max(SLOWEST * (sum / count.max(1)));
+        let late = self.open.iter().filter_map(|(&number, given)| {
+            let late = match given {
+                None => Duration::MAX,
+                Some(Given { at, copies }) => {
+                    let deadline = deadline * 2_u32.saturating_pow(copies - 1);
+                    at.elapsed().checked_sub(deadline)?
+                }
+            };
+            Some((late, Reverse(number)))
+        });
+        late.max().map(|(_, Reverse(number))| number)
+    }
+
+    /// Adds the games of an answer. Returns what the worker is told: nothing, or why they cannot be those of their block,
+    /// which is played again.
+    fn take(&mut self, key: &str, answer: &[u8]) -> Result<String, FleetError> {
+        if self.key(key).refused >= MOST_REFUSED {
+            return Ok("this key has sent too many refused answers".to_owned());
+        }
+        let problem = match unpack::<Answer>(answer) {
+            Err(error) => error.to_string(),
+            Ok(answer) => self.add(key, &answer)?,
+        };
+        if !problem.is_empty() {
+            self.key(key).refused += 1;
+            self.warn(format!("games of {key} are refused: {problem}"));
+        }
+        Ok(problem)
+    }
+
+    fn add(&mut self, key: &str, answer: &Answer) -> Result<String, FleetError> {
+        let number = answer.number;
+        let Some(given) = self.open.get_mut(&number).map(Option::take) else {
+            return Ok(String::new()); // it came before, or there is no such block
+        };
+        if answer.games.is_empty() {
+            return Ok(String::new()); // the worker could not play it
+        }
+        match self.tournament.add_block(&self.blocks[number], &answer.games, self.observer) {
+            Ok(()) => {
+                self.open.remove(&number);
+                self.key(key).answered += 1;
+                self.answered.0 += given.map_or(Duration::ZERO, |given| given.at.elapsed());
+                self.answered.1 += 1;
+                self.added = Instant::now();
+                self.warned = None;
+                Ok(String::new())
+            }
+            Err(BlockError::Failed(error)) => Err(FleetError::new(error)),
+            Err(BlockError::Refused(problem)) => Ok(problem.to_string()),
+        }
+    }
+
+    /// Says how many blocks are to be played, for `fleet status`.
+    fn show_life(&mut self) {
+        if self.said.is_none_or(|said| said.elapsed() > REPORT_EVERY) {
+            self.said = Some(Instant::now());
+            let subject = progress_subject(ARENA, &self.event.tournament);
+            let _ = self.link.send(&subject, self.open.len().to_string().into());
+        }
+    }
+
+    /// Says that no games come.
+    fn say_if_quiet(&mut self) {
+        if self.added.elapsed() > QUIET {
+            let seconds = QUIET.as_secs();
+            self.warn(format!("no games for {seconds} s; `fleet status` shows whether there are workers"));
+        }
+    }
+}
+
+/// Answers a worker. One that does not hear it asks again, or sends its games again, which are then known.
+fn reply(link: &Link, message: &Message, answer: Vec<u8>) {
+    if let Some(reply) = &message.reply {
+        let _ = link.send(reply, answer);
+    }
+}

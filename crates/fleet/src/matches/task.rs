@@ -3,12 +3,12 @@
 use async_nats::jetstream::object_store::ObjectInfo;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::game_file::{MOST_PLAIN, compress, decompress};
 use crate::places::PROTOCOL;
 use crate::settings::read_said;
-use crate::{FleetError, MOST_BYTES};
+use crate::{FleetError, GameFile, MOST_BYTES, json};
+use jarmo_core::agent::FILE_ENDING;
 use jarmo_core::net::{GameVersion, KernelKind};
 use jarmo_exact::agent::{self, AgentSource, AgentSpec};
 use jarmo_exact::catalog::CatalogGame;
@@ -19,47 +19,35 @@ use jarmo_learn::run::FileId;
 
 /// What all blocks of a tournament have in common.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Event {
-    /// The tournament, as a part of subjects.
-    pub(super) tournament: String,
-    /// The game that is played.
-    pub(super) origin: GameVersion,
-    /// The content of the board file, if there is one.
-    pub(super) board: Option<String>,
-    /// Plies without a capture after which tammi is drawn, if they are not the default.
-    pub(super) quiet_limit: Option<u32>,
+pub(crate) struct Event {
+    pub(crate) tournament: String, // as a part of subjects
+    pub(crate) origin: GameVersion,
+    pub(crate) board: Option<String>,    // the content of the board file
+    pub(crate) quiet_limit: Option<u32>, // plies without a capture after which tammi is drawn, if not the default
 }
 
 /// A block of pairs, with all that a worker needs to play it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Task {
-    /// The number of the block.
-    pub(super) number: usize,
-    /// What it is a part of.
+pub(crate) struct Task {
+    pub(crate) number: usize, // of the block
     #[serde(flatten)]
-    pub(super) event: Event,
-    /// The bout's two agents.
-    pub(super) agents: [NamedAgent; 2],
-    /// The games.
-    pub(super) block: PairBlock,
+    pub(crate) event: Event,
+    pub(crate) agents: [NamedAgent; 2],
+    pub(crate) block: PairBlock,
 }
 
 /// An agent as workers get it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct NamedAgent {
-    /// Its spec. An agent file is named by its content.
-    pub(super) spec: String,
-    /// Where its file is, if it has one.
-    pub(super) parcel: Option<ObjectInfo>,
+pub(crate) struct NamedAgent {
+    pub(crate) spec: String,               // an agent file is named by its content
+    pub(crate) parcel: Option<ObjectInfo>, // the file
 }
 
 /// The games of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Answer {
-    /// The number of the block.
-    pub(super) number: usize,
-    /// Its games; none if the worker could not play them.
-    pub(super) games: Vec<GameRecord>,
+pub(crate) struct Answer {
+    pub(crate) number: usize,          // of the block
+    pub(crate) games: Vec<GameRecord>, // none if the worker could not play them
 }
 
 /// The version, beside the content.
@@ -71,10 +59,9 @@ struct Envelope<T> {
 }
 
 /// The bytes of a message.
-pub(super) fn pack(content: &impl Serialize) -> Result<Vec<u8>, FleetError> {
-    let text = serde_json::to_vec(&Envelope { protocol: PROTOCOL, program: this_program(), content });
-    let text = text.expect("tasks and answers are plain data");
-    let bytes = compress(&text);
+pub(crate) fn pack(content: &impl Serialize) -> Result<Vec<u8>, FleetError> {
+    let text = json(&Envelope { protocol: PROTOCOL, program: this_program(), content });
+    let bytes = compress(text.as_bytes());
     if text.len() > MOST_PLAIN || bytes.len() > MOST_BYTES {
         return Err(FleetError::new(format!("{} bytes of games, and a message has at most {MOST_BYTES}", bytes.len())));
     }
@@ -82,7 +69,7 @@ pub(super) fn pack(content: &impl Serialize) -> Result<Vec<u8>, FleetError> {
 }
 
 /// Reads a message that anyone may have sent.
-pub(super) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FleetError> {
+pub(crate) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FleetError> {
     let envelope: Envelope<T> = read_said(&decompress(bytes, MOST_PLAIN)?)?;
     Ok(envelope.content)
 }
@@ -90,7 +77,7 @@ pub(super) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FleetError>
 impl NamedAgent {
     /// An agent of this machine, for workers. `write` puts a file at the server, under a hash of its content. The kernel
     /// is named, because other kernels give other floats.
-    pub(super) fn new<G: CatalogGame>(
+    pub(crate) fn new<G: CatalogGame>(
         game: &G,
         spec: &AgentSpec,
         write: impl FnOnce(&str, &[u8]) -> Result<ObjectInfo, FleetError>,
@@ -102,32 +89,26 @@ impl NamedAgent {
             AgentSpec::Random | AgentSpec::Greedy | AgentSpec::AlphaBeta(_) => false,
         };
         if has_tables {
-            return Err(wrong(
-                "workers do not have this machine's tables; play this match on this machine alone".to_owned(),
-            ));
+            let problem = "workers do not have this machine's tables; play this match on this machine alone";
+            return Err(wrong(problem.to_owned()));
         }
         let AgentSpec::Network(source, given) = spec else {
             return Ok(NamedAgent { spec: spec.to_string(), parcel: None });
         };
         let file = agent::load(source, game).map_err(|error| wrong(error.to_string()))?;
         let bytes = file.to_bytes();
-        let name = FileId(xxh3_128(&bytes)).to_string();
+        let name = GameFile::id(&bytes).to_string();
         let mut given = given.clone();
         given.kernel = given.kernel.or(Some(KernelKind::best()));
-        let source = AgentSource::File(file_name(&name).into());
+        let source = AgentSource::File((name.clone() + FILE_ENDING).into());
         Ok(NamedAgent { spec: AgentSpec::Network(source, given).to_string(), parcel: Some(write(&name, &bytes)?) })
     }
 }
 
-/// The file name of an agent file with this hash.
-pub(super) fn file_name(name: &str) -> String {
-    format!("{name}.safetensors")
-}
-
 /// The hash in the file name of a shared agent.
-pub(super) fn hash_of(source: &AgentSource) -> Option<FileId> {
+pub(crate) fn hash_of(source: &AgentSource) -> Option<FileId> {
     let AgentSource::File(path) = source else {
         return None;
     };
-    path.to_str()?.strip_suffix(".safetensors")?.parse().ok()
+    path.to_str()?.strip_suffix(FILE_ENDING)?.parse().ok()
 }

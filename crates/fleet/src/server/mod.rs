@@ -1,6 +1,5 @@
 //! The configuration of a server: JetStream, limits, users with keys, TLS.
 
-mod certificates;
 mod users;
 
 use std::collections::BTreeSet;
@@ -14,33 +13,26 @@ use std::time::Duration;
 use async_nats::jetstream::Context;
 use futures_util::TryStreamExt;
 use nkeys::KeyPair;
+use rcgen::{BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyUsagePurpose};
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
-use super::address::read_key;
+use super::link::read_key;
 use super::places::{BLOCKED, PROGRESS, SAMPLES, progress_subject, runs, samples_subject};
-use super::{Address, FleetError, Link};
-use certificates::Certificates;
+use super::{Address, FleetError, Link, json};
 use jarmo_host::files::{SETTINGS_BYTES, read_text, write_whole};
 pub use users::{Role, User};
 
 const CONFIG: &str = "server.conf";
-const LEARNER: &str = "learner";
-const WATCHER: &str = "status";
 const AUTHORITY: &str = "authority.pem";
 const AUTHORITY_KEY: &str = "authority-key.pem";
 const CERTIFICATE: &str = "server.pem";
 const CERTIFICATE_KEY: &str = "server-key.pem";
 const PROCESS: &str = "server.pid";
+const SETTINGS: &str = "# Settings: "; // then all that the configuration was written from
 
-/// The beginning of the line with all that the configuration was written from.
-const SETTINGS: &str = "# Settings: ";
-
-/// The longest time that deleting the files of a key may take.
-const PURGE: Duration = Duration::from_secs(60);
-
-/// How long a server may take to read its configuration again.
-const RELOAD: Duration = Duration::from_secs(2);
+const PURGE: Duration = Duration::from_secs(60); // at most, to delete the files of a key
+const RELOAD: Duration = Duration::from_secs(2); // at most, to read a configuration again
 
 /// What a server is like.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,9 +64,11 @@ impl Default for ServerSettings {
 pub struct Server {
     #[serde(skip)]
     folder: PathBuf,
+    /// Its settings.
     #[serde(flatten)]
-    settings: ServerSettings,
-    users: Vec<User>,
+    pub settings: ServerSettings,
+    /// All users. They are changed by the methods, which write the files.
+    pub users: Vec<User>,
 }
 
 impl Server {
@@ -88,9 +82,8 @@ impl Server {
         }
         let mut server = Server { folder: folder.to_owned(), settings, users: Vec::new() };
         fs::create_dir_all(folder).map_err(FleetError::at(folder))?;
-        let workers = (1..=server.settings.workers).map(|number| format!("worker-{number}"));
-        let mut users = vec![(LEARNER.to_owned(), Role::Learner), (WATCHER.to_owned(), Role::Watcher)];
-        users.extend(workers.map(|name| (name, Role::Worker)));
+        let mut users = [Role::Learner, Role::Watcher].map(|role| (role.name().to_owned(), role)).to_vec();
+        users.extend((1..=server.settings.workers).map(|number| (format!("worker-{number}"), Role::Worker)));
         for (name, role) in users {
             let user = server.new_user(&name, role)?;
             server.users.push(user);
@@ -130,23 +123,13 @@ impl Server {
         }
     }
 
-    /// Its settings.
-    pub fn settings(&self) -> &ServerSettings {
-        &self.settings
-    }
-
-    /// All users.
-    pub fn users(&self) -> &[User] {
-        &self.users
-    }
-
     /// Makes a key.
     pub fn add(&mut self, name: &str, role: Role) -> Result<(), FleetError> {
         let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
         if name.is_empty() || !name.chars().all(fits) {
             return Err(FleetError::new(format!("{name:?}: a name of a key has letters, digits, - and _")));
         }
-        if self.users().iter().any(|user| user.name == name) {
+        if self.users.iter().any(|user| user.name == name) {
             return Err(FleetError::new(format!("there is a key {name} already")));
         }
         let user = self.new_user(name, role)?;
@@ -156,7 +139,7 @@ impl Server {
 
     /// Replaces a key by a new one, which has the old one's name and file. What the old one sent stays.
     pub fn rotate(&mut self, name: &str) -> Result<(), FleetError> {
-        let place = self.users().iter().position(|user| user.name == name);
+        let place = self.users.iter().position(|user| user.name == name);
         let place = place.ok_or_else(|| FleetError::new(format!("there is no key {name}")))?;
         let role = self.users[place].role;
         self.users[place] = self.new_user(name, role)?;
@@ -165,7 +148,7 @@ impl Server {
 
     /// Takes a key, given by its name, its public half or its file, from the users. Returns the public half.
     pub fn revoke(&mut self, key: &str) -> Result<String, FleetError> {
-        let named = self.users().iter().find(|user| user.name == key);
+        let named = self.users.iter().find(|user| user.name == key);
         let key = match named {
             Some(user) => user.key.clone(),
             None if Path::new(key).exists() => read_key(Path::new(key))?.public_key(),
@@ -173,7 +156,7 @@ impl Server {
         };
         KeyPair::from_public_key(&key)
             .map_err(|_| FleetError::new(format!("{key}: neither a name, nor a public key, nor a file of a key")))?;
-        let role = self.users().iter().find(|user| user.key == key);
+        let role = self.users.iter().find(|user| user.key == key);
         if role.is_some_and(|user| user.role == Role::Learner) {
             return Err(FleetError::new(
                 "the learner's key cannot be revoked, because the server needs one; rotate it",
@@ -189,7 +172,7 @@ impl Server {
     pub fn purge(&self, key: &str) -> Result<u64, FleetError> {
         let address = Address {
             url: format!("{}://localhost:{}", self.scheme(), self.settings.port),
-            key: Some(self.learner_key()),
+            key: Some(self.first_key(Role::Learner)),
             authority: self.authority(),
         };
         // A server that is reading its configuration again can refuse a key that it knows.
@@ -243,20 +226,10 @@ impl Server {
         self.folder.join(CONFIG)
     }
 
-    /// The learner's key.
-    pub fn learner_key(&self) -> PathBuf {
-        self.key_file(LEARNER)
-    }
-
-    /// The key that can look at the status and do nothing else.
-    pub fn status_key(&self) -> PathBuf {
-        self.key_file(WATCHER)
-    }
-
-    /// The first key for workers.
-    pub fn worker_key(&self) -> PathBuf {
-        let worker = self.users().iter().find(|user| user.role == Role::Worker);
-        self.key_file(worker.map_or("worker-1", |user| &user.name))
+    /// The file of the first key for this.
+    pub fn first_key(&self, role: Role) -> PathBuf {
+        let user = self.users.iter().find(|user| user.role == role);
+        self.key_file(user.map_or(role.name(), |user| &user.name))
     }
 
     /// The file of a key.
@@ -291,24 +264,20 @@ impl Server {
         Ok(User { name: name.to_owned(), key: pair.public_key(), role })
     }
 
-    /// Writes the server's certificate and, with a new authority, that one's.
-    fn write_certificates(&self, key: Option<&str>) -> Result<(), FleetError> {
+    /// Writes a certificate of the server, signed by the authority with this key, or by a new one, which is written too.
+    fn write_certificates(&self, authority: Option<&str>) -> Result<(), FleetError> {
         let host = &self.settings.host;
-        let made = Certificates::new(host, key)
-            .map_err(|error| FleetError::new(format!("a certificate for {host}: {error}")))?;
-        self.write_private(CERTIFICATE_KEY, &made.server_key)?;
-        self.write_file(CERTIFICATE, &made.server)?;
-        if key.is_none() {
-            self.write_file(AUTHORITY, &made.authority)?;
+        let (issuer, certificate, key) =
+            certify(host, authority).map_err(|error| FleetError::new(format!("a certificate for {host}: {error}")))?;
+        self.write_private(CERTIFICATE_KEY, &key.serialize_pem())?;
+        self.write_file(CERTIFICATE, &certificate.pem())?;
+        if authority.is_none() {
+            self.write_file(AUTHORITY, &issuer.pem())?;
             if self.settings.keep_authority {
-                self.write_private(AUTHORITY_KEY, &made.authority_key)?;
+                self.write_private(AUTHORITY_KEY, &issuer.key().serialize_pem())?;
             }
         }
         Ok(())
-    }
-
-    fn write_config(&self) -> Result<(), FleetError> {
-        self.write_file(CONFIG, &self.config_text()?)
     }
 
     fn write_file(&self, name: &str, text: &str) -> Result<(), FleetError> {
@@ -328,27 +297,24 @@ impl Server {
         written().map(|_| ()).map_err(FleetError::at(&path))
     }
 
-    fn config_text(&self) -> Result<String, FleetError> {
+    fn write_config(&self) -> Result<(), FleetError> {
         let ServerSettings { host, port, tls, gigabytes, .. } = &self.settings;
-        let folder = self.folder.canonicalize();
-        let folder = folder.map_err(FleetError::at(&self.folder))?;
+        let folder = self.folder.canonicalize().map_err(FleetError::at(&self.folder))?;
         let path = |name: &str| folder.join(name).display().to_string();
         let listens = match host.as_str() {
             "localhost" => "127.0.0.1",
             _ if host.parse::<Ipv6Addr>().is_ok() => "[::]",
             _ => "0.0.0.0",
         };
-        let settings = serde_json::to_string(self).expect("settings are plain data");
+        let (certificate, key) = (path(CERTIFICATE), path(CERTIFICATE_KEY));
         let tls = match tls {
-            true => {
-                format!("tls {{\n  cert_file: {:?}\n  key_file: {:?}\n}}\n\n", path(CERTIFICATE), path(CERTIFICATE_KEY))
-            }
+            true => format!("tls {{\n  cert_file: {certificate:?}\n  key_file: {key:?}\n}}\n\n"),
             false => String::new(),
         };
         let users: String = self.users.iter().map(User::text).collect();
-        Ok(format!(
+        let text = format!(
             "# A server for a fleet, written by `jarmo fleet up`. docs/fleet.md says what is what.\n\
-             {SETTINGS}{settings}\n\n\
+             {SETTINGS}{}\n\n\
              server_name: jarmo\n\
              listen: \"{listens}:{port}\"\n\
              pid_file: {:?}\n\
@@ -360,32 +326,51 @@ impl Server {
              max_file_store: {gigabytes}GB\n  \
              max_memory_store: 256MB\n}}\n\n\
              {tls}authorization {{\n  users: [\n{users}  ]\n}}\n",
+            json(self),
             path(PROCESS),
             path("data"),
-        ))
+        );
+        self.write_file(CONFIG, &text)
     }
 }
 
 /// Adds a key to those whose files learners drop, and deletes its files and its progress. Returns the number of files.
 async fn purge(context: &Context, key: &str) -> Result<u64, async_nats::Error> {
     let runs = runs(context).await?;
-    let mut keys: BTreeSet<String> = match runs.get(BLOCKED).await? {
-        Some(keys) => serde_json::from_slice(&keys)?,
-        None => BTreeSet::new(),
-    };
-    keys.insert(key.to_owned());
-    runs.put(BLOCKED, serde_json::to_vec(&keys)?.into()).await?;
+    let blocked = runs.get(BLOCKED).await?;
+    let mut blocked: BTreeSet<String> = blocked.map_or(Ok(BTreeSet::new()), |keys| serde_json::from_slice(&keys))?;
+    blocked.insert(key.to_owned());
+    runs.put(BLOCKED, json(&blocked).into()).await?;
     let names: Vec<String> = context.stream_names().try_collect().await?;
     let mut files = 0;
     for name in names {
-        let subject = match name.strip_prefix(SAMPLES) {
-            Some(run) => samples_subject(run, key),
-            None if name == PROGRESS => progress_subject(key, "*"),
-            None => continue,
-        };
-        let stream = context.get_stream(&name).await?;
-        let purged = stream.purge().filter(subject).await?.purged;
-        files += if name == PROGRESS { 0 } else { purged };
+        let stream = context.get_stream_no_info(&name).await?;
+        if let Some(run) = name.strip_prefix(SAMPLES) {
+            files += stream.purge().filter(samples_subject(run, key)).await?.purged;
+        } else if name == PROGRESS {
+            stream.purge().filter(progress_subject(key, "*")).await?;
+        }
     }
     Ok(files)
+}
+
+/// A certificate for a host and its key, signed by the authority with this key or by a new one.
+fn certify(
+    host: &str,
+    authority: Option<&str>,
+) -> Result<(CertifiedIssuer<'static, rcgen::KeyPair>, Certificate, rcgen::KeyPair), rcgen::Error> {
+    let mut issuer = CertificateParams::new([])?;
+    issuer.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    issuer.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    issuer.distinguished_name.push(DnType::CommonName, "jarmo fleet");
+    let key = authority.map_or_else(rcgen::KeyPair::generate, rcgen::KeyPair::from_pem)?;
+    let issuer = CertifiedIssuer::self_signed(issuer, key)?;
+    let mut names = vec![host, "localhost", "127.0.0.1"];
+    names.dedup();
+    let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+    let mut server = CertificateParams::new(names)?;
+    server.distinguished_name.push(DnType::CommonName, "jarmo server");
+    let key = rcgen::KeyPair::generate()?;
+    let certificate = server.signed_by(&key, &issuer)?;
+    Ok((issuer, certificate, key))
 }

@@ -1,7 +1,5 @@
 //! The users of a server: their keys, and what each may say and hear.
 
-use std::fmt::Write as _;
-
 use serde::{Deserialize, Serialize};
 
 use crate::places::{
@@ -20,6 +18,17 @@ pub enum Role {
     Watcher,
 }
 
+impl Role {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Learner => "learner",
+            Role::Worker => "worker",
+            Role::Watcher => "status",
+        }
+    }
+}
+
 /// A user of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
@@ -35,31 +44,34 @@ impl User {
     /// The user in the server's configuration.
     pub(super) fn text(&self) -> String {
         let User { name, key, role } = self;
-        let mut text = format!("    # {name}\n    {{ nkey: {key}");
         let publish = match role {
-            Role::Learner => return text + " }\n",
+            Role::Learner => return format!("    # {name}\n    {{ nkey: {key} }}\n"),
             Role::Worker => worker_may_publish(key),
-            Role::Watcher => watcher_may_publish(),
+            Role::Watcher => vec![
+                "$JS.API.STREAM.INFO.*".to_owned(),
+                format!("$JS.API.DIRECT.GET.KV_{RUNS}"),
+                format!("$JS.API.DIRECT.GET.{PROGRESS}"),
+            ],
         };
         // Answers to its own requests, and for workers what is said to all.
         let mut subscribe = vec![format!("_INBOX_{key}.>")];
         if *role == Role::Worker {
             subscribe.push(format!("$KV.{RUNS}.>"));
         }
-        text += ", permissions: {\n";
-        for (what, subjects) in [("publish", publish), ("subscribe", subscribe)] {
-            let subjects = subjects.iter().map(|subject| format!("{subject:?}"));
-            let subjects = subjects.collect::<Vec<_>>().join(",\n        ");
-            let _ = writeln!(text, "      {what}: {{ allow: [\n        {subjects}\n      ] }}");
-        }
-        text + "    } }\n"
+        let [publish, subscribe] = [publish, subscribe].map(|subjects| {
+            let subjects: Vec<_> = subjects.iter().map(|subject| format!("{subject:?}")).collect();
+            format!("{{ allow: [\n        {}\n      ] }}", subjects.join(",\n        "))
+        });
+        format!(
+            "    # {name}\n    {{ nkey: {key}, permissions: {{\n      publish: {publish}\n      subscribe: {subscribe}\n    \
+             }} }}\n"
+        )
     }
 }
 
 /// Files, games and progress under its own key, and requests to read settings, networks and agents. A worker may make no
 /// consumer: the server sends what a consumer delivers to any subject.
 fn worker_may_publish(key: &str) -> Vec<String> {
-    let stream = |stream: String| [format!("$JS.API.DIRECT.GET.{stream}"), format!("$JS.API.DIRECT.GET.{stream}.>")];
     let own = [
         samples_subject("*", key),
         blocks_subject(key),
@@ -68,13 +80,6 @@ fn worker_may_publish(key: &str) -> Vec<String> {
         format!("$JS.API.STREAM.INFO.KV_{RUNS}"),
     ];
     let read = [format!("KV_{RUNS}"), format!("OBJ_{NETWORKS}"), format!("OBJ_{AGENTS}")];
-    own.into_iter().chain(read.into_iter().flat_map(stream)).collect()
-}
-
-fn watcher_may_publish() -> Vec<String> {
-    vec![
-        "$JS.API.STREAM.INFO.*".to_owned(),
-        format!("$JS.API.DIRECT.GET.KV_{RUNS}"),
-        format!("$JS.API.DIRECT.GET.{PROGRESS}"),
-    ]
+    let read = read.map(|stream| ["", ".>"].map(|part| format!("$JS.API.DIRECT.GET.{stream}{part}")));
+    own.into_iter().chain(read.into_iter().flatten()).collect()
 }

@@ -1,26 +1,28 @@
-//! The worker's side: plays with the newest network of a run and sends files of games.
+//! The worker's side: plays with the newest network of a run, sends files of games, and plays matches of arenas.
 
 mod lookout;
-mod outbox;
+mod matches;
+mod reporter;
 mod session;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::matches::Matches;
 use crate::places::{CURRENT, ORDERS, RUNS, settings_of};
 use crate::progress::REPORT_EVERY;
-use crate::reporter::{Reporter, Worker};
 use crate::settings::{RunSettings, read_said, with_board};
-use crate::{Address, Doing, FleetError, Link, Orders, TICK, WorkerEvent, WorkerStatus, pause, unique};
+use crate::{Address, Doing, FleetError, Link, Orders, TICK, WorkerStatus, pause, unique};
 use jarmo_exact::catalog::Catalog;
 use jarmo_host::program::cores;
 use jarmo_learn::train::OpenDevice;
+use matches::Matches;
+use reporter::Reporter;
+pub use reporter::{SentFile, WorkerEvent};
 use session::Session;
 
-/// The pause between two attempts to reach the server or to find a learner.
-const PAUSE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_secs(2); // between two attempts to reach the server or to find a learner
+const AGAIN: Duration = Duration::from_millis(500); // before something is sent again
 
 /// What a worker is.
 #[derive(Clone, Debug)]
@@ -39,6 +41,18 @@ pub struct WorkerSettings {
     pub time: Option<Duration>,
     /// Stops after so many finished games.
     pub most_games: Option<u64>,
+}
+
+/// A connected worker: what all its parts need.
+#[derive(Clone, Copy)]
+struct Worker<'a> {
+    id: u64, // which no other process has
+    name: &'a str,
+    threads: usize,
+    settings: &'a WorkerSettings,
+    link: &'a Link,
+    reporter: &'a Reporter,
+    stop: &'a AtomicBool,
 }
 
 /// Works until `stop` is set, a limit is reached or all workers are told to stop. Then it sends the games that are finished.
@@ -67,13 +81,12 @@ pub fn work<C: Catalog>(
         }
     };
     let is_over = AtomicBool::new(false);
-    let (device, wanted) = (&settings.device, settings.run.as_deref());
-    let worker = Worker { id, threads, device, wanted, name: &name, link: &link, reporter: &reporter, stop: &is_over };
+    let worker = Worker { id, threads, settings, name: &name, link: &link, reporter: &reporter, stop: &is_over };
     thread::scope(|scope| {
         let working = scope.spawn(|| worker.work(games));
         let mut report = Instant::now();
         while !working.is_finished() {
-            let is_enough = settings.most_games.is_some_and(|most| reporter.games() >= most);
+            let is_enough = settings.most_games.is_some_and(|most| reporter.progress().games >= most);
             if is_late() || is_enough || stop.load(Ordering::Relaxed) {
                 is_over.store(true, Ordering::Relaxed);
             }
@@ -90,30 +103,34 @@ pub fn work<C: Catalog>(
 }
 
 impl<'a> Worker<'a> {
+    fn is_to_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     fn work(&self, games: &'a impl Catalog) -> Result<(), FleetError> {
         let mut matches = Matches::new(games, *self);
         while !self.is_to_stop() {
             self.link.check_admission()?;
-            match self.find_run().unwrap_or_default() {
-                (Orders::Drain, _) => {
+            let (orders, run) = self.find_run().unwrap_or_default();
+            match orders {
+                Orders::Drain => {
                     self.reporter.doing(Doing::Stopping);
                     return Ok(());
                 }
-                (Orders::Play, Some(run)) => {
-                    matches.play_waiting();
-                    self.play(games, &mut matches, &run)?;
-                    continue;
+                Orders::Pause => {
+                    self.reporter.doing(Doing::Paused);
+                    self.reporter.send(self.link);
                 }
-                (Orders::Play, None) => {
+                Orders::Play => {
                     matches.play_waiting();
+                    if let Some(run) = run {
+                        self.play(games, &mut matches, &run)?;
+                        continue;
+                    }
                     self.reporter.doing(match self.link.is_connected() {
                         true => Doing::WaitingForLearner,
                         false => Doing::WaitingForServer,
                     });
-                }
-                (Orders::Pause, _) => {
-                    self.reporter.doing(Doing::Paused);
-                    self.reporter.send(self.link);
                 }
             }
             pause(self.stop, PAUSE);
@@ -138,16 +155,15 @@ impl<'a> Worker<'a> {
 
     /// What all workers are to do, and the settings of the run to play for, if there is one.
     fn find_run(&self) -> Result<(Orders, Option<Vec<u8>>), FleetError> {
-        let runs = self.link.context.get_key_value(RUNS);
-        let runs = self.link.wait(runs)?;
+        let runs = self.link.wait(self.link.context.get_key_value(RUNS))?;
         let get = |key: String| self.link.wait(runs.get(key));
         let orders = Orders::read(get(ORDERS.to_owned())?.as_deref());
-        let run = match self.wanted {
-            Some(run) => Some(run.to_owned()),
+        let run = match &self.settings.run {
+            Some(run) => Some(run.clone()),
             None => get(CURRENT.to_owned())?.map(|run| String::from_utf8_lossy(&run).into_owned()),
         };
         let settings = run.map(|run| get(settings_of(&run))).transpose()?;
-        Ok((orders, settings.flatten().map(|settings| settings.to_vec())))
+        Ok((orders, settings.flatten().map(Vec::from)))
     }
 
     /// Whether the run to play for still has these settings, as far as the server can be asked. A server that has lost
@@ -163,10 +179,7 @@ impl<'a> Worker<'a> {
 
 /// A name that no other process has.
 fn name_of(machine: &str, id: u64) -> String {
-    let plain = |letter: char| match letter.is_ascii_alphanumeric() {
-        true => letter,
-        false => '_',
-    };
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
     let machine: String = machine.chars().take(40).map(plain).collect();
     format!("{machine}-{:08x}", id >> 32)
 }

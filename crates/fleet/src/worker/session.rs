@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use rayon::ThreadPoolBuilder;
 
-use super::lookout::{Lookout, News};
-use super::outbox::{FAREWELL, Packed, send_all};
-use crate::matches::Matches;
-use crate::reporter::Worker;
+use super::lookout::Lookout;
+use super::matches::Matches;
+use super::{AGAIN, Worker};
+use crate::link::ANSWER;
+use crate::places::samples_subject;
 use crate::settings::RunSettings;
-use crate::{Doing, FleetError, GameFile, GameFileHeader, MOST_BYTES, WorkerEvent};
-use jarmo_core::net::{AgentFile, GameVersion};
+use crate::{Doing, FleetError, GameFile, GameFileHeader, MOST_BYTES, SentFile, WorkerEvent};
+use jarmo_core::net::GameVersion;
 use jarmo_core::random::stream;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_host::program::this_program;
@@ -21,20 +22,22 @@ use jarmo_learn::run::{BoxedEvaluator, evaluators};
 use jarmo_selfplay::selfplay::{Episode, SelfPlay, SelfPlaySettings};
 use rand::Rng;
 
-/// A file is sent when it has this many samples,
+// A file is sent when it has this many samples, or these bytes before compression, so that it stays below the limit of
+// a message, or when it is this old and not empty, so that a slow worker's games do not get too old.
 const FILE_SAMPLES: usize = 4096;
-
-/// or this many bytes before compression, so that it stays below the limit of a message,
 const PLAIN_BYTES: usize = MOST_BYTES - 100_000;
-
-/// or when it is this old and not empty, so that a slow worker's games do not get too old.
 const FILE_AGE: Duration = Duration::from_secs(20);
+
+/// How long a worker that was told to stop, or whose run is over, tries to send what it has.
+const FAREWELL: Duration = Duration::from_secs(20);
+
+/// The bytes of a file of games, and its samples.
+type Packed = (Vec<u8>, usize);
 
 /// Plays for a run until it is replaced, its settings change, or the worker is to stop.
 pub(super) struct Session<'a, 'm, C> {
     pub(super) worker: Worker<'a>,
-    /// Played between two rounds of self-play, and while a file waits for room.
-    pub(super) matches: &'m mut Matches<'a, C>,
+    pub(super) matches: &'m mut Matches<'a, C>, // between rounds of self-play, and while a file waits for room
     pub(super) run: &'m RunSettings,
     pub(super) config: &'m Config,
 }
@@ -45,16 +48,16 @@ impl<C: Catalog> GameTask for Session<'_, '_, C> {
     fn run<G: CatalogGame>(mut self, game: G) -> Result<(), FleetError> {
         let check = self.run.game.check(&GameVersion::of(&game));
         check.map_err(|problem| FleetError::new(format!("the run's network: {problem}")))?;
-        let (worker, run, news) = (self.worker, self.run, News::default());
+        let (worker, run) = (self.worker, &self.run.run);
+        let lookout = Lookout::new(worker, self.run);
         thread::scope(|scope| {
-            let lookout = Lookout { worker, run, news: &news, known: None };
             scope.spawn(|| lookout.run());
-            let (outbox, files) = mpsc::sync_channel(0);
-            let sending = scope.spawn(|| send_all(worker, &news, &run.run, files));
-            let played = self.play(&game, &news, outbox);
-            news.end();
+            let (outbox, files) = mpsc::sync_channel::<Packed>(0);
+            let unsent = scope.spawn(|| files.into_iter().filter(|file| !send(worker, &lookout, run, file)).count());
+            let played = self.play(&game, &lookout, outbox);
+            lookout.end();
             played?;
-            let unsent = sending.join().expect("the outbox does not panic");
+            let unsent = unsent.join().expect("sending does not panic");
             worker.link.check_admission()?;
             if unsent > 0 {
                 let lost = FleetError::new(format!(
@@ -74,7 +77,12 @@ impl<C: Catalog> GameTask for Session<'_, '_, C> {
 
 impl<C: Catalog> Session<'_, '_, C> {
     /// Plays until it is over. The last file is handed over before the outbox is closed.
-    fn play<G: CatalogGame>(&mut self, game: &G, news: &News, outbox: SyncSender<Packed>) -> Result<(), FleetError> {
+    fn play<G: CatalogGame>(
+        &mut self,
+        game: &G,
+        lookout: &Lookout<'_>,
+        outbox: SyncSender<Packed>,
+    ) -> Result<(), FleetError> {
         let Session { worker, config, .. } = *self;
         let Worker { threads, reporter, .. } = worker;
         let settings = SelfPlaySettings { games: config.fleet.games * threads, ..config.selfplay };
@@ -85,65 +93,51 @@ impl<C: Catalog> Session<'_, '_, C> {
             settings.games,
             settings.simulations
         )));
-        let Some(agent) = self.first_network(news) else {
-            return Ok(());
-        };
-        let on = (worker.device, config.run.kernel.here());
-        let make = |agent: &AgentFile| -> Vec<BoxedEvaluator<G>> { evaluators(game, agent.weights(), on, threads) };
-        let fits = agent.clone().for_game(game);
-        fits.map_err(|error| FleetError::new(format!("the run's network: {error}")))?;
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(FleetError::new)?;
+        reporter.doing(Doing::WaitingForLearner);
+        let on = (&worker.settings.device, config.run.kernel.here());
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(FleetError::new)?;
         let seed = stream(config.run.seed, worker.id).next_u64();
-        let mut play = SelfPlay::new(game, &settings, make(&agent), seed);
-        let step = agent.header().provenance.step;
-        play.keep_episodes(step);
-        reporter.network(&self.run.run, step);
+        let mut player: Option<SelfPlay<G, BoxedEvaluator<G>>> = None;
         let mut file = Pending::default();
-        while !self.is_over(news) {
-            if let Some(agent) = news.take() {
+        while !lookout.is_over() {
+            if let Some(agent) = lookout.take_network() {
                 let step = agent.header().provenance.step;
-                play.replace_evaluators(make(&agent));
+                let agent = agent.for_game(game);
+                let agent = agent.map_err(|error| FleetError::new(format!("the run's network: {error}")))?;
+                let evaluators = evaluators(game, agent.weights(), on, threads);
+                let play = match &mut player {
+                    None => player.insert(SelfPlay::new(game, &settings, evaluators, seed)),
+                    Some(play) => {
+                        play.replace_evaluators(evaluators);
+                        play
+                    }
+                };
                 play.keep_episodes(step);
                 reporter.network(&self.run.run, step);
             }
-            let round = pool.install(|| play.round());
-            reporter.played(&round.counts);
-            file.add(round.episodes);
-            if file.is_full() {
-                self.send(std::mem::take(&mut file), news, &outbox);
+            if let Some(play) = &mut player {
+                let round = pool.install(|| play.round());
+                reporter.played(&round.counts);
+                file.add(round.episodes);
+                if file.is_full() {
+                    self.send(std::mem::take(&mut file), lookout, &outbox);
+                }
+            } else {
+                thread::sleep(Duration::from_millis(50));
             }
             self.matches.play_waiting();
         }
-        reporter.doing(Doing::Stopping);
+        if player.is_some() {
+            reporter.doing(Doing::Stopping);
+        }
         if !file.games.is_empty() {
-            self.send(file, news, &outbox);
+            self.send(file, lookout, &outbox);
         }
         Ok(())
     }
 
-    fn is_over(&self, news: &News) -> bool {
-        if self.worker.is_to_stop() {
-            news.end();
-        }
-        news.is_over()
-    }
-
-    /// Waits for a network. `None` if the session is over before.
-    fn first_network(&mut self, news: &News) -> Option<AgentFile> {
-        self.worker.reporter.doing(Doing::WaitingForLearner);
-        while !self.is_over(news) {
-            if let Some(agent) = news.take() {
-                return Some(agent);
-            }
-            self.matches.play_waiting();
-            thread::sleep(Duration::from_millis(50));
-        }
-        None
-    }
-
     /// Hands a file over. While the one before is being sent, the worker plays matches, which do not wait for a learner.
-    fn send(&mut self, file: Pending, news: &News, outbox: &SyncSender<Packed>) {
+    fn send(&mut self, file: Pending, lookout: &Lookout<'_>, outbox: &SyncSender<Packed>) {
         let header = GameFileHeader {
             run: self.run.run.clone(),
             origin: self.run.game.clone(),
@@ -154,12 +148,32 @@ impl<C: Catalog> Session<'_, '_, C> {
         let mut packed = (GameFile { header, games }.to_bytes(), samples);
         while let Err(TrySendError::Full(back)) = outbox.try_send(packed) {
             packed = back;
-            if !self.is_over(news) {
+            if !lookout.is_over() {
                 self.matches.play_waiting();
             }
             thread::sleep(Duration::from_millis(10));
         }
     }
+}
+
+/// Sends a file until the server has it, under its name, so that the server recognises one that it already has. Returns
+/// whether it has it.
+fn send(worker: Worker<'_>, lookout: &Lookout<'_>, run: &str, (bytes, samples): &Packed) -> bool {
+    let Worker { link, reporter, .. } = worker;
+    let (id, subject) = (GameFile::id(bytes), samples_subject(run, &link.user));
+    loop {
+        let left = FAREWELL.saturating_sub(lookout.since_over());
+        if left.is_zero() || link.check_admission().is_err() {
+            return false;
+        }
+        match link.publish(&subject, &id.to_string(), bytes.clone(), left.min(ANSWER)) {
+            Ok(()) => break,
+            Err(problem) => reporter.cannot_send(&problem),
+        }
+        thread::sleep(AGAIN);
+    }
+    reporter.sent(SentFile { id, samples: *samples, bytes: bytes.len() });
+    true
 }
 
 /// Finished games that are in no file yet.

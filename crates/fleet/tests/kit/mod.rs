@@ -12,7 +12,7 @@ use async_nats::{Client, ConnectOptions, HeaderMap};
 use jarmo_core::eval::Uniform;
 use jarmo_core::games::ConnectFour;
 use jarmo_core::net::GameVersion;
-use jarmo_fleet::{Address, GameFile, GameFileHeader, Link, NatsSupply, Server, ServerSettings, SupplySettings};
+use jarmo_fleet::{Address, GameFile, GameFileHeader, Link, NatsSupply, Role, Server, ServerSettings, SupplySettings};
 use jarmo_learn::config::Config;
 use jarmo_learn::run::{Seen, Supply};
 use jarmo_selfplay::selfplay::{SelfPlay, SelfPlaySettings};
@@ -58,7 +58,7 @@ impl TestServer {
 
     /// The address with the learner's key.
     pub(crate) fn learner(&self) -> Address {
-        self.address(&self.server.learner_key())
+        self.address(&self.server.first_key(Role::Learner))
     }
 
     /// The file of a worker's key.

@@ -1,6 +1,6 @@
 //! The part of the loop that deals with other machines.
 
-use super::order::{OrderLine, Sent};
+use super::order::OrderLine;
 use super::state::Counters;
 use super::supply::{FleetCounters, Supply};
 use super::watch::Watchers;
@@ -30,15 +30,15 @@ impl<G: CatalogGame, F: FnMut(Event<'_>)> Run<'_, G, F> {
             };
             self.unsaved = true;
             let counters = &mut self.counters.fleet;
-            let age = step.saturating_sub(delivery.weights);
-            if !counters.seen.add(delivery.id, delivery.weights) {
+            let sent = delivery.sent;
+            let age = step.saturating_sub(sent.weights);
+            if counters.seen.insert(sent.id, sent.weights).is_some() {
                 continue;
             }
             if age > max_age {
                 counters.stale += 1;
                 continue;
             }
-            let sent = Some(Sent::of(&delivery));
             let samples = delivery.samples.len();
             counters.files += 1;
             counters.samples += samples as u64;
@@ -50,7 +50,7 @@ impl<G: CatalogGame, F: FnMut(Event<'_>)> Run<'_, G, F> {
             line.oldest = line.oldest.max(age);
             self.counters.add_played(&delivery.counts);
             let file = self.trainer.add_delivery(delivery.samples);
-            self.folder.append_order(&OrderLine { file, step, samples, sent })?;
+            self.folder.append_order(&OrderLine { file, step, samples, sent: Some(sent) })?;
         }
         Ok(())
     }

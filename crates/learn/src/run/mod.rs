@@ -410,9 +410,10 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let played = saved.counters.matches.steps();
         self.folder.tidy(&saved.counters, keep, played)?;
         if let Some(fleet) = &self.fleet {
-            fleet.supply.saved()?;
+            let seen = &mut self.counters.fleet.seen;
+            fleet.supply.saved(seen)?;
             let youngest = self.trainer.steps().saturating_sub(self.config.fleet.max_age);
-            self.counters.fleet.seen.forget_before(youngest);
+            seen.retain(|_, weights| *weights >= youngest);
         }
         self.unsaved = false;
         let step = self.trainer.steps();

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
+use super::RunError;
 use super::folder::{RunFolder, at};
 use super::supply::FileId;
-use super::{Delivery, RunError};
 use jarmo_core::checksum::{sealed_line, sealed_lines};
 use jarmo_host::files::{LINES_BYTES, read};
 
@@ -35,25 +35,13 @@ pub struct Sent {
     pub id: FileId,
     /// Its number in the order of arrival at the server.
     pub sequence: u64,
-    /// The key that sent it; empty in runs of older versions.
+    /// The key that sent it, as the server knows it; empty in runs of older versions.
     #[serde(default)]
     pub key: String,
     /// The name that its worker gave itself.
     pub worker: String,
     /// The learning steps of the oldest weights that played in it.
     pub weights: u64,
-}
-
-impl Sent {
-    pub(super) fn of(delivery: &Delivery) -> Sent {
-        Sent {
-            id: delivery.id,
-            sequence: delivery.sequence,
-            key: delivery.key.clone(),
-            worker: delivery.worker.clone(),
-            weights: delivery.weights,
-        }
-    }
 }
 
 impl RunFolder {

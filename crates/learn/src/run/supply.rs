@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
 
 use super::RunError;
+use super::order::Sent;
 use crate::observe::FleetReport;
 use jarmo_core::net::AgentFile;
 use jarmo_selfplay::replay::Samples;
@@ -51,16 +52,8 @@ impl From<FileId> for String {
 /// A file of games from another machine.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// Its hash.
-    pub id: FileId,
-    /// Its number in the order of arrival at the server.
-    pub sequence: u64,
-    /// The key that sent it, as the server knows it.
-    pub key: String,
-    /// The name that its worker gives itself.
-    pub worker: String,
-    /// The learning steps of the oldest weights that played in it.
-    pub weights: u64,
+    /// What the order of the run says of it.
+    pub sent: Sent,
     /// Its bytes on the wire.
     pub bytes: u64,
     /// Its samples.
@@ -69,51 +62,9 @@ pub struct Delivery {
     pub counts: Counts,
 }
 
-/// The files that a run has taken, with the learning steps of their weights. Clones share one list: the run adds to it,
-/// and a supply reads it. A file whose weights are too old is refused whether or not it is known, so only younger ones
-/// need to be remembered.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(from = "BTreeMap<FileId, u64>", into = "BTreeMap<FileId, u64>")]
-pub struct Seen(Arc<Mutex<BTreeMap<FileId, u64>>>);
-
-impl Seen {
-    /// Whether a file was taken.
-    pub fn contains(&self, id: FileId) -> bool {
-        self.files().contains_key(&id)
-    }
-
-    /// Adds a file with the learning steps of its weights. Returns whether it is new.
-    pub fn add(&self, id: FileId, weights: u64) -> bool {
-        self.files().insert(id, weights).is_none()
-    }
-
-    /// Forgets files with weights of fewer learning steps.
-    pub(super) fn forget_before(&self, weights: u64) {
-        self.files().retain(|_, &mut of| of >= weights);
-    }
-
-    fn files(&self) -> MutexGuard<'_, BTreeMap<FileId, u64>> {
-        self.0.lock().expect("no thread panics")
-    }
-}
-
-impl From<BTreeMap<FileId, u64>> for Seen {
-    fn from(files: BTreeMap<FileId, u64>) -> Seen {
-        Seen(Arc::new(Mutex::new(files)))
-    }
-}
-
-impl From<Seen> for BTreeMap<FileId, u64> {
-    fn from(seen: Seen) -> BTreeMap<FileId, u64> {
-        seen.files().clone()
-    }
-}
-
-impl PartialEq for Seen {
-    fn eq(&self, other: &Seen) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || *self.files() == other.files().clone()
-    }
-}
+/// The files that a run has taken, with the learning steps of their weights. A file whose weights are too old is refused
+/// whether or not it is known, so only younger ones need to be remembered.
+pub type Seen = BTreeMap<FileId, u64>;
 
 /// Machines that play for a run.
 ///
@@ -121,7 +72,7 @@ impl PartialEq for Seen {
 /// checkpoint contains it. After a restart, [`Supply::begin`] says which files the last checkpoint contains, and all
 /// others come again.
 pub trait Supply: Sync {
-    /// Begins or continues a run that has taken these files. The run adds to them.
+    /// Begins or continues a run that has taken these files.
     fn begin(&self, seen: &Seen) -> Result<(), RunError>;
 
     /// The number of samples that wait on this machine.
@@ -133,8 +84,8 @@ pub trait Supply: Sync {
     /// Gives newer weights to the machines. Does not wait for them.
     fn publish(&self, agent: AgentFile);
 
-    /// A checkpoint contains all files that the run has taken so far.
-    fn saved(&self) -> Result<(), RunError>;
+    /// A checkpoint contains all files that the run has taken so far, which are these and older ones.
+    fn saved(&self, seen: &Seen) -> Result<(), RunError>;
 
     /// Completes what the run has counted by what the supply knows of the machines. The result is what watchers see.
     fn report(&self, counted: FleetReport) -> FleetReport;
@@ -168,7 +119,7 @@ impl Handed {
 
 impl Supply for Handed {
     fn begin(&self, seen: &Seen) -> Result<(), RunError> {
-        self.files().retain(|file| !seen.contains(file.id));
+        self.files().retain(|file| !seen.contains_key(&file.sent.id));
         Ok(())
     }
 
@@ -185,7 +136,7 @@ impl Supply for Handed {
         self.published.lock().expect("no thread panics").push(step);
     }
 
-    fn saved(&self) -> Result<(), RunError> {
+    fn saved(&self, _: &Seen) -> Result<(), RunError> {
         Ok(())
     }
 

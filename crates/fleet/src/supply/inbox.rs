@@ -8,8 +8,7 @@ use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
-use super::game_file::{GameFile, MOST_BYTES};
-use super::{FleetError, lock};
+use crate::{FleetError, GameFile, MOST_BYTES, json, lock};
 use jarmo_host::files::{list, read, remove_leftovers, write_whole};
 use jarmo_learn::run::FileId;
 
@@ -17,11 +16,8 @@ const INBOX: &str = "inbox";
 const QUARANTINE: &str = "quarantine";
 const ENDING: &str = "games";
 
-/// The most files that quarantine keeps. Later ones are counted and named, and not kept.
-const MOST_QUARANTINED: usize = 1000;
-
-/// The most files that are taken in together.
-pub(super) const MOST_BATCH: usize = 64;
+const MOST_QUARANTINED: usize = 1000; // files; later ones are counted and named, and not kept
+pub(super) const MOST_BATCH: usize = 64; // files that are taken in together
 
 /// The most bytes of a batch in the inbox: its files, and a line that says what they are.
 const MOST_BATCH_BYTES: u64 = (MOST_BATCH * MOST_BYTES) as u64 + (1 << 16);
@@ -31,18 +27,15 @@ const MOST_BATCH_BYTES: u64 = (MOST_BATCH * MOST_BYTES) as u64 + (1 << 16);
 pub(super) struct Inbox {
     inbox: PathBuf,
     quarantine: PathBuf,
-    /// The batches in the folder, with the files that the next learner of this run wants if this one is killed.
-    batches: Mutex<BTreeMap<PathBuf, BTreeSet<FileId>>>,
+    batches: Mutex<BTreeMap<PathBuf, BTreeSet<FileId>>>, // with the files that the next learner wants if this one is killed
 }
 
 /// A file in the inbox.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct KeptName {
-    /// Its number in the order of arrival at the server.
-    pub(super) sequence: u64,
+    pub(super) sequence: u64, // its number in the order of arrival at the server
     pub(super) id: FileId,
-    /// The key that sent it.
-    pub(super) key: String,
+    pub(super) key: String, // that sent it
 }
 
 impl Inbox {
@@ -64,7 +57,7 @@ impl Inbox {
         };
         let path = self.inbox.join(format!("{sequence:012}-{id}.{ENDING}"));
         let held: Vec<_> = files.iter().map(|(name, bytes)| (name, bytes.len())).collect();
-        let held = serde_json::to_string(&held).expect("names are plain data") + "\n";
+        let held = json(&held) + "\n";
         let mut parts = vec![held.as_bytes()];
         parts.extend(files.iter().map(|(_, bytes)| *bytes));
         write_whole(&path, &parts.concat()).map_err(FleetError::at(&path))?;
@@ -108,12 +101,12 @@ impl Inbox {
     }
 
     /// Puts a bad file away. Returns its path, unless there are too many already.
-    pub(super) fn quarantine(&self, id: FileId, bytes: &[u8]) -> io::Result<Option<PathBuf>> {
+    pub(super) fn quarantine(&self, id: FileId, bytes: &[u8]) -> Result<Option<PathBuf>, FleetError> {
         let path = self.quarantine.join(format!("{id}.{ENDING}"));
-        if list(&self.quarantine)?.len() >= MOST_QUARANTINED {
+        if list(&self.quarantine).map_err(FleetError::new)?.len() >= MOST_QUARANTINED {
             return Ok(None);
         }
-        write_whole(&path, bytes)?;
+        write_whole(&path, bytes).map_err(FleetError::new)?;
         Ok(Some(path))
     }
 }

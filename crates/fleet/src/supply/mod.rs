@@ -1,5 +1,8 @@
 //! The learner's side: takes in files, publishes networks, watches the workers.
 
+mod inbox;
+mod intake;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,30 +12,32 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use super::intake::{Arrivals, Intake};
-use super::networks::{KEPT, newest, publish};
-use super::places::{BLOCKED, CURRENT, LearnerPlaces, Listed, PROGRESS, find, list, progress_subject, settings_of};
-use super::progress::{LEARNER, workers};
-use super::settings::RunSettings;
-use super::{FleetError, Link, TICK, lock, pause};
+use crate::networks::{KEPT, Newest, WEIGHT_STEPS, newest, write_object};
+use crate::places::{
+    BLOCKED, CURRENT, LearnerPlaces, Listed, PROGRESS, find, list, network_of, progress_subject, settings_of,
+};
+use crate::progress::{LEARNER, workers};
+use crate::settings::RunSettings;
+use crate::{FleetError, Link, TICK, json, lock, pause};
+use inbox::Inbox;
+use intake::{Arrivals, Check, check};
 use jarmo_core::net::{AgentFile, GameVersion};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_learn::config::Config;
 use jarmo_learn::observe::FleetReport;
 use jarmo_learn::run::{Delivery, RunError, Seen, Supply};
 
+const AFTER_TROUBLE: Duration = Duration::from_secs(1); // at the server
+const LOOK_EVERY: Duration = Duration::from_secs(2); // at the server; also between two signs of life
+const LEAVES_AFTER: f64 = 10.0; // seconds without a sign of life; then a learner leaves its workers to others
+
+/// The samples that wait on this machine at most, apart from those of requests under way. More would only be lost time
+/// when the learner is killed; the server's queue holds the rest.
+const MOST_WAITING: usize = 1 << 19;
+
 /// The bytes a second of the server that networks may take: a fifth of a wire of 1 Gbit/s. With more workers, networks are
 /// published less often.
 const NETWORK_RATE: f64 = 25e6;
-
-/// The pause after something went wrong at the server.
-const AFTER_TROUBLE: Duration = Duration::from_secs(1);
-
-/// The time between two looks at the server, and between two signs of life.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
-
-/// A learner that gave no sign of life for so many seconds leaves its workers to others.
-const LEAVES_AFTER: f64 = 10.0;
 
 /// Whose machines play.
 pub struct SupplySettings<'a> {
@@ -54,9 +59,11 @@ struct Shared {
     link: Link,
     run: String,
     queue: u64,
-    settings: Vec<u8>, // as workers read them
+    settings: String, // as workers read them
     places: LearnerPlaces,
-    intake: Intake,
+    inbox: Inbox,
+    check: Box<Check>,
+    arrivals: Mutex<Arrivals>,
     newest: watch::Sender<Option<AgentFile>>, // network
     begun: Instant,
     is_over: AtomicBool,
@@ -66,15 +73,15 @@ impl NatsSupply {
     /// Connects a run with a server. Workers that are told no run play for the one whose learner began last.
     pub fn open<G: CatalogGame>(link: Link, game: &G, settings: SupplySettings<'_>) -> Result<NatsSupply, FleetError> {
         let SupplySettings { run, folder, config } = settings;
-        let shown = folder.display().to_string();
-        let published = RunSettings::new(run.clone(), shown, GameVersion::of(game), config)?;
+        let published = RunSettings::new(run.clone(), folder.display().to_string(), GameVersion::of(game), config)?;
         let queue = config.fleet.queue;
-        let places = find(&link, LearnerPlaces::open(&link.context, &run, queue))?;
         let shared = Shared {
             queue,
-            settings: serde_json::to_vec(&published).expect("settings are plain data"),
-            places,
-            intake: Intake::open(&run, game, &config.selfplay, &folder)?,
+            settings: json(&published),
+            places: find(&link, LearnerPlaces::open(&link.context, &run, queue))?,
+            inbox: Inbox::open(&folder)?,
+            check: check(&run, game, &config.selfplay),
+            arrivals: Mutex::default(),
             newest: watch::Sender::default(),
             begun: Instant::now(),
             is_over: AtomicBool::new(false),
@@ -85,25 +92,20 @@ impl NatsSupply {
         shared.write_settings()?;
         link.wait(runs.put(CURRENT, shared.run.clone().into()))?;
         if let Some(newest) = newest(link, runs, &shared.run)? {
-            shared.intake.arrivals().published(newest.step);
+            shared.arrivals().newest = newest.step;
         }
         shared.show_life()?;
         Ok(NatsSupply { shared: Arc::new(shared), threads: Mutex::default() })
-    }
-
-    fn arrivals(&self) -> MutexGuard<'_, Arrivals> {
-        self.shared.intake.arrivals()
     }
 }
 
 impl Supply for NatsSupply {
     fn begin(&self, seen: &Seen) -> Result<(), RunError> {
-        self.arrivals().seen = seen.clone();
         self.shared.block_revoked()?;
-        self.shared.intake.resume()?;
+        self.shared.resume(seen)?;
         let threads = [
-            ("intake", Shared::take_in as fn(&_)),
-            ("second intake", Shared::take_in),
+            ("intake", Shared::fetch_files as fn(&_)),
+            ("second intake", Shared::fetch_files),
             ("networks", Shared::send_networks),
             ("watch", Shared::watch),
         ];
@@ -117,23 +119,27 @@ impl Supply for NatsSupply {
     }
 
     fn waiting(&self) -> usize {
-        self.arrivals().waiting
+        self.shared.arrivals().waiting
     }
 
     fn take(&self) -> Option<Delivery> {
-        self.arrivals().take()
+        let mut arrivals = self.shared.arrivals();
+        let (_, delivery) = arrivals.ready.pop_first()?;
+        arrivals.waiting -= delivery.samples.len();
+        arrivals.seen.insert(delivery.sent.id, delivery.sent.weights);
+        Some(delivery)
     }
 
     fn publish(&self, agent: AgentFile) {
         self.shared.newest.send_replace(Some(agent));
     }
 
-    fn saved(&self) -> Result<(), RunError> {
-        Ok(self.shared.intake.saved()?)
+    fn saved(&self, seen: &Seen) -> Result<(), RunError> {
+        Ok(self.shared.saved(seen)?)
     }
 
     fn report(&self, counted: FleetReport) -> FleetReport {
-        let report = &mut self.arrivals().report;
+        let report = &mut self.shared.arrivals().report;
         *report = FleetReport {
             playing: report.playing,
             idle: report.idle,
@@ -150,7 +156,7 @@ impl Supply for NatsSupply {
     }
 
     fn warnings(&self) -> Vec<String> {
-        std::mem::take(&mut self.arrivals().warnings)
+        std::mem::take(&mut self.shared.arrivals().warnings)
     }
 }
 
@@ -164,25 +170,27 @@ impl Drop for NatsSupply {
 }
 
 impl Shared {
+    fn arrivals(&self) -> MutexGuard<'_, Arrivals> {
+        lock(&self.arrivals)
+    }
+
     fn warn(&self, warning: String) {
-        self.intake.arrivals().warn(warning);
+        self.arrivals().warn(warning);
     }
 
     fn write_settings(&self) -> Result<(), FleetError> {
-        let settings = self.settings.clone().into();
-        let runs = &self.places.runs;
-        self.link.wait(runs.put(settings_of(&self.run), settings))?;
-        Ok(())
+        let put = self.places.runs.put(settings_of(&self.run), self.settings.clone().into());
+        self.link.wait(put).map(|_| ())
     }
 
     /// Takes in files until the run is over.
-    fn take_in(&self) {
+    fn fetch_files(&self) {
         while !self.is_over.load(Ordering::Relaxed) {
-            if self.intake.arrivals().is_full() {
+            if self.arrivals().waiting >= MOST_WAITING {
                 thread::sleep(TICK);
                 continue;
             }
-            if let Err(error) = self.intake.fetch(&self.link, &self.places.files) {
+            if let Err(error) = self.fetch() {
                 if self.link.is_connected() {
                     self.warn(format!("files of games: {error}; trying again"));
                 }
@@ -203,15 +211,12 @@ impl Shared {
             let Some(agent) = is_new.then(|| newest.borrow_and_update().clone()).flatten() else {
                 continue;
             };
-            // No worker has it earlier.
-            let step = agent.header().provenance.step;
-            self.intake.arrivals().published(step);
-            let name = format!("{}-{}", self.run, written % KEPT);
-            rest = match publish(&self.link, &self.places, &self.run, &name, agent) {
+            rest = match self.send_network(agent, written % KEPT) {
                 Ok(bytes) => {
                     written += 1;
-                    let report = &self.intake.arrivals().report;
-                    interval(report.playing + report.idle, bytes)
+                    let report = &self.arrivals().report;
+                    let readers = report.playing + report.idle;
+                    Duration::from_secs_f64(readers as f64 * bytes as f64 / NETWORK_RATE)
                 }
                 Err(error) => {
                     self.warn(format!("publishing a network: {error}; trying again"));
@@ -220,6 +225,21 @@ impl Shared {
                 }
             };
         }
+    }
+
+    /// Writes a network in the place of this number, then says that it is the newest. Returns its bytes on the wire.
+    fn send_network(&self, agent: AgentFile, place: usize) -> Result<usize, FleetError> {
+        let Shared { link, run, places, .. } = self;
+        let step = agent.header().provenance.step;
+        {
+            let newest = &mut self.arrivals().newest; // no worker has it earlier
+            *newest = step.max(*newest);
+        }
+        let bytes = agent.rounded(WEIGHT_STEPS).to_bytes();
+        let parcel = write_object(link, &places.networks, &format!("{run}-{place}"), &bytes)?;
+        let size = parcel.size;
+        link.wait(places.runs.put(network_of(run), json(&Newest { step, parcel }).into()))?;
+        Ok(size)
     }
 
     /// Gives signs of life, and looks at the queue and the workers, until the run is over.
@@ -241,9 +261,8 @@ impl Shared {
 
     /// Gives a sign of life. Returns whether the server still has the settings of the run.
     fn show_life(&self) -> Result<bool, FleetError> {
-        let report = serde_json::to_vec(&self.intake.arrivals().report);
-        let report = report.expect("a report is plain data");
-        self.link.send(&progress_subject(LEARNER, &self.run), report)?;
+        let report = json(&self.arrivals().report);
+        self.link.send(&progress_subject(LEARNER, &self.run), report.into())?;
         let settings = self.link.wait(self.places.runs.get(settings_of(&self.run)));
         Ok(settings?.is_some())
     }
@@ -263,7 +282,7 @@ impl Shared {
             return Ok(());
         };
         let keys: BTreeSet<String> = serde_json::from_slice(&keys).map_err(FleetError::new)?;
-        self.intake.block(keys)
+        self.block(keys)
     }
 
     /// Looks at the queue, the workers, the keys that are blocked, and whether workers have another run to play for.
@@ -284,15 +303,10 @@ impl Shared {
         let mut workers = workers(&said);
         workers.retain(|worker| worker.is_here() && (worker.run.is_empty() || worker.run == *run));
         let playing = workers.iter().filter(|worker| worker.plays()).count();
-        let report = &mut self.intake.arrivals().report;
+        let report = &mut self.arrivals().report;
         report.queued = queued;
         report.playing = playing;
         report.idle = workers.len() - playing;
         Ok(())
     }
-}
-
-/// The time between two networks of this size, when so many workers read each of them.
-fn interval(readers: usize, bytes: usize) -> Duration {
-    Duration::from_secs_f64(readers as f64 * bytes as f64 / NETWORK_RATE)
 }

@@ -1,72 +1,66 @@
-//! The worker's side: plays blocks of pairs, a block per thread at a time.
+//! Plays blocks of pairs for arenas, a block per thread at a time.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
 use tokio::task::JoinHandle;
-use xxhash_rust::xxh3::xxh3_128;
 
-use super::task::{Answer, NamedAgent, Task, file_name, hash_of, pack, unpack};
+use super::{AGAIN, Worker};
+use crate::matches::{Answer, Task, hash_of, pack, unpack};
 use crate::networks::read_object;
 use crate::places::{blocks_subject, results_subject};
-use crate::reporter::Worker;
 use crate::settings::with_board;
-use crate::{Doing, FleetError, lock};
-use jarmo_core::net::GameVersion;
-use jarmo_exact::agent::{AgentSource, AgentSpec, Networks, build_from};
+use crate::{Doing, FleetError, GameFile, lock};
+use jarmo_core::known::{Endgames, Guide};
+use jarmo_core::net::{AgentFile, FrozenNet, GameVersion, KernelKind};
+use jarmo_exact::agent::{AgentSource, Sources, build_from};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
-use jarmo_host::files::write_whole;
 use jarmo_host::record::GameRecord;
 use jarmo_judge::arena::Team;
 use jarmo_learn::run::FileId;
 
-/// The pause between two questions for a first block. Without an arena the server answers them itself.
-const ASK_EVERY: Duration = Duration::from_secs(2);
-
-/// The pause of a thread that waits for its next block while others play.
-const PATIENCE: Duration = Duration::from_secs(1);
-
-/// A worker that cannot play a block asks for another one after this time.
-const ASK_AGAIN: Duration = Duration::from_secs(30);
-
-/// The pause before an answer is sent again.
-const AGAIN: Duration = Duration::from_millis(500);
+const ASK_EVERY: Duration = Duration::from_secs(2); // for a first block; without an arena the server answers itself
+const PATIENCE: Duration = Duration::from_secs(1); // of a thread that waits for its next block while others play
+const ASK_AGAIN: Duration = Duration::from_secs(30); // after a block that could not be played
 
 /// An arena that takes no answer for this long is gone. If it is not, the block is played again.
 const ARENA_GONE: Duration = Duration::from_secs(5);
 
+/// The most networks that are kept for further blocks.
+const MOST_NETWORKS: usize = 32;
+
 /// Plays the matches of a fleet.
-pub(crate) struct Matches<'a, C> {
+pub(super) struct Matches<'a, C> {
     games: &'a C,
     worker: Worker<'a>,
-    networks: Networks,
-    folder: Mutex<Option<TempDir>>, // of agent files; locked while one is fetched
+    networks: Mutex<Vec<Loaded>>, // the oldest first; locked while one is fetched
     asked: Option<JoinHandle<Option<Vec<u8>>>>, // for a block
     failed: Mutex<Option<Instant>>, // the last block that could not be played
 }
 
+/// An agent's network on a kernel.
+struct Loaded {
+    id: FileId,
+    kernel: KernelKind,
+    game: GameVersion,
+    net: FrozenNet,
+}
+
 impl<'a, C: Catalog> Matches<'a, C> {
-    pub(crate) fn new(games: &'a C, worker: Worker<'a>) -> Matches<'a, C> {
-        Matches {
-            games,
-            worker,
-            networks: Networks::new(),
-            folder: Mutex::new(None),
-            asked: None,
-            failed: Mutex::new(None),
-        }
+    pub(super) fn new(games: &'a C, worker: Worker<'a>) -> Matches<'a, C> {
+        Matches { games, worker, networks: Mutex::default(), asked: None, failed: Mutex::new(None) }
     }
 
     /// Plays the pairs that wait, until there are none or the worker is to stop. Waits for nothing if there are none.
-    pub(crate) fn play_waiting(&mut self) {
+    pub(super) fn play_waiting(&mut self) {
         let Some(first) = self.first_waiting() else {
             return;
         };
         let Worker { reporter, threads, .. } = self.worker;
-        let before = match reporter.doing_now() {
+        let before = match reporter.progress().doing {
             // If a file still waits afterwards, its next attempt says so.
             Doing::WaitingForQueue | Doing::WaitingForServer => Doing::Playing,
             before => before,
@@ -139,8 +133,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
 
     fn fail(&self, error: &FleetError) {
         *lock(&self.failed) = Some(Instant::now());
-        let warning = format!("pairs of a match: {error}");
-        self.worker.reporter.warn(warning);
+        self.worker.reporter.warn(format!("pairs of a match: {error}"));
     }
 
     /// Plays a block and sends its games, or gives it back.
@@ -171,47 +164,18 @@ impl<'a, C: Catalog> Matches<'a, C> {
 
     /// The games of a block; none if the worker is to stop before they are over.
     fn play(&self, task: &Task) -> Result<Vec<GameRecord>, FleetError> {
-        let specs = [self.spec(&task.agents[0])?, self.spec(&task.agents[1])?];
         let (mut rules, _board) = with_board(task.event.board.as_deref())?;
         rules.quiet_limit = task.event.quiet_limit;
-        let block = PlayBlock { task, specs: &specs, networks: &self.networks, stop: self.worker.stop };
+        let block = PlayBlock { task, worker: self.worker, networks: &self.networks };
         let played = self.games.with_game(&task.event.origin.game, &rules, block);
         played.map_err(FleetError::new)?
-    }
-
-    /// The spec of an agent on this machine. Its file is fetched if it is not there.
-    fn spec(&self, agent: &NamedAgent) -> Result<AgentSpec, FleetError> {
-        let text = &agent.spec;
-        let spec: AgentSpec = text.parse().map_err(FleetError::new)?;
-        let AgentSpec::Network(source, given) = spec else {
-            return Ok(spec);
-        };
-        let wrong = |problem: &str| FleetError::new(format!("agent `{text}`: {problem}"));
-        let id = hash_of(&source).ok_or_else(|| wrong("its file is not named by its content"))?;
-        let mut folder = lock(&self.folder);
-        let folder = match &mut *folder {
-            Some(folder) => folder,
-            none => none.insert(TempDir::new().map_err(FleetError::new)?),
-        };
-        let path = folder.path().join(file_name(&id.to_string()));
-        if !path.exists() {
-            let parcel = agent.parcel.as_ref().ok_or_else(|| wrong("its file is missing"))?;
-            let bytes = read_object(self.worker.link, parcel)?;
-            if FileId(xxh3_128(&bytes)) != id {
-                return Err(wrong("its file has another content"));
-            }
-            let written = write_whole(&path, &bytes);
-            written.map_err(|error| wrong(&format!("{}: {error}", path.display())))?;
-        }
-        Ok(AgentSpec::Network(AgentSource::File(path), given))
     }
 }
 
 struct PlayBlock<'a> {
     task: &'a Task,
-    specs: &'a [AgentSpec; 2],
-    networks: &'a Networks,
-    stop: &'a AtomicBool,
+    worker: Worker<'a>,
+    networks: &'a Mutex<Vec<Loaded>>,
 }
 
 impl GameTask for PlayBlock<'_> {
@@ -220,10 +184,46 @@ impl GameTask for PlayBlock<'_> {
     fn run<G: CatalogGame>(self, game: G) -> Self::Output {
         let check = self.task.event.origin.check(&GameVersion::of(&game));
         check.map_err(|problem| FleetError::new(format!("the match: {problem}")))?;
-        let build = |spec| build_from(game.clone(), spec, self.networks);
-        let team: Result<Team<G>, _> = self.specs.iter().map(build).collect();
-        let team = team.map_err(FleetError::new)?;
-        let played = self.task.block.play(&game, vec![team], self.stop);
+        let agents = self.task.agents.iter();
+        let team: Result<Team<G>, _> =
+            agents.map(|agent| build_from(game.clone(), &agent.spec.parse()?, &self)).collect();
+        let played = self.task.block.play(&game, vec![team.map_err(FleetError::new)?], self.worker.stop);
         played.map(Option::unwrap_or_default).map_err(FleetError::new)
+    }
+}
+
+/// Agents' files come from the server.
+impl<G: CatalogGame> Sources<G> for PlayBlock<'_> {
+    fn network(&self, game: &G, source: &AgentSource, kernel: Option<KernelKind>) -> Result<FrozenNet, String> {
+        let id = hash_of(source).ok_or("its file is not named by its content")?;
+        let (game_version, kernel) = (GameVersion::of(game), kernel.unwrap_or_else(KernelKind::best));
+        let mut networks = lock(self.networks);
+        let mut known = networks.iter();
+        if let Some(known) = known.find(|known| known.id == id && known.kernel == kernel && known.game == game_version)
+        {
+            return Ok(known.net.clone());
+        }
+        let mut parcels = self.task.agents.iter().filter_map(|agent| agent.parcel.as_ref());
+        let parcel = parcels.find(|parcel| parcel.name == id.to_string()).ok_or("its file is missing")?;
+        let bytes = read_object(self.worker.link, parcel).map_err(|error| error.to_string())?;
+        if GameFile::id(&bytes) != id {
+            return Err("its file has another content".to_owned());
+        }
+        let file =
+            AgentFile::from_bytes(&bytes).and_then(|file| file.for_game(game)).map_err(|error| error.to_string())?;
+        let net = FrozenNet::with_kernel(file.weights(), kernel);
+        if networks.len() == MOST_NETWORKS {
+            networks.remove(0);
+        }
+        networks.push(Loaded { id, kernel, game: game_version, net: net.clone() });
+        Ok(net)
+    }
+
+    fn endgames(&self, _: &G, _: &Path) -> Result<Arc<dyn Endgames<G>>, String> {
+        Err("workers have no exact tables".to_owned())
+    }
+
+    fn proof(&self, game: &G) -> Option<Arc<dyn Guide<G>>> {
+        game.proof()
     }
 }

@@ -1,17 +1,14 @@
 //! What the threads of a worker tell: events to its caller, and progress to the server.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use serde::Serialize;
 
-use super::places::progress_subject;
-use super::progress::{Doing, WorkerStatus};
-use super::{FleetError, Link, lock};
+use crate::places::progress_subject;
+use crate::{Doing, FleetError, Link, WorkerStatus, json, lock};
 use jarmo_host::program::this_program;
 use jarmo_learn::run::FileId;
-use jarmo_learn::train::OpenDevice;
 use jarmo_selfplay::selfplay::Counts;
 
 /// An event of a worker.
@@ -43,33 +40,13 @@ pub struct SentFile {
     pub bytes: usize,
 }
 
-/// A connected worker: what all its parts need.
-#[derive(Clone, Copy)]
-pub(super) struct Worker<'a> {
-    pub(super) id: u64, // which no other process has
-    pub(super) name: &'a str,
-    pub(super) wanted: Option<&'a str>, // the only run to play for
-    pub(super) threads: usize,
-    pub(super) device: &'a OpenDevice,
-    pub(super) link: &'a Link,
-    pub(super) reporter: &'a Reporter,
-    pub(super) stop: &'a AtomicBool,
-}
-
-impl Worker<'_> {
-    pub(super) fn is_to_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-}
-
 /// What the threads of a worker know of its progress.
 pub(super) struct Reporter(Mutex<State>);
 
 struct State {
     progress: WorkerStatus,
     played: Instant,
-    reported: Instant,
-    at_report: (u64, u64), // positions and games at the last report
+    reported: (Instant, u64, u64), // the last report, with its positions and games
     events: Vec<WorkerEvent>,
 }
 
@@ -87,20 +64,16 @@ impl Reporter {
         let progress =
             WorkerStatus { worker: worker.to_owned(), program: this_program(), threads, ..WorkerStatus::default() };
         let now = Instant::now();
-        Reporter(Mutex::new(State { progress, played: now, reported: now, at_report: (0, 0), events: Vec::new() }))
+        Reporter(Mutex::new(State { progress, played: now, reported: (now, 0, 0), events: Vec::new() }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         lock(&self.0)
     }
 
-    pub(super) fn doing_now(&self) -> Doing {
-        self.state().progress.doing
-    }
-
-    /// Finished games, also those of matches.
-    pub(super) fn games(&self) -> u64 {
-        self.state().progress.games
+    /// What the worker says of itself; its games are also those of matches.
+    pub(super) fn progress(&self) -> WorkerStatus {
+        self.state().progress.clone()
     }
 
     pub(super) fn doing(&self, doing: Doing) {
@@ -159,16 +132,16 @@ impl Reporter {
         }
     }
 
+    /// Tells an event, unless the same one waits to be told.
     pub(super) fn tell(&self, event: WorkerEvent) {
-        self.state().events.push(event);
-    }
-
-    pub(super) fn warn(&self, warning: String) {
         let mut state = self.state();
-        let event = WorkerEvent::Warning(warning);
         if !state.events.contains(&event) {
             state.events.push(event);
         }
+    }
+
+    pub(super) fn warn(&self, warning: String) {
+        self.tell(WorkerEvent::Warning(warning));
     }
 
     /// Tells what has happened since the last call, and what the worker says of itself now.
@@ -182,18 +155,14 @@ impl Reporter {
     /// Sends the progress. A report that does not arrive is replaced by the next one.
     pub(super) fn send(&self, link: &Link) {
         let mut state = self.state();
-        let seconds = state.reported.elapsed().as_secs_f64().max(1e-3);
-        let (positions, games) = (state.progress.positions, state.progress.games);
-        let (old_positions, old_games) = state.at_report;
-        state.progress.positions_per_s = (positions - old_positions) as f64 / seconds;
-        state.progress.games_per_s = (games - old_games) as f64 / seconds;
-        state.progress.since_played = state.played.elapsed().as_secs_f64();
-        state.at_report = (positions, games);
-        state.reported = Instant::now();
-        let progress = state.progress.clone();
+        let State { progress, played, reported: (at, positions, games), .. } = &mut *state;
+        let seconds = at.elapsed().as_secs_f64().max(1e-3);
+        progress.positions_per_s = (progress.positions - *positions) as f64 / seconds;
+        progress.games_per_s = (progress.games - *games) as f64 / seconds;
+        progress.since_played = played.elapsed().as_secs_f64();
+        (*at, *positions, *games) = (Instant::now(), progress.positions, progress.games);
+        let (subject, text) = (progress_subject(&link.user, &progress.worker), json(progress));
         drop(state); // sending takes time
-        let subject = progress_subject(&link.user, &progress.worker);
-        let text = serde_json::to_vec(&progress).expect("progress is plain data");
-        let _ = link.send(&subject, text);
+        let _ = link.send(&subject, text.into());
     }
 }

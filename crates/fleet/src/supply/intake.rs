@@ -1,0 +1,238 @@
+//! Files of games on their way into the run: from the server to the disk, then acknowledged, then to the loop.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use async_nats::jetstream::{AckKind, Message};
+use futures_util::TryStreamExt;
+use rayon::prelude::*;
+
+use super::Shared;
+use super::inbox::{KeptName, MOST_BATCH};
+use crate::FleetError;
+use crate::game_file::GameFile;
+use crate::places::sender;
+use crate::progress::plain;
+use jarmo_core::encode::Encode;
+use jarmo_core::net::GameVersion;
+use jarmo_exact::tables::HasEndgames;
+use jarmo_learn::observe::FleetReport;
+use jarmo_learn::run::{Delivery, FileId, Seen, Sent};
+use jarmo_selfplay::replay::Samples;
+use jarmo_selfplay::selfplay::{Counts, EpisodeReader, SelfPlaySettings};
+
+const PATIENCE: Duration = Duration::from_secs(1); // of a request for files
+
+/// After so many bad files of one key, the others of this key stay at the server for this long. There they take all the
+/// room that the key has, so that no more can come.
+const MOST_BAD: u32 = 100;
+const STAY: Duration = Duration::from_secs(3600);
+
+/// Files that have arrived, shared by the threads that take them in and the loop.
+#[derive(Default)]
+pub(super) struct Arrivals {
+    pub(super) ready: BTreeMap<(u64, FileId), Delivery>, // in the order of arrival at the server
+    pub(super) waiting: usize,                           // samples in `ready`
+    in_hand: BTreeSet<FileId>,                           // files that are being checked and kept
+    pub(super) seen: Seen,                               // files that the loop has taken
+    pub(super) newest: u64,                              // learning steps of the newest network that workers can have
+    blocked: BTreeSet<String>,                           // keys
+    bad: BTreeMap<String, u32>,                          // files, by key
+    pub(super) report: FleetReport,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Arrivals {
+    /// Adds a warning, unless the loop has not yet fetched the same one.
+    pub(super) fn warn(&mut self, warning: String) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    fn add(&mut self, delivery: Delivery) {
+        self.waiting += delivery.samples.len();
+        self.ready.insert((delivery.sent.sequence, delivery.sent.id), delivery);
+    }
+
+    /// What to do with a file before it is read.
+    fn look_at(&mut self, name: &KeptName, bytes: usize) -> Glance {
+        let KeptName { id, key, .. } = name;
+        if self.blocked.contains(key) {
+            self.report.blocked += 1;
+            return Glance::Drop;
+        }
+        if self.bad.get(key).is_some_and(|&bad| bad >= MOST_BAD) {
+            return Glance::Leave;
+        }
+        self.report.bytes += bytes as u64;
+        let is_ready = || self.ready.keys().any(|(_, ready)| ready == id);
+        if is_ready() || self.seen.contains_key(id) || !self.in_hand.insert(*id) {
+            self.report.duplicates += 1;
+            return Glance::Drop;
+        }
+        Glance::Read
+    }
+}
+
+enum Glance {
+    Read,
+    Drop,
+    Leave,
+}
+
+/// Reads a file and checks all that can be checked. The newest network is of so many learning steps.
+pub(super) type Check = dyn Fn(&KeptName, &[u8], u64) -> Result<Delivery, FleetError> + Send + Sync;
+
+/// Plays the games of a file again, which must be of this run.
+pub(super) fn check<G: Encode + HasEndgames>(run: &str, game: &G, settings: &SelfPlaySettings) -> Box<Check> {
+    let (run, origin, reader) = (run.to_owned(), GameVersion::of(game), EpisodeReader::new(game, settings));
+    Box::new(move |name, bytes, newest| {
+        let GameFile { header, games } = GameFile::from_bytes(bytes)?;
+        header.origin.check(&origin).map_err(FleetError::new)?;
+        if header.run != run {
+            return Err(FleetError::new("it belongs to another run"));
+        }
+        let (mut samples, mut counts) = (Samples::new(), Counts::default());
+        for (number, game) in games.iter().enumerate() {
+            let wrong = |problem: String| FleetError::new(format!("game {number}: {problem}"));
+            reader.read(game, &mut samples, &mut counts).map_err(|error| wrong(error.to_string()))?;
+            let weights = game.weights;
+            if weights > newest {
+                return Err(wrong(format!(
+                    "it was played by a network of step {weights}, and the newest one is of step {newest}"
+                )));
+            }
+            counts.positions += game.searches.len() as u64;
+        }
+        let weights = games.iter().map(|game| game.weights).min();
+        let weights = weights.ok_or_else(|| FleetError::new("it holds no games"))?;
+        let KeptName { id, sequence, key } = name.clone();
+        let sent = Sent { id, sequence, key, worker: plain(&header.worker), weights };
+        Ok(Delivery { sent, bytes: bytes.len() as u64, samples, counts })
+    })
+}
+
+impl Shared {
+    /// Forgets the files that a checkpoint contains.
+    pub(super) fn saved(&self, seen: &Seen) -> Result<(), FleetError> {
+        self.arrivals().seen = seen.clone();
+        self.inbox.retain(|id| !seen.contains_key(&id))
+    }
+
+    /// Takes up the files that were acknowledged and are in no checkpoint.
+    pub(super) fn resume(&self, seen: &Seen) -> Result<(), FleetError> {
+        let kept = self.inbox.load()?;
+        self.saved(seen)?;
+        for (name, bytes) in kept {
+            let mut arrivals = self.arrivals();
+            if seen.contains_key(&name.id) {
+                continue;
+            }
+            // Files that were acknowledged were checked against the newest network of their time.
+            match (self.check)(&name, &bytes, u64::MAX) {
+                Ok(delivery) if !arrivals.blocked.contains(&name.key) => arrivals.add(delivery),
+                // The settings were changed since then, or the key was revoked.
+                _ => self.inbox.retain(|id| id != name.id)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops what these keys sent, and all that they send from now on.
+    pub(super) fn block(&self, keys: BTreeSet<String>) -> Result<(), FleetError> {
+        let arrivals = &mut *self.arrivals();
+        for key in keys {
+            if !arrivals.blocked.insert(key.clone()) {
+                continue;
+            }
+            arrivals.warn(format!("{key} is blocked; order.jsonl names the files that it sent before"));
+            for (_, delivery) in arrivals.ready.extract_if(.., |_, delivery| delivery.sent.key == key) {
+                arrivals.waiting -= delivery.samples.len();
+                arrivals.report.blocked += 1;
+                self.inbox.retain(|id| id != delivery.sent.id)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in the files that wait, or the next one. What cannot be kept comes again later. Several threads may do this,
+    /// so that one checks files while another waits for the disk.
+    pub(super) fn fetch(&self) -> Result<(), FleetError> {
+        let messages: Vec<Message> = self.link.wait(async {
+            let there = self.places.files.fetch().max_messages(MOST_BATCH).expires(PATIENCE);
+            there.messages().await?.try_collect().await
+        })?;
+        let mut new = Vec::new();
+        let taken = self.take_in(&messages, &mut new);
+        let mut arrivals = self.arrivals();
+        for (name, _) in new {
+            arrivals.in_hand.remove(&name.id);
+        }
+        taken
+    }
+
+    /// Checks files on all threads, keeps them, and only then acknowledges them, all with one answer of the server. Those
+    /// that are read are put into `new`.
+    fn take_in<'a>(&self, messages: &'a [Message], new: &mut Vec<(KeptName, &'a Message)>) -> Result<(), FleetError> {
+        let mut done = Vec::new();
+        for message in messages {
+            let sequence = message.info().map_err(FleetError::new)?.stream_sequence;
+            let name = KeptName { sequence, id: GameFile::id(&message.payload), key: sender(message).to_owned() };
+            match self.arrivals().look_at(&name, message.payload.len()) {
+                Glance::Drop => done.push(message),
+                Glance::Leave => self.link.wait(message.ack_with(AckKind::Nak(Some(STAY))))?,
+                Glance::Read => new.push((name, message)),
+            }
+        }
+        let newest = self.arrivals().newest;
+        let checked: Vec<_> =
+            new.par_iter().map(|(name, message)| (self.check)(name, &message.payload, newest)).collect();
+        let (mut sound, mut kept) = (Vec::new(), Vec::new());
+        for ((name, message), checked) in new.iter().zip(checked) {
+            match checked {
+                Ok(delivery) => {
+                    sound.push((name, &*message.payload));
+                    kept.push(delivery);
+                }
+                Err(problem) => self.put_away(name, &message.payload, &problem)?,
+            }
+            done.push(*message);
+        }
+        self.inbox.keep(&sound)?;
+        let acknowledged = self.link.wait(acknowledge(&done));
+        let mut arrivals = self.arrivals();
+        kept.into_iter().for_each(|delivery| arrivals.add(delivery));
+        acknowledged
+    }
+
+    /// Puts a bad file into quarantine, and counts it.
+    fn put_away(&self, KeptName { id, key, .. }: &KeptName, bytes: &[u8], why: &FleetError) -> Result<(), FleetError> {
+        let place = self.inbox.quarantine(*id, bytes)?;
+        let place =
+            place.map_or("quarantine is full; the file is not kept".to_owned(), |path| path.display().to_string());
+        let arrivals = &mut *self.arrivals();
+        arrivals.warn(format!("a bad file of {key}: {why} (kept as {place})"));
+        arrivals.report.bad += 1;
+        let bad = arrivals.bad.entry(key.clone()).or_default();
+        *bad += 1;
+        if *bad == MOST_BAD {
+            arrivals.warn(format!(
+                "{key} has sent {MOST_BAD} bad files; its files are left at the server until this run is started again; \
+                 `fleet key revoke {key}` shuts it out"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Acknowledges files. The server's answer to the last one holds for all, because it reads them in their order.
+async fn acknowledge(messages: &[&Message]) -> Result<(), async_nats::Error> {
+    let Some((last, others)) = messages.split_last() else {
+        return Ok(());
+    };
+    for message in others {
+        message.ack().await?;
+    }
+    last.double_ack().await
+}
