@@ -18,23 +18,14 @@ use jarmo_selfplay::selfplay::{Episode, Searched};
 /// The most bytes of a file. A message has at most 1 MiB with its headers.
 pub const MOST_BYTES: usize = 900_000;
 
-/// The most bytes before compression: what a small file or message may claim to become.
-pub(super) const MOST_PLAIN: usize = 1 << 24;
-
-/// The level of compression. Higher ones save little, because most bytes are the low ones of floats.
-const LEVEL: i32 = 3;
-
+pub(super) const MOST_PLAIN: usize = 1 << 24; // bytes before compression: what a small message may claim to become
+const LEVEL: i32 = 3; // of compression; higher ones save little, because most bytes are the low ones of floats
+const FLOAT: usize = size_of::<f32>(); // bytes
 const FORMAT: Format = Format { key: "jarmo_games", what: "games", version: 3 };
 
-/// The arrays of floats, in the order of the searches.
+// The arrays of floats, in the order of the searches.
 const POLICY: &str = "policy";
-const EXPECTED: &str = "expected";
-
-/// The expectations of a search: win, draw, loss.
-const EXPECTATIONS: usize = 3;
-
-/// The bytes of a float.
-const FLOAT: usize = size_of::<f32>();
+const EXPECTED: &str = "expected"; // win, draw, loss
 
 /// Where the games of a file come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,10 +86,8 @@ impl GameFile {
     /// [`EpisodeReader`](jarmo_selfplay::selfplay::EpisodeReader).
     pub fn from_bytes(bytes: &[u8]) -> Result<GameFile, FleetError> {
         if bytes.len() > MOST_BYTES {
-            return Err(FleetError::new(format!(
-                "{} bytes, and a file of games has at most {MOST_BYTES}",
-                bytes.len()
-            )));
+            let size = bytes.len();
+            return Err(FleetError::new(format!("{size} bytes, and a file of games has at most {MOST_BYTES}")));
         }
         let plain = decompress(bytes, MOST_PLAIN)?;
         let (Content { header, games }, arrays) = FORMAT.read(&plain).map_err(FleetError::new)?;
@@ -106,7 +95,7 @@ impl GameFile {
         let (policy, expected) = (floats(POLICY)?, floats(EXPECTED)?);
         let counts = || games.iter().flat_map(|game| &game.policies);
         let in_policies: usize = counts().map(|&count| usize::from(count)).sum();
-        if policy.len() != in_policies || expected.len() != EXPECTATIONS * counts().count() {
+        if policy.len() != in_policies || expected.len() != 3 * counts().count() {
             return Err(FleetError::new("its arrays do not fit its games"));
         }
         let (mut policy, mut expected) = (policy.into_iter(), expected.into_iter());

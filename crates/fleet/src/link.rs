@@ -25,11 +25,8 @@ use tokio::task::JoinHandle;
 use super::FleetError;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
-/// The longest wait for an answer. Longer reads have deadlines of their own.
-pub(super) const ANSWER: Duration = Duration::from_secs(10);
-
-/// The most messages of one kind that wait to be read. Later ones are dropped, and their senders try again.
-const MOST_UNREAD: usize = 256;
+pub(super) const ANSWER: Duration = Duration::from_secs(10); // the longest wait, but for what has a deadline of its own
+const MOST_UNREAD: usize = 256; // messages of one kind; later ones are dropped, and their senders try again
 
 /// Servers before this version cannot list a stream, and those before 2.10.23 can lose one in a crash.
 const LEAST_VERSION: [i64; 3] = [2, 11, 0];
@@ -207,20 +204,11 @@ impl Link {
 
     /// Waits for something, for at most as long as the server may take for an answer.
     pub(super) fn wait<T, E: Display>(&self, what: impl Future<Output = Result<T, E>>) -> Result<T, FleetError> {
-        self.wait_for(ANSWER, what)
-    }
-
-    /// Waits for something, for at most this time.
-    pub(super) fn wait_for<T, E: Display>(
-        &self,
-        most: Duration,
-        what: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, FleetError> {
-        self.within(most, what)?.map_err(FleetError::new)
+        self.within(ANSWER, what)?.map_err(FleetError::new)
     }
 
     /// The result of something that takes at most this time.
-    fn within<T>(&self, most: Duration, what: impl Future<Output = T>) -> Result<T, FleetError> {
+    pub(super) fn within<T>(&self, most: Duration, what: impl Future<Output = T>) -> Result<T, FleetError> {
         self.check_admission()?;
         self.runtime.block_on(async {
             tokio::select! {
@@ -265,28 +253,23 @@ pub(super) fn read_key(path: &Path) -> Result<KeyPair, FleetError> {
 /// Why a connection could not be made, and what to do.
 fn explain(url: &str, error: &ConnectError) -> FleetError {
     let inner = error.source().and_then(|source| source.downcast_ref());
-    let inner = inner.and_then(io::Error::get_ref);
-    match inner.and_then(|inner| inner.downcast_ref()) {
-        Some(rustls::Error::InvalidCertificate(_)) => {
-            return FleetError::new(format!(
-                "{url}: the server's certificate is not trusted, or is for another host; it takes the authority.pem \
-                 of this server, and the host that it was made for"
-            ));
+    let inner = inner.and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref());
+    let problem = match (inner, error.kind()) {
+        (Some(rustls::Error::InvalidCertificate(_)), _) => {
+            "the server's certificate is not trusted, or is for another host; it takes the authority.pem of this \
+             server, and the host that it was made for"
+                .to_owned()
         }
-        Some(rustls::Error::InvalidMessage(_)) => {
+        (Some(rustls::Error::InvalidMessage(_)), _) => {
             let plain = url.replacen("tls://", "nats://", 1);
-            return FleetError::new(format!(
-                "{url}: the server does not encrypt connections; reach it as {plain}, or make one that does"
-            ));
+            format!("the server does not encrypt connections; reach it as {plain}, or make one that does")
         }
-        _ => {}
-    }
-    let problem = format!("{url}: {error}; `fleet up` starts a server and says how to reach it");
-    match error.kind() {
-        ConnectErrorKind::AuthorizationViolation => {
-            FleetError::new(format!("{url}: the server does not know this key, or needs one"))
+        (_, ConnectErrorKind::AuthorizationViolation) => "the server does not know this key, or needs one".to_owned(),
+        (_, kind) => {
+            let problem = format!("{url}: {error}; `fleet up` starts a server and says how to reach it");
+            let may_pass = matches!(kind, ConnectErrorKind::Dns | ConnectErrorKind::Io | ConnectErrorKind::TimedOut);
+            return if may_pass { FleetError::Passing(problem) } else { FleetError::Lasting(problem) };
         }
-        ConnectErrorKind::Dns | ConnectErrorKind::Io | ConnectErrorKind::TimedOut => FleetError::Passing(problem),
-        _ => FleetError::Lasting(problem),
-    }
+    };
+    FleetError::new(format!("{url}: {problem}"))
 }

@@ -9,13 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::game_file::{bytes_of, compress, decompress, planes};
 use super::places::network_of;
 use super::{FleetError, Link};
-use jarmo_core::net::AgentFile;
 
-pub(super) const KEPT: usize = 3; // networks of a run, for workers that are reading one
 const TRANSFER: Duration = Duration::from_secs(60); // at most, in either direction
 const MOST_NETWORK: usize = 1 << 30; // bytes
 const CHUNK: usize = 1 << 19; // bytes of a message of a network
-pub(super) const WEIGHT_STEPS: u16 = 64; // of `AgentFile::rounded`, so that all workers play with the same weights
 
 /// The newest network of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,12 +27,6 @@ pub(super) fn newest(link: &Link, bucket: &Store, run: &str) -> Result<Option<Ne
     newest.map(|bytes| serde_json::from_slice(&bytes)).transpose().map_err(FleetError::new)
 }
 
-/// Reads a network.
-pub(super) fn read_network(link: &Link, newest: &Newest) -> Result<AgentFile, FleetError> {
-    let bytes = read_object(link, &newest.parcel)?;
-    AgentFile::from_bytes(&bytes).map_err(FleetError::new)
-}
-
 /// Writes an object, compressed.
 pub(super) fn write_object(
     link: &Link,
@@ -45,7 +36,7 @@ pub(super) fn write_object(
 ) -> Result<ObjectInfo, FleetError> {
     let bytes = compress(&planes(bytes));
     let about = ObjectMetadata { name: name.to_owned(), chunk_size: Some(CHUNK), ..ObjectMetadata::default() };
-    link.wait_for(TRANSFER, store.put(about, &mut bytes.as_slice()))
+    link.within(TRANSFER, store.put(about, &mut bytes.as_slice()))?.map_err(FleetError::new)
 }
 
 /// Reads what [`write_object`] wrote. It asks for message after message, because a user who may create consumers, as the
@@ -63,6 +54,6 @@ pub(super) fn read_object(link: &Link, object: &ObjectInfo) -> Result<Vec<u8>, F
         }
         Ok::<_, async_nats::Error>(bytes)
     };
-    let bytes = link.wait_for(TRANSFER, read)?;
+    let bytes = link.within(TRANSFER, read)?.map_err(FleetError::new)?;
     Ok(bytes_of(&decompress(&bytes, MOST_NETWORK)?))
 }

@@ -69,24 +69,22 @@ pub fn status(link: &Link) -> Result<Status, FleetError> {
 }
 
 fn runs<'a>(link: &Link, entries: &'a [Listed], said: &'a [Listed]) -> Result<Vec<RunStatus>, FleetError> {
-    let find = |list: &'a [Listed], of: &str, name: &str| {
-        let mut list = list.iter();
-        list.find(|entry| entry.of == of && entry.name == name)
-    };
+    let find =
+        |list: &'a [Listed], of: &str, name: &str| list.iter().find(|entry| entry.of == of && entry.name == name);
     let mut runs = Vec::new();
     for entry in entries.iter().filter(|entry| entry.name == "settings") {
         let run = &entry.of;
         let Ok(settings) = read_said::<RunSettings>(&entry.content) else {
             continue;
         };
-        let life = find(said, LEARNER, run);
-        let newest = find(entries, run, "network");
-        let ages = [Some(entry), newest, life];
-        let ages = ages.into_iter().flatten().map(|message| message.age);
+        let (life, newest) = (find(said, LEARNER, run), find(entries, run, "network"));
+        let ages = [Some(entry), newest, life].into_iter().flatten().map(|message| message.age);
         let report = life.and_then(|life| serde_json::from_slice(&life.content).ok());
         let newest = newest.and_then(|newest| serde_json::from_slice::<Newest>(&newest.content).ok());
-        let queue = look_at(link, &format!("{SAMPLES}{run}"))?.map(|(queue, _)| queue);
-        let waiting = queue.as_ref().map(|queue| &queue.state);
+        let queue = look_at(link, &format!("{SAMPLES}{run}"))?;
+        let (queued, queued_bytes, queue) = queue.map_or((0, 0, 0), |(queue, _)| {
+            (queue.state.messages, queue.state.bytes, queue.config.max_messages.max(0) as u64)
+        });
         runs.push(RunStatus {
             run: run.clone(),
             folder: settings.folder,
@@ -94,9 +92,9 @@ fn runs<'a>(link: &Link, entries: &'a [Listed], said: &'a [Listed]) -> Result<Ve
             is_here: life.is_some_and(|life| life.age < GONE_AFTER),
             since_heard: ages.fold(f64::INFINITY, f64::min),
             step: newest.map(|newest| newest.step),
-            queued: waiting.map_or(0, |waiting| waiting.messages),
-            queued_bytes: waiting.map_or(0, |waiting| waiting.bytes),
-            queue: queue.map_or(0, |queue| queue.config.max_messages.max(0) as u64),
+            queued,
+            queued_bytes,
+            queue,
             report: report.unwrap_or_default(),
         });
     }
@@ -119,28 +117,51 @@ impl fmt::Display for Status {
         if self.workers.is_empty() {
             return writeln!(out, "no worker in the last hour");
         }
-        let longest = self.workers.iter().map(|worker| worker.worker.len()).max();
-        let width = longest.unwrap_or(0).max("worker".len());
+        let width = self.workers.iter().map(|worker| worker.worker.len()).fold("worker".len(), usize::max);
         writeln!(
             out,
             "\n{:width$} {:KEY_LETTERS$} {:>7} {:>7} {:>11} {:>9} {:>7} {:>6}  doing",
             "worker", "key", "threads", "games/s", "positions/s", "samples", "network", "played"
         )?;
-        for worker in &self.workers {
-            self.write_worker(worker, width, out)?;
+        for said in &self.workers {
+            let WorkerStatus { worker, key, threads, samples, weights, games_per_s, positions_per_s, .. } = said;
+            let (games, positions) = if said.is_here() { (*games_per_s, *positions_per_s) } else { (0.0, 0.0) };
+            let (played, doing) = (ago(said.since_played), self.doing(said));
+            writeln!(
+                out,
+                "{worker:width$} {key:KEY_LETTERS$.KEY_LETTERS$} {threads:>7} {games:>7.1} {positions:>11.0} {samples:>9} \
+                 {weights:>7} {played:>6}  {doing}"
+            )?;
         }
         Ok(())
     }
 }
 
 impl Status {
+    /// What a worker does; also for which of several learners, and its program if that is not the learner's.
+    fn doing(&self, worker: &WorkerStatus) -> String {
+        let mut doing = match (worker.is_here(), worker.plays()) {
+            (false, _) => format!("gone, last heard {} ago", ago(worker.since_heard)),
+            (true, true) => worker.doing.text().to_owned(),
+            (true, false) => format!("does nothing: {}", worker.doing.text()),
+        };
+        if let Some(run) = self.runs.iter().find(|run| run.run == worker.run) {
+            if self.runs.iter().filter(|run| run.is_here).count() > 1 {
+                doing += &format!(", for {}", run.folder);
+            }
+            if run.program != worker.program {
+                doing += &format!(", {}", worker.program);
+            }
+        }
+        doing
+    }
+
     /// All numbers of the status as text for Prometheus, under the names that they have in its JSON.
     pub fn metrics(&self) -> String {
         let mut metrics = Metrics::new();
         add(&mut metrics, "jarmo_blocks", "", &self.blocks);
         for run in &self.runs {
-            let labels = format!("{{run={:?}}}", run.run);
-            add(&mut metrics, "jarmo_run", &labels, run);
+            add(&mut metrics, "jarmo_run", &format!("{{run={:?}}}", run.run), run);
         }
         for worker in &self.workers {
             let labels = format!("{{worker={:?},key={:?}}}", worker.worker, worker.key);
@@ -148,41 +169,11 @@ impl Status {
         }
         metrics.into_values().collect()
     }
-    fn write_worker(&self, worker: &WorkerStatus, width: usize, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let doing = match (worker.is_here(), worker.plays()) {
-            (false, _) => format!("gone, last heard {} ago", ago(worker.since_heard)),
-            (true, true) => worker.doing.text().to_owned(),
-            (true, false) => format!("does nothing: {}", worker.doing.text()),
-        };
-        let learner = self.runs.iter().find(|run| run.run == worker.run);
-        let program = match learner {
-            Some(run) if run.program != worker.program => format!(", {}", worker.program),
-            _ => String::new(),
-        };
-        let run = match self.runs.iter().filter(|run| run.is_here).count() {
-            0 | 1 => String::new(),
-            _ => learner.map_or(String::new(), |run| format!(", for {}", run.folder)),
-        };
-        let (games, positions) = match worker.is_here() {
-            true => (worker.games_per_s, worker.positions_per_s),
-            false => (0.0, 0.0),
-        };
-        let key: String = worker.key.chars().take(KEY_LETTERS).collect();
-        writeln!(
-            out,
-            "{:width$} {key:KEY_LETTERS$} {:>7} {games:>7.1} {positions:>11.0} {:>9} {:>7} {:>6}  {doing}{run}{program}",
-            worker.worker,
-            worker.threads,
-            worker.samples,
-            worker.weights,
-            ago(worker.since_played),
-        )
-    }
 }
 
 impl fmt::Display for RunStatus {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RunStatus { run, folder, program, .. } = self;
+        let RunStatus { run, folder, program, queued, queue, .. } = self;
         let step = self.step.map_or(String::new(), |step| format!(", newest network of step {step}"));
         let since = match self.is_here {
             true => String::new(),
@@ -192,13 +183,7 @@ impl fmt::Display for RunStatus {
         if self.is_here {
             writeln!(out, "arrived: {}", self.report.files_text())?;
         }
-        writeln!(
-            out,
-            "queue: {} of at most {} files, {:.1} MB",
-            self.queued,
-            self.queue,
-            self.queued_bytes as f64 / 1e6
-        )
+        writeln!(out, "queue: {queued} of at most {queue} files, {:.1} MB", self.queued_bytes as f64 / 1e6)
     }
 }
 

@@ -24,8 +24,8 @@ use jarmo_core::net::GameVersion;
 use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::catalog::{CatalogGame, GameSettings};
 use jarmo_judge::arena::{BlockError, Observer, PairBlock, Tournament};
+use task::NamedAgent;
 pub(crate) use task::{Answer, Task, hash_of, pack, unpack};
-use task::{Event, NamedAgent};
 
 const MOST_PAIRS: usize = 8; // in a block; a worker that is lost loses at most a block per thread
 const LEAST_BLOCKS: usize = 64; // of a tournament with as many pairs, so that many workers have something to do
@@ -39,8 +39,8 @@ const MOST_REFUSED: u32 = 10; // answers of a key; then it gets no blocks and it
 const DEADLINE: Duration = Duration::from_secs(15);
 const SLOWEST: u32 = 3;
 
-/// The blocks that a key may hold unanswered. Three for each answered one are added, so that a key of many workers is
-/// not held up, and one that only takes blocks holds few.
+/// The blocks that a key may hold unanswered. Three for each answered one are added, so that a key of many workers is not
+/// held up, and one that only takes blocks holds few.
 const MOST_HELD: u32 = 64;
 
 /// What the games are played with.
@@ -64,38 +64,38 @@ pub fn play_matches<G: CatalogGame>(
 ) -> Result<(), FleetError> {
     let store = find(link, arena_places(&link.context))?;
     let write = |name: &str, bytes: &[u8]| write_object(link, &store, name, bytes);
-    let agents = settings.agents.iter();
-    let agents = agents.map(|spec| NamedAgent::new(game, spec, write));
-    let agents = agents.collect::<Result<_, _>>()?;
+    let agents = settings.agents.iter().map(|spec| NamedAgent::new(game, spec, write));
+    let agents = agents.collect::<Result<Vec<_>, _>>()?;
     let missing = tournament.missing_blocks(1).len();
     let blocks = tournament.missing_blocks((missing / LEAST_BLOCKS).clamp(1, MOST_PAIRS));
     let name = format!("{:016x}", unique());
-    let client = &link.client;
+    let board = board_text(&settings.rules)?;
+    let task = |(number, block): (usize, PairBlock)| Task {
+        number,
+        tournament: name.clone(),
+        origin: GameVersion::of(game),
+        board: board.clone(),
+        quiet_limit: settings.rules.quiet_limit,
+        agents: block.agents.map(|agent| agents[agent].clone()),
+        block,
+    };
     // Of several arenas one gets the question.
-    let asked = link.wait(client.queue_subscribe(blocks_subject("*"), ARENA.to_owned()))?;
-    let answers = link.wait(client.subscribe(results_subject(&name, "*")))?;
+    let asked = link.wait(link.client.queue_subscribe(blocks_subject("*"), ARENA.to_owned()))?;
+    let answers = link.wait(link.client.subscribe(results_subject(&name, "*")))?;
     let mut host = Host {
         tournament,
         observer,
         link,
         heard: select_all([asked, answers]),
-        event: Event {
-            tournament: name,
-            origin: GameVersion::of(game),
-            board: board_text(&settings.rules)?,
-            quiet_limit: settings.rules.quiet_limit,
-        },
-        agents,
         open: (0..blocks.len()).map(|number| (number, None)).collect(),
-        blocks,
+        tasks: blocks.into_iter().enumerate().map(task).collect(),
         keys: BTreeMap::new(),
         answered: (Duration::ZERO, 0),
         added: Instant::now(),
-        said: None,
         warned: None,
         tell,
     };
-    let played = host.play(stop);
+    let played = host.play(&progress_subject(ARENA, &name), stop);
     host.close();
     played
 }
@@ -104,15 +104,12 @@ struct Host<'a, 't, G: CatalogGame, T> {
     tournament: &'a mut Tournament<'t, G>,
     observer: &'a mut dyn Observer,
     link: &'a Link,
-    heard: SelectAll<Subscriber>, // questions for blocks, and their games
-    event: Event,
-    agents: Vec<NamedAgent>,
-    blocks: Vec<PairBlock>,
-    open: BTreeMap<usize, Option<Given>>, // blocks without an answer; `None` if no worker has it
+    heard: SelectAll<Subscriber>,         // questions for blocks, and their games
+    tasks: Vec<Task>,                     // all blocks
+    open: BTreeMap<usize, Option<Given>>, // those without an answer; `None` if no worker has it
     keys: BTreeMap<String, Key>,
     answered: (Duration, u32), // between giving and answer, and answers
     added: Instant,            // the last answer
-    said: Option<Instant>,     // the last sign of life
     warned: Option<String>,    // the last warning, unless an answer came since then
     tell: T,
 }
@@ -133,21 +130,26 @@ struct Key {
 }
 
 impl<G: CatalogGame, T: FnMut(String)> Host<'_, '_, G, T> {
-    fn play(&mut self, stop: &AtomicBool) -> Result<(), FleetError> {
+    /// Plays, and says at this subject how many blocks are to be played, for `fleet status`.
+    fn play(&mut self, life: &str, stop: &AtomicBool) -> Result<(), FleetError> {
+        let mut report = Instant::now();
         while !self.tournament.is_over() && !stop.load(Ordering::Relaxed) {
             self.link.check_admission()?;
-            match self.link.next(&mut self.heard, PATIENCE) {
-                None => self.say_if_quiet(),
-                Some(message) => {
-                    let key = sender(&message);
-                    let answer = match message.subject.starts_with(&blocks_subject("")) {
-                        true => self.offer(key)?,
-                        false => self.take(key, &message.payload)?.into_bytes(),
-                    };
-                    reply(self.link, &message, answer);
-                }
+            if let Some(message) = self.link.next(&mut self.heard, PATIENCE) {
+                let key = sender(&message);
+                let answer = match message.subject.starts_with(&blocks_subject("")) {
+                    true => self.offer(key)?,
+                    false => self.take(key, &message.payload)?.into_bytes(),
+                };
+                reply(self.link, &message, answer);
+            } else if self.added.elapsed() > QUIET {
+                let seconds = QUIET.as_secs();
+                self.warn(format!("no games for {seconds} s; `fleet status` shows whether there are workers"));
             }
-            self.show_life();
+            if Instant::now() >= report {
+                report = Instant::now() + REPORT_EVERY;
+                let _ = self.link.send(life, self.open.len().to_string().into());
+            }
             self.observer.standings(self.tournament.standings());
         }
         Ok(())
@@ -189,9 +191,7 @@ impl<G: CatalogGame, T: FnMut(String)> Host<'_, '_, G, T> {
         known.given += 1;
         let copies = self.open[&number].map_or(0, |given| given.copies) + 1;
         self.open.insert(number, Some(Given { at: Instant::now(), copies }));
-        let block = &self.blocks[number];
-        let agent = |agent: usize| self.agents[agent].clone();
-        pack(&Task { number, event: self.event.clone(), agents: block.agents.map(agent), block: block.clone() })
+        pack(&self.tasks[number])
     }
 
     /// A block that no worker has, or else the one that is late by the longest time.
@@ -236,7 +236,7 @@ impl<G: CatalogGame, T: FnMut(String)> Host<'_, '_, G, T> {
         if answer.games.is_empty() {
             return Ok(String::new()); // the worker could not play it
         }
-        match self.tournament.add_block(&self.blocks[number], &answer.games, self.observer) {
+        match self.tournament.add_block(&self.tasks[number].block, &answer.games, self.observer) {
             Ok(()) => {
                 self.open.remove(&number);
                 self.key(key).answered += 1;
@@ -248,23 +248,6 @@ impl<G: CatalogGame, T: FnMut(String)> Host<'_, '_, G, T> {
             }
             Err(BlockError::Failed(error)) => Err(FleetError::new(error)),
             Err(BlockError::Refused(problem)) => Ok(problem.to_string()),
-        }
-    }
-
-    /// Says how many blocks are to be played, for `fleet status`.
-    fn show_life(&mut self) {
-        if self.said.is_none_or(|said| said.elapsed() > REPORT_EVERY) {
-            self.said = Some(Instant::now());
-            let subject = progress_subject(ARENA, &self.event.tournament);
-            let _ = self.link.send(&subject, self.open.len().to_string().into());
-        }
-    }
-
-    /// Says that no games come.
-    fn say_if_quiet(&mut self) {
-        if self.added.elapsed() > QUIET {
-            let seconds = QUIET.as_secs();
-            self.warn(format!("no games for {seconds} s; `fleet status` shows whether there are workers"));
         }
     }
 }

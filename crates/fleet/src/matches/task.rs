@@ -17,22 +17,15 @@ use jarmo_host::record::GameRecord;
 use jarmo_judge::arena::PairBlock;
 use jarmo_learn::run::FileId;
 
-/// What all blocks of a tournament have in common.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Event {
-    pub(crate) tournament: String, // as a part of subjects
-    pub(crate) origin: GameVersion,
-    pub(crate) board: Option<String>,    // the content of the board file
-    pub(crate) quiet_limit: Option<u32>, // plies without a capture after which tammi is drawn, if not the default
-}
-
 /// A block of pairs, with all that a worker needs to play it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Task {
-    pub(crate) number: usize, // of the block
-    #[serde(flatten)]
-    pub(crate) event: Event,
-    pub(crate) agents: [NamedAgent; 2],
+    pub(crate) number: usize,            // of the block
+    pub(crate) tournament: String,       // as a part of subjects
+    pub(crate) origin: GameVersion,      // the game that is played
+    pub(crate) board: Option<String>,    // the content of the board file
+    pub(crate) quiet_limit: Option<u32>, // plies without a capture after which tammi is drawn, if not the default
+    pub(crate) agents: [NamedAgent; 2],  // of the bout
     pub(crate) block: PairBlock,
 }
 

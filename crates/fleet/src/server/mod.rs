@@ -180,7 +180,7 @@ impl Server {
             thread::sleep(RELOAD);
             Link::open(&address, "revoke")
         })?;
-        link.wait_for(PURGE, purge(&link.context, key))
+        link.within(PURGE, purge(&link.context, key))?.map_err(FleetError::new)
     }
 
     /// Writes a new certificate of the server, signed by the same authority.

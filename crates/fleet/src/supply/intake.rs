@@ -33,7 +33,6 @@ const STAY: Duration = Duration::from_secs(3600);
 pub(super) struct Arrivals {
     pub(super) ready: BTreeMap<(u64, FileId), Delivery>, // in the order of arrival at the server
     pub(super) waiting: usize,                           // samples in `ready`
-    in_hand: BTreeSet<FileId>,                           // files that are being checked and kept
     pub(super) seen: Seen,                               // files that the loop has taken
     pub(super) newest: u64,                              // learning steps of the newest network that workers can have
     blocked: BTreeSet<String>,                           // keys
@@ -50,35 +49,20 @@ impl Arrivals {
         }
     }
 
+    /// Whether a file has come before.
+    fn has(&self, id: FileId) -> bool {
+        self.seen.contains_key(&id) || self.ready.keys().any(|(_, ready)| *ready == id)
+    }
+
+    /// Adds a file, unless it has come before: also through another thread, which was checking it at the same time.
     fn add(&mut self, delivery: Delivery) {
+        if self.has(delivery.sent.id) {
+            self.report.duplicates += 1;
+            return;
+        }
         self.waiting += delivery.samples.len();
         self.ready.insert((delivery.sent.sequence, delivery.sent.id), delivery);
     }
-
-    /// What to do with a file before it is read.
-    fn look_at(&mut self, name: &KeptName, bytes: usize) -> Glance {
-        let KeptName { id, key, .. } = name;
-        if self.blocked.contains(key) {
-            self.report.blocked += 1;
-            return Glance::Drop;
-        }
-        if self.bad.get(key).is_some_and(|&bad| bad >= MOST_BAD) {
-            return Glance::Leave;
-        }
-        self.report.bytes += bytes as u64;
-        let is_ready = || self.ready.keys().any(|(_, ready)| ready == id);
-        if is_ready() || self.seen.contains_key(id) || !self.in_hand.insert(*id) {
-            self.report.duplicates += 1;
-            return Glance::Drop;
-        }
-        Glance::Read
-    }
-}
-
-enum Glance {
-    Read,
-    Drop,
-    Leave,
 }
 
 /// Reads a file and checks all that can be checked. The newest network is of so many learning steps.
@@ -156,34 +140,36 @@ impl Shared {
         Ok(())
     }
 
-    /// Takes in the files that wait, or the next one. What cannot be kept comes again later. Several threads may do this,
-    /// so that one checks files while another waits for the disk.
-    pub(super) fn fetch(&self) -> Result<(), FleetError> {
+    /// Takes in the files that wait, or the next one. Checks them on all threads, keeps them, and only then acknowledges
+    /// them, all with one answer of the server. What cannot be kept comes again later. Several threads may do this, so that
+    /// one checks files while another waits for the disk.
+    pub(super) fn take_in(&self) -> Result<(), FleetError> {
         let messages: Vec<Message> = self.link.wait(async {
             let there = self.places.files.fetch().max_messages(MOST_BATCH).expires(PATIENCE);
             there.messages().await?.try_collect().await
         })?;
-        let mut new = Vec::new();
-        let taken = self.take_in(&messages, &mut new);
-        let mut arrivals = self.arrivals();
-        for (name, _) in new {
-            arrivals.in_hand.remove(&name.id);
-        }
-        taken
-    }
-
-    /// Checks files on all threads, keeps them, and only then acknowledges them, all with one answer of the server. Those
-    /// that are read are put into `new`.
-    fn take_in<'a>(&self, messages: &'a [Message], new: &mut Vec<(KeptName, &'a Message)>) -> Result<(), FleetError> {
-        let mut done = Vec::new();
-        for message in messages {
+        let (mut new, mut left, mut done) = (Vec::new(), Vec::new(), Vec::new());
+        for message in &messages {
             let sequence = message.info().map_err(FleetError::new)?.stream_sequence;
             let name = KeptName { sequence, id: GameFile::id(&message.payload), key: sender(message).to_owned() };
-            match self.arrivals().look_at(&name, message.payload.len()) {
-                Glance::Drop => done.push(message),
-                Glance::Leave => self.link.wait(message.ack_with(AckKind::Nak(Some(STAY))))?,
-                Glance::Read => new.push((name, message)),
+            let arrivals = &mut *self.arrivals();
+            if arrivals.blocked.contains(&name.key) {
+                arrivals.report.blocked += 1;
+                done.push(message);
+            } else if arrivals.bad.get(&name.key).is_some_and(|&bad| bad >= MOST_BAD) {
+                left.push(message);
+            } else {
+                arrivals.report.bytes += message.payload.len() as u64;
+                if arrivals.has(name.id) {
+                    arrivals.report.duplicates += 1;
+                    done.push(message);
+                } else {
+                    new.push((name, message));
+                }
             }
+        }
+        for message in left {
+            self.link.wait(message.ack_with(AckKind::Nak(Some(STAY))))?;
         }
         let newest = self.arrivals().newest;
         let checked: Vec<_> =

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::networks::{KEPT, Newest, WEIGHT_STEPS, newest, write_object};
+use crate::networks::{Newest, newest, write_object};
 use crate::places::{
     BLOCKED, CURRENT, LearnerPlaces, Listed, PROGRESS, find, list, network_of, progress_subject, settings_of,
 };
@@ -29,6 +29,8 @@ use jarmo_learn::run::{Delivery, RunError, Seen, Supply};
 
 const AFTER_TROUBLE: Duration = Duration::from_secs(1); // at the server
 const LOOK_EVERY: Duration = Duration::from_secs(2); // at the server; also between two signs of life
+const KEPT: usize = 3; // networks of the run, for workers that are reading one
+const WEIGHT_STEPS: u16 = 64; // of `AgentFile::rounded`, so that all workers play with the same weights
 const LEAVES_AFTER: f64 = 10.0; // seconds without a sign of life; then a learner leaves its workers to others
 
 /// The samples that wait on this machine at most, apart from those of requests under way. More would only be lost time
@@ -190,7 +192,7 @@ impl Shared {
                 thread::sleep(TICK);
                 continue;
             }
-            if let Err(error) = self.fetch() {
+            if let Err(error) = self.take_in() {
                 if self.link.is_connected() {
                     self.warn(format!("files of games: {error}; trying again"));
                 }

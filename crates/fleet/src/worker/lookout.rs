@@ -4,7 +4,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::Worker;
-use crate::networks::{newest, read_network};
+use crate::networks::{newest, read_object};
 use crate::places::{RUNS, network_of};
 use crate::settings::RunSettings;
 use crate::{FleetError, lock};
@@ -90,7 +90,8 @@ impl<'a> Lookout<'a> {
         if let Some(newest) = newest(link, &runs, &self.run.run)?
             && *known != Some(newest.step)
         {
-            *lock(&self.network) = Some(read_network(link, &newest)?);
+            let agent = AgentFile::from_bytes(&read_object(link, &newest.parcel)?).map_err(FleetError::new)?;
+            *lock(&self.network) = Some(agent);
             *known = Some(newest.step);
         }
         Ok(())

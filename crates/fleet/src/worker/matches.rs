@@ -26,11 +26,8 @@ const ASK_EVERY: Duration = Duration::from_secs(2); // for a first block; withou
 const PATIENCE: Duration = Duration::from_secs(1); // of a thread that waits for its next block while others play
 const ASK_AGAIN: Duration = Duration::from_secs(30); // after a block that could not be played
 
-/// An arena that takes no answer for this long is gone. If it is not, the block is played again.
-const ARENA_GONE: Duration = Duration::from_secs(5);
-
-/// The most networks that are kept for further blocks.
-const MOST_NETWORKS: usize = 32;
+const ARENA_GONE: Duration = Duration::from_secs(5); // without taking an answer; if it is not, it offers the block again
+const MOST_NETWORKS: usize = 32; // that are kept for further blocks
 
 /// Plays the matches of a fleet.
 pub(super) struct Matches<'a, C> {
@@ -111,7 +108,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
     fn play_blocks(&self, first: &Mutex<Option<Task>>, busy: &AtomicUsize) {
         while !self.worker.is_to_stop() {
             let taken = lock(first).take();
-            match taken.or_else(|| self.next()) {
+            match taken.or_else(|| self.read(&self.worker.link.ask(&self.subject(), Vec::new()).ok()?)) {
                 Some(task) => {
                     busy.fetch_add(1, Ordering::Relaxed);
                     let played = self.answer(&task);
@@ -126,11 +123,6 @@ impl<'a, C: Catalog> Matches<'a, C> {
         }
     }
 
-    fn next(&self) -> Option<Task> {
-        let offer = self.worker.link.ask(&self.subject(), Vec::new()).ok()?;
-        self.read(&offer)
-    }
-
     fn fail(&self, error: &FleetError) {
         *lock(&self.failed) = Some(Instant::now());
         self.worker.reporter.warn(format!("pairs of a match: {error}"));
@@ -143,7 +135,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
         let games = played.clone().unwrap_or_default();
         let pairs = games.len() / 2;
         let answer = pack(&Answer { number: task.number, games })?;
-        let subject = results_subject(&task.event.tournament, &link.user);
+        let subject = results_subject(&task.tournament, &link.user);
         let begun = Instant::now();
         loop {
             link.check_admission()?;
@@ -164,10 +156,10 @@ impl<'a, C: Catalog> Matches<'a, C> {
 
     /// The games of a block; none if the worker is to stop before they are over.
     fn play(&self, task: &Task) -> Result<Vec<GameRecord>, FleetError> {
-        let (mut rules, _board) = with_board(task.event.board.as_deref())?;
-        rules.quiet_limit = task.event.quiet_limit;
+        let (mut rules, _board) = with_board(task.board.as_deref())?;
+        rules.quiet_limit = task.quiet_limit;
         let block = PlayBlock { task, worker: self.worker, networks: &self.networks };
-        let played = self.games.with_game(&task.event.origin.game, &rules, block);
+        let played = self.games.with_game(&task.origin.game, &rules, block);
         played.map_err(FleetError::new)?
     }
 }
@@ -182,7 +174,7 @@ impl GameTask for PlayBlock<'_> {
     type Output = Result<Vec<GameRecord>, FleetError>;
 
     fn run<G: CatalogGame>(self, game: G) -> Self::Output {
-        let check = self.task.event.origin.check(&GameVersion::of(&game));
+        let check = self.task.origin.check(&GameVersion::of(&game));
         check.map_err(|problem| FleetError::new(format!("the match: {problem}")))?;
         let agents = self.task.agents.iter();
         let team: Result<Team<G>, _> =

@@ -22,14 +22,11 @@ use jarmo_learn::run::{BoxedEvaluator, evaluators};
 use jarmo_selfplay::selfplay::{Episode, SelfPlay, SelfPlaySettings};
 use rand::Rng;
 
-// A file is sent when it has this many samples, or these bytes before compression, so that it stays below the limit of
-// a message, or when it is this old and not empty, so that a slow worker's games do not get too old.
+// A file is sent when it has one of these.
 const FILE_SAMPLES: usize = 4096;
-const PLAIN_BYTES: usize = MOST_BYTES - 100_000;
-const FILE_AGE: Duration = Duration::from_secs(20);
-
-/// How long a worker that was told to stop, or whose run is over, tries to send what it has.
-const FAREWELL: Duration = Duration::from_secs(20);
+const PLAIN_BYTES: usize = MOST_BYTES - 100_000; // before compression, so that it stays below the limit of a message
+const FILE_AGE: Duration = Duration::from_secs(20); // so that a slow worker's games do not get too old
+const FAREWELL: Duration = Duration::from_secs(20); // for sending what is left when the run is over or the worker stops
 
 /// The bytes of a file of games, and its samples.
 type Packed = (Vec<u8>, usize);
