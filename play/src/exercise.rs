@@ -2,60 +2,56 @@
 
 use crate::book::Book;
 use crate::lang::Texts;
-use crate::lessons::{self, Answer};
-use crate::puzzles::{self, Attempt, Progress};
+use crate::lessons::{self, Answer, Step};
+use crate::puzzles::{self, Attempt};
 use crate::session::Session;
 use jarmo_core::game::Player;
 
-/// A lesson or puzzles under way.
+/// A lesson or puzzles under way. While it is there, the session is that of the task.
 pub(crate) struct Exercise {
     kind: Kind,
-    over: bool, // the task is solved or its solution was shown
+    over: bool,             // the task is solved or its solution was shown
+    player: Player,         // the person's side
+    replaced: Box<Session>, // the game that was on the board
 }
 
 enum Kind {
-    Lesson {
-        game: &'static str,
-        place: usize,
-    },
-    Puzzles {
-        book: Book,
-        attempt: Attempt,
-        failed: bool,
-        unkept: Option<String>, // why the rating is not kept
-    },
+    Lesson { game: &'static str, place: usize },
+    Puzzles { book: Book, attempt: Attempt, failed: bool },
 }
 
 impl Exercise {
-    /// The first step of the lesson of a session's game; the key of a text if there is none.
-    pub(crate) fn lesson(session: &Session) -> Result<Exercise, &'static str> {
+    /// Puts the first step of the lesson of a session's game on its board; the key of a text if there is none.
+    pub(crate) fn lesson(session: &mut Session) -> Result<Exercise, &'static str> {
         let game = session.board().game();
         if lessons::of(game).is_empty() {
             return Err("no_lesson");
         }
-        Ok(Exercise { kind: Kind::Lesson { game, place: 0 }, over: false })
+        Ok(Exercise::begin(Kind::Lesson { game, place: 0 }, session))
     }
 
-    /// A puzzle near the user's rating: of the session's game, or else of the usual one. The key of a text if there is
-    /// neither.
-    pub(crate) fn puzzles(session: &Session) -> Result<Exercise, &'static str> {
+    /// The same with a puzzle near the user's rating: of the session's game, or else of the usual one.
+    pub(crate) fn puzzles(session: &mut Session) -> Result<Exercise, &'static str> {
         let own = session.board().game();
         let game = match puzzles::of(own) {
             [] if !session.offers(puzzles::GAME) => return Err("no_puzzles"),
             [] => puzzles::GAME,
             _ => own,
         };
-        let (book, unkept) = Book::open(game);
+        let book = Book::open(game);
         let attempt = Attempt::new(book.progress.choose(puzzles::of(game)));
-        Ok(Exercise { kind: Kind::Puzzles { book, attempt, failed: false, unkept }, over: false })
+        Ok(Exercise::begin(Kind::Puzzles { book, attempt, failed: false }, session))
     }
 
-    /// The board of the task.
-    pub(crate) fn session(&self) -> Session {
-        match &self.kind {
-            Kind::Lesson { game, place } => lessons::of(game)[*place].session(game),
-            Kind::Puzzles { attempt, .. } => Attempt::new(attempt.puzzle).session(),
-        }
+    fn begin(kind: Kind, session: &mut Session) -> Exercise {
+        let task = kind.session();
+        let player = kind.player(&task);
+        Exercise { kind, over: false, player, replaced: Box::new(std::mem::replace(session, task)) }
+    }
+
+    /// Brings the game back.
+    pub(crate) fn leave(self, session: &mut Session) {
+        *session = *self.replaced;
     }
 
     /// Whether it is a lesson, not puzzles.
@@ -65,29 +61,19 @@ impl Exercise {
 
     /// Whether Black's side of the board is at the bottom: it is the side of the person.
     pub(crate) fn flipped(&self) -> bool {
-        self.player() == Player::Black
-    }
-
-    /// The person's side.
-    fn player(&self) -> Player {
-        match &self.kind {
-            Kind::Lesson { .. } => Player::White,
-            Kind::Puzzles { .. } => self.session().board().scene().to_move,
-        }
+        self.player == Player::Black
     }
 
     /// Which step of the lesson, or which puzzle.
     pub(crate) fn heading(&self, texts: &Texts) -> String {
         match &self.kind {
             Kind::Lesson { game, place } => {
-                let steps = lessons::of(game);
-                let title = &texts.lesson(game, &steps[*place].key).title;
-                let (n, all) = ((place + 1).to_string(), steps.len().to_string());
+                let (n, all) = ((place + 1).to_string(), lessons::of(game).len().to_string());
+                let title = &texts.lesson(game, &step(game, *place).key).title;
                 texts.fill("lesson_step", &[("n", &n), ("all", &all), ("title", title)])
             }
             Kind::Puzzles { attempt, .. } => {
-                let rating = attempt.puzzle.rating.to_string();
-                texts.fill("puzzle_rated", &[("rating", &rating)])
+                texts.fill("puzzle_rated", &[("rating", &attempt.puzzle.rating.to_string())])
             }
         }
     }
@@ -96,15 +82,13 @@ impl Exercise {
     pub(crate) fn lines(&self, texts: &Texts) -> Vec<String> {
         match &self.kind {
             Kind::Lesson { game, place } => {
-                let step = texts.lesson(game, &lessons::of(game)[*place].key);
+                let step = texts.lesson(game, &step(game, *place).key);
                 vec![step.text.clone(), step.task.clone()]
             }
-            Kind::Puzzles { book, attempt, unkept, .. } => {
-                let mut lines = vec![own_rating(texts, &book.progress)];
-                if let Some(problem) = unkept {
-                    lines.push(texts.fill("rating_unkept", &[("problem", problem)]));
-                }
-                lines.push(attempt.task(texts, self.player()));
+            Kind::Puzzles { book, attempt, .. } => {
+                let mut lines = vec![own_rating(texts, book)];
+                lines.extend(unkept(texts, book));
+                lines.push(attempt.task(texts, self.player));
                 lines
             }
         }
@@ -115,89 +99,57 @@ impl Exercise {
         if self.over {
             return vec![texts.get("exercise_over").to_owned()];
         }
-        let (answer, mut lines) = match &mut self.kind {
+        match &mut self.kind {
             Kind::Lesson { game, place } => {
-                let step = &lessons::of(game)[*place];
+                let step = step(game, *place);
                 let answer = step.answer(session, text);
                 self.over = answer == Answer::Right;
-                let reply = step.reply(texts, game, text, &answer);
-                (answer, vec![reply])
+                let mut lines = vec![step.reply(texts, game, text, &answer)];
+                if self.over && *place + 1 == lessons::of(game).len() {
+                    lines.push(texts.get("lesson_over").to_owned());
+                }
+                lines
             }
             Kind::Puzzles { attempt, failed, .. } => {
                 let answer = attempt.answer(session, text);
                 self.over = attempt.is_over();
-                let reply = attempt.reply(texts, text, &answer);
                 *failed |= answer == Answer::Wrong;
-                (answer, vec![reply])
+                let mut lines = vec![attempt.reply(texts, text, &answer)];
+                if self.over || answer == Answer::Wrong {
+                    lines.extend(self.kind.count(texts));
+                }
+                lines
             }
-        };
-        match &self.kind {
-            Kind::Lesson { game, place } if self.over && place + 1 == lessons::of(game).len() => {
-                lines.push(texts.get("lesson_over").to_owned());
-            }
-            Kind::Puzzles { .. } if self.over || answer == Answer::Wrong => {
-                lines.extend(self.count(texts));
-            }
-            _ => {}
         }
-        lines
-    }
-
-    /// Counts the puzzle when its first wrong move was made, its solution was asked for, or it was solved.
-    fn count(&mut self, texts: &Texts) -> Option<String> {
-        let Kind::Puzzles { book, attempt, failed, unkept } = &mut self.kind else {
-            return None;
-        };
-        let latest = book.progress.latest.last();
-        let counted = latest.is_some_and(|one| one.position == attempt.puzzle.position);
-        if counted {
-            return None;
-        }
-        let puzzles = puzzles::of(&attempt.puzzle.game).len();
-        let change = book.progress.count(attempt.puzzle, !*failed, puzzles);
-        if let Err(problem) = book.save() {
-            *unkept = Some(problem);
-        }
-        let mut line = format!("{} ({change:+})", own_rating(texts, &book.progress));
-        if let Some(problem) = unkept {
-            line += " ";
-            line += &texts.fill("rating_unkept", &[("problem", problem)]);
-        }
-        Some(line)
     }
 
     /// Plays the rest of the solution on the board; what is said about it, in lines.
     pub(crate) fn solution(&mut self, session: &mut Session, texts: &Texts) -> Vec<String> {
-        if self.over {
-            return vec![texts.get("exercise_over").to_owned()];
+        match &mut self.kind {
+            Kind::Lesson { game, place } => {
+                let text = &step(game, *place).accept[0];
+                self.play(session, texts, text)
+            }
+            Kind::Puzzles { .. } if self.over => vec![texts.get("exercise_over").to_owned()],
+            Kind::Puzzles { attempt, failed, .. } => {
+                *failed = true;
+                self.over = true;
+                let rest = attempt.puzzle.line[attempt.done..].join(" ");
+                attempt.done = attempt.puzzle.line.len();
+                *session = attempt.session();
+                let mut lines = vec![texts.fill("puzzle_solution", &[("line", &rest)])];
+                lines.extend(self.kind.count(texts));
+                lines
+            }
         }
-        if let Kind::Lesson { game, place } = &self.kind {
-            let text = &lessons::of(game)[*place].accept[0];
-            return self.play(session, texts, text);
-        }
-        let Kind::Puzzles { attempt, failed, .. } = &mut self.kind else {
-            unreachable!("it is no lesson");
-        };
-        *failed = true;
-        let rest = attempt.puzzle.line[attempt.done..].join(" ");
-        attempt.done = attempt.puzzle.line.len();
-        *session = attempt.session();
-        self.over = true;
-        let mut lines = vec![texts.fill("puzzle_solution", &[("line", &rest)])];
-        lines.extend(self.count(texts));
-        lines
     }
 
     /// Goes to the next step or puzzle. Returns false at the end of the lesson.
-    pub(crate) fn next(&mut self) -> bool {
+    pub(crate) fn next(&mut self, session: &mut Session) -> bool {
         match &mut self.kind {
-            Kind::Lesson { game, place } => {
-                if *place + 1 == lessons::of(game).len() {
-                    return false;
-                }
-                *place += 1;
-            }
-            Kind::Puzzles { book, attempt, failed, .. } => {
+            Kind::Lesson { game, place } if *place + 1 == lessons::of(game).len() => return false,
+            Kind::Lesson { place, .. } => *place += 1,
+            Kind::Puzzles { book, attempt, failed } => {
                 let all = puzzles::of(&attempt.puzzle.game);
                 let mut seen = book.progress.clone();
                 if !self.over {
@@ -209,19 +161,68 @@ impl Exercise {
                 *failed = false;
             }
         }
-        self.over = false;
+        self.set_up(session);
         true
     }
 
     /// Goes back to the step before. Puzzles have none.
-    pub(crate) fn back(&mut self) {
+    pub(crate) fn back(&mut self, session: &mut Session) {
         if let Kind::Lesson { place, .. } = &mut self.kind {
             *place = place.saturating_sub(1);
-            self.over = false;
+            self.set_up(session);
         }
+    }
+
+    fn set_up(&mut self, session: &mut Session) {
+        *session = self.kind.session();
+        self.player = self.kind.player(session);
+        self.over = false;
     }
 }
 
-fn own_rating(texts: &Texts, progress: &Progress) -> String {
-    texts.fill("own_rating", &[("rating", &progress.rating.to_string())])
+impl Kind {
+    /// The board of the task, before the person's first move.
+    fn session(&self) -> Session {
+        match self {
+            Kind::Lesson { game, place } => step(game, *place).session(game),
+            Kind::Puzzles { attempt, .. } => attempt.session(),
+        }
+    }
+
+    fn player(&self, task: &Session) -> Player {
+        match self {
+            Kind::Lesson { .. } => Player::White,
+            Kind::Puzzles { .. } => task.board().scene().to_move,
+        }
+    }
+
+    /// Counts the puzzle when its first wrong move was made, its solution was asked for, or it was solved.
+    fn count(&mut self, texts: &Texts) -> Option<String> {
+        let Kind::Puzzles { book, attempt, failed } = self else {
+            return None;
+        };
+        let latest = book.progress.latest.last();
+        if latest.is_some_and(|one| one.position == attempt.puzzle.position) {
+            return None;
+        }
+        let puzzles = puzzles::of(&attempt.puzzle.game).len();
+        let change = book.progress.count(attempt.puzzle, !*failed, puzzles);
+        book.save();
+        let line = format!("{} ({change:+})", own_rating(texts, book));
+        Some(unkept(texts, book).map_or(line.clone(), |problem| format!("{line} {problem}")))
+    }
+}
+
+fn step(game: &str, place: usize) -> &'static Step {
+    &lessons::of(game)[place]
+}
+
+fn own_rating(texts: &Texts, book: &Book) -> String {
+    texts.fill("own_rating", &[("rating", &book.progress.rating.to_string())])
+}
+
+/// Why the rating is not kept.
+fn unkept(texts: &Texts, book: &Book) -> Option<String> {
+    let problem = book.problem.as_ref()?;
+    Some(texts.fill("rating_unkept", &[("problem", problem)]))
 }

@@ -244,10 +244,10 @@ impl Options {
         if by_lines {
             return self.run_plain(&mut session, language);
         }
-        let exercise = self.exercise(&session, language)?;
+        let exercise = self.exercise(&mut session, language)?;
         let mut app = App::new(session, language, self.seed());
         if let Some(exercise) = exercise {
-            app.train(exercise);
+            app.learn(Ok(exercise));
         }
         tui::run(&mut app).map_err(Failure::from)
     }
@@ -277,11 +277,9 @@ impl Options {
     }
 
     fn run_plain(&self, session: &mut Session, language: Language) -> Result<(), Failure> {
+        session.set_evaluating(false); // lines show no bar
         let exercise = self.exercise(session, language)?;
-        let mut plain = Plain::new(session, language.texts(), stdout().lock());
-        if let Some(exercise) = exercise {
-            plain.train(exercise);
-        }
+        let mut plain = Plain::new(session, language.texts(), stdout().lock(), exercise);
         let result = match self.analyse {
             None => plain.run(BufReader::new(stdin())),
             Some(_) => plain.analyse(),
@@ -297,7 +295,7 @@ impl Options {
     }
 
     /// What is on the board first, if it is not the game.
-    fn exercise(&self, session: &Session, language: Language) -> Result<Option<Exercise>, Failure> {
+    fn exercise(&self, session: &mut Session, language: Language) -> Result<Option<Exercise>, Failure> {
         let exercise = match (self.learn, self.puzzles) {
             (true, _) => Exercise::lesson(session),
             (_, true) if puzzles::of(&self.game).is_empty() => Err("no_puzzles"),

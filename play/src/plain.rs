@@ -3,8 +3,6 @@
 //! Lines are read ahead: `stop`, `quit` and the end of the input end a search before them. Only a game without
 //! people is played on after the end of the input.
 
-mod exercise;
-
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +17,6 @@ use crate::lang::Texts;
 use crate::session::{Job, Refusal, Session, Share};
 use crate::thought::Thought;
 use crate::{analysis, files, machine, tui, words};
-use exercise::Training;
 use jarmo_core::game::{Player, shorten};
 use jarmo_host::ascii::{locale_has_unicode, to_ascii};
 use jarmo_host::input::{Ahead, Line, MAX_LINE_BYTES, Urgency};
@@ -30,7 +27,7 @@ pub(crate) struct Plain<'a, W> {
     texts: &'static Texts,
     out: W,
     cache: AgentCache,
-    training: Option<Training>, // while it is there, the session is that of its task
+    exercise: Option<Exercise>,
     ascii: bool,
     stop: Arc<AtomicBool>,        // a line wants searches to end
     stop_or_end: Arc<AtomicBool>, // the same, or the input has ended
@@ -48,14 +45,18 @@ enum Next {
 
 impl<'a, W: Write> Plain<'a, W> {
     /// A game that writes to `out`.
-    pub(crate) fn new(session: &'a mut Session, texts: &'static Texts, out: W) -> Plain<'a, W> {
-        session.set_evaluating(false);
+    pub(crate) fn new(
+        session: &'a mut Session,
+        texts: &'static Texts,
+        out: W,
+        exercise: Option<Exercise>,
+    ) -> Plain<'a, W> {
         Plain {
             session,
             texts,
             out,
             cache: AgentCache::new(),
-            training: None,
+            exercise,
             ascii: !locale_has_unicode(),
             stop: Arc::default(),
             stop_or_end: Arc::default(),
@@ -67,7 +68,7 @@ impl<'a, W: Write> Plain<'a, W> {
         let mut lines = Ahead::read(input, urgency)?;
         self.stop = Arc::clone(lines.stop());
         self.stop_or_end = Arc::clone(lines.stop_or_end());
-        if self.training.is_none()
+        if self.exercise.is_none()
             && let Some(line) = words::agent_problem(self.texts, self.session)
         {
             self.say(&line)?;
@@ -136,22 +137,28 @@ impl<'a, W: Write> Plain<'a, W> {
     }
 
     fn obey(&mut self, line: &str) -> io::Result<Next> {
+        if let Some(lines) = words::cell(self.texts, self.session.board(), line) {
+            return self.tell(&lines.join("\n"));
+        }
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
-        if self.training.is_some() {
-            return self.obey_training(line.trim());
-        }
         match word {
             "" | "stop" => return Ok(Next::Ask),
             "quit" | "exit" | "q" => return Ok(Next::Leave),
             "board" => {}
+            "rules" => return self.tell_lines(self.texts.rules(self.session.board().game())),
+            "moves" => {
+                let legal = self.session.board().scene().legal.into_iter().map(|legal| legal.text);
+                return self.tell(&legal.collect::<Vec<_>>().join(" "));
+            }
+            _ if self.exercise.is_some() => return self.obey_in_exercise(line),
             "learn" | "puzzles" => {
                 let exercise = match word {
                     "learn" => Exercise::lesson(self.session),
                     _ => Exercise::puzzles(self.session),
                 };
                 match exercise {
-                    Ok(exercise) => self.train(exercise),
+                    Ok(exercise) => self.exercise = Some(exercise),
                     Err(key) => return self.tell(self.texts.get(key)),
                 }
             }
@@ -172,41 +179,57 @@ impl<'a, W: Write> Plain<'a, W> {
                 }
             }
             "help" | "?" => return self.tell_lines(&words::help(self.texts, self.session.board())),
-            "rules" => {
-                return self.tell_lines(self.texts.rules(self.session.board().game()));
-            }
-            "moves" => return self.tell(&self.legal_moves()),
-            "list" => {
-                let moves = self.session.board().moves();
-                let texts: Vec<&str> = moves.iter().map(|played| played.text.as_str()).collect();
-                return self.tell(&texts.join(" "));
-            }
+            "list" => return self.tell(&self.session.record().moves.join(" ")),
             "hint" | "eval" => return self.hint(),
             "analyse" => {
                 self.analyse()?;
                 self.session.set_analysing(false);
                 return Ok(Next::Ask);
             }
-            "save" => return self.save(rest),
+            "save" => {
+                let text = match files::save(self.session, rest) {
+                    Ok(()) => self.texts.fill("saved", &[("file", rest)]),
+                    Err(problem) => format!("{}: {problem}", shorten(rest)),
+                };
+                return self.tell(&text);
+            }
             "load" => {
                 if let Err(problem) = files::load(self.session, self.texts, rest) {
                     return self.tell(&format!("{}: {problem}", shorten(rest)));
                 }
             }
-            _ => {
-                return match words::cell(self.texts, self.session.board(), line) {
-                    Some(lines) => self.tell(&lines.join("\n")),
-                    None => self.play(line),
-                };
-            }
+            _ => return self.play(line),
         }
         Ok(Next::Draw)
     }
 
-    fn legal_moves(&self) -> String {
-        let scene = self.session.board().scene();
-        let legal: Vec<&str> = scene.legal.iter().map(|legal| legal.text.as_str()).collect();
-        legal.join(" ")
+    /// Obeys a line that is only for a lesson or puzzles.
+    fn obey_in_exercise(&mut self, line: &str) -> io::Result<Next> {
+        let Some(exercise) = &mut self.exercise else {
+            return Ok(Next::Ask);
+        };
+        let before = self.session.board().moves().len();
+        let said = match line {
+            "task" => return Ok(Next::Draw),
+            "help" | "?" => return self.tell(self.texts.get("help_exercise")),
+            "back" => {
+                exercise.back(self.session);
+                return Ok(Next::Draw);
+            }
+            "next" if exercise.next(self.session) => return Ok(Next::Draw),
+            "next" | "leave" => {
+                if let Some(exercise) = self.exercise.take() {
+                    exercise.leave(self.session);
+                }
+                return Ok(Next::Draw);
+            }
+            "solution" => exercise.solution(self.session, self.texts),
+            _ => exercise.play(self.session, self.texts, line),
+        };
+        if self.session.board().moves().len() != before {
+            self.say(&self.picture())?;
+        }
+        self.tell(&said.join("\n"))
     }
 
     fn play(&mut self, line: &str) -> io::Result<Next> {
@@ -249,14 +272,6 @@ impl<'a, W: Write> Plain<'a, W> {
             self.say(&format!("  {}", words::idea(self.texts, mover, idea)))?;
         }
         Ok(Next::Ask)
-    }
-
-    fn save(&mut self, name: &str) -> io::Result<Next> {
-        let text = match files::save(self.session, name) {
-            Ok(()) => self.texts.fill("saved", &[("file", name)]),
-            Err(problem) => format!("{}: {problem}", shorten(name)),
-        };
-        self.tell(&text)
     }
 
     fn let_agents_move(&mut self) -> io::Result<()> {
@@ -311,8 +326,7 @@ impl<'a, W: Write> Plain<'a, W> {
 
     fn draw(&mut self) -> io::Result<()> {
         let scene = self.session.board().scene();
-        let picture = self.picture();
-        self.say(&picture)?;
+        self.say(&self.picture())?;
         let mut line = words::status(self.texts, self.session);
         for tally in &scene.tallies {
             let [white, black] = tally.values;
@@ -329,7 +343,11 @@ impl<'a, W: Write> Plain<'a, W> {
         if let Some(score) = words::match_score(self.texts, self.session) {
             self.say(&score)?;
         }
-        self.say_task()?;
+        if let Some(exercise) = &self.exercise {
+            let lines = exercise.lines(self.texts).join("\n");
+            self.say(&exercise.heading(self.texts))?;
+            self.say(&lines)?;
+        }
         self.out.flush()
     }
 

@@ -5,7 +5,6 @@ use ratatui::layout::{Position, Rect};
 
 use super::board::Grid;
 use super::menu::Menu;
-use super::training::Training;
 use crate::board::Scene;
 use crate::exercise::Exercise;
 use crate::lang::{Language, Texts};
@@ -29,8 +28,9 @@ pub struct App {
     pub(super) show_ideas: bool,
     pub(super) board_area: Rect,
     pub(super) seed: u64,
-    pub(super) trouble: bool,              // an agent failed and is not asked again
-    pub(super) training: Option<Training>, // while it is there, the session is that of its task
+    pub(super) trouble: bool, // an agent failed and is not asked again
+    pub(super) exercise: Option<Exercise>,
+    pub(super) said: Vec<String>, // about the latest move of the exercise
     over: bool,
 }
 
@@ -67,7 +67,8 @@ impl App {
             board_area: Rect::default(),
             seed,
             trouble: false,
-            training: None,
+            exercise: None,
+            said: Vec::new(),
             over: false,
         };
         app.introduce();
@@ -96,7 +97,7 @@ impl App {
 
     /// Takes the answer to a job.
     pub fn finish(&mut self, job: &Job, thought: Result<Thought, String>) {
-        if self.training.is_some() {
+        if self.exercise.is_some() {
             return; // the job was about the game
         }
         match thought {
@@ -159,8 +160,8 @@ impl App {
         if self.layout.style == Style::Slots {
             return false;
         }
-        if let Some(training) = &self.training {
-            return training.exercise.flipped();
+        if let Some(exercise) = &self.exercise {
+            return exercise.flipped();
         }
         let [white, black] = self.session.seats();
         use crate::agents::Seat::Human;
@@ -207,8 +208,8 @@ impl App {
             KeyCode::Backspace => {
                 self.typed.pop();
             }
-            KeyCode::Esc if self.training.is_some() && self.typed.is_empty() && self.picked.is_none() => {
-                self.training_key(code);
+            KeyCode::Esc if self.exercise.is_some() && self.typed.is_empty() && self.picked.is_none() => {
+                self.exercise_key(code);
             }
             KeyCode::Esc => {
                 self.message.clear();
@@ -222,7 +223,7 @@ impl App {
                     self.typed.push(letter);
                 }
             }
-            _ if self.training_key(code) => {}
+            _ if self.exercise_key(code) => {}
             KeyCode::Char(letter) => self.command(letter, here, end),
             _ => {}
         }
@@ -264,8 +265,14 @@ impl App {
             'w' => self.session.set_analysing(!self.session.analysing()),
             's' => self.page = self.file_page(FileAction::Save),
             'l' => self.page = self.file_page(FileAction::Load),
-            't' => self.learn(Exercise::lesson(&self.session)),
-            'o' => self.learn(Exercise::puzzles(&self.session)),
+            't' => {
+                let exercise = Exercise::lesson(&mut self.session);
+                self.learn(exercise);
+            }
+            'o' => {
+                let exercise = Exercise::puzzles(&mut self.session);
+                self.learn(exercise);
+            }
             '?' => self.open_help(),
             'q' if here == 0 || self.scene.outcome.is_some() => self.over = true,
             'q' => self.page = Page::Quit,
@@ -358,7 +365,9 @@ impl App {
     }
 
     fn play(&mut self, text: &str) {
-        if self.play_task(text) {
+        if let Some(exercise) = &mut self.exercise {
+            self.said = exercise.play(&mut self.session, self.texts, text);
+            self.picked = None;
             return;
         }
         self.trouble = false;
@@ -414,6 +423,7 @@ impl App {
         self.layout = self.session.board().layout();
         self.cursor = 0;
         self.picked = None;
+        self.said.clear();
         self.refresh();
     }
 

@@ -34,8 +34,8 @@ impl App {
         let keys = match &self.page {
             Page::Menu(_) => "keys_menu",
             Page::Text { .. } => "keys_pages",
-            _ => match &self.training {
-                Some(training) if training.exercise.is_lesson() => "keys_lesson",
+            _ => match &self.exercise {
+                Some(exercise) if exercise.is_lesson() => "keys_lesson",
                 Some(_) => "keys_puzzles",
                 None => "keys_board",
             },
@@ -49,8 +49,8 @@ impl App {
                     Layout::horizontal([Constraint::Min(0), Constraint::Length(1), Constraint::Length(SIDE_WIDTH)])
                         .areas(middle);
                 self.draw_board(frame, left);
-                match &self.training {
-                    Some(training) => self.draw_task(frame, right, training),
+                match &self.exercise {
+                    Some(exercise) => self.draw_task(frame, right, exercise),
                     None => self.draw_side(frame, right),
                 }
             }
