@@ -1,16 +1,17 @@
-//! Assessment of the moves of a game: the value before and after each move, and how much it lost.
+//! Assessment of the moves of a game, and of a move that is tried in place of one of them: how much value each lost.
 
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+use crate::board::Board;
 use crate::session::Session;
 use crate::specs;
-use crate::thought::by_winner;
+use crate::thought::{Question, by_winner};
 use crate::words::mine;
-use jarmo_core::game::{Player, Proven};
+use jarmo_core::game::{ActionError, Player, Proven};
 
 /// Loss of value, on the scale from -1 to +1, from which a move is marked as doubtful, a mistake, a blunder.
-pub(crate) const DOUBTFUL: f32 = 0.1;
+const DOUBTFUL: f32 = 0.1;
 const MISTAKE: f32 = 0.25;
 const BLUNDER: f32 = 0.6;
 
@@ -40,42 +41,90 @@ pub struct Assessment {
     pub mistake: Option<bool>,
 }
 
-/// Assesses every move of a session's game; values are missing where no position was evaluated yet.
-pub(crate) fn assess(session: &Session) -> Vec<Assessment> {
-    let board = session.board();
-    let moves = board.moves();
-    let assessments = moves.into_iter().enumerate().map(|(place, played)| {
-        let (before, after) = (session.value(place), session.value(place + 1));
-        let best = session.thought(place).map(|thought| thought.text.clone());
-        let lost = match (before, after) {
-            // The agent's own decision loses nothing, even if a later search evaluates its result lower.
-            _ if best.as_deref() == Some(&played.text) => Some(0.0),
-            (Some(before), Some(after)) => Some(mine(played.player, before - after).max(0.0)),
-            _ => None,
-        };
-        Assessment {
-            place,
-            text: played.text,
-            player: played.player,
-            before,
-            after,
-            certain: session.certain(place),
-            best,
-            lost,
-            mark: lost.map_or("", mark),
-            mistake: is_mistake(session, place, played.player),
-        }
-    });
-    assessments.collect()
+impl Session {
+    /// The assessment of every move, as far as positions are evaluated.
+    pub fn assessments(&self) -> Vec<Assessment> {
+        let moves = self.board().moves().into_iter().enumerate();
+        let assessments = moves.map(|(place, played)| {
+            let after = self.value(place + 1);
+            let lost = lost(self, place, &played.text, played.player, after);
+            let results = self.board().result(place).zip(self.board().result(place + 1));
+            Assessment {
+                place,
+                player: played.player,
+                before: self.value(place),
+                after,
+                certain: self.certain(place),
+                best: self.thought(place).map(|thought| thought.text.clone()),
+                lost,
+                mark: lost.map_or("", mark),
+                mistake: results.map(|(before, after)| match played.player {
+                    Player::White => after < before,
+                    Player::Black => after > before,
+                }),
+                text: played.text,
+            }
+        });
+        assessments.collect()
+    }
 }
 
-/// Whether the exact result after the move at a place is worse for its player than before.
-fn is_mistake(session: &Session, place: usize, player: Player) -> Option<bool> {
-    let (before, after) = (session.board().result(place)?, session.board().result(place + 1)?);
-    Some(match player {
-        Player::White => after < before,
-        Player::Black => after > before,
-    })
+/// The value that a move loses for its player. The agent's own decision loses nothing, even if a later search evaluates
+/// its result lower.
+fn lost(session: &Session, place: usize, text: &str, player: Player, after: Option<f32>) -> Option<f32> {
+    match is_best(session, place, text) {
+        true => Some(0.0),
+        false => Some(mine(player, session.value(place)? - after?).max(0.0)),
+    }
+}
+
+fn is_best(session: &Session, place: usize, text: &str) -> bool {
+    session.thought(place).is_some_and(|best| best.text == text)
+}
+
+/// A move that is tried in place of one that was played. The game stays as it is.
+pub(crate) struct Trial {
+    pub(crate) place: usize,
+    text: String,
+    after: Box<dyn Board>, // the cursor is after the move
+    /// White's value after the move: the outcome, the exact result, or the agent's evaluation.
+    pub(crate) value: Option<f32>,
+}
+
+/// What is known about a move that was tried.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tried {
+    /// Moves played before it.
+    pub place: usize,
+    /// The move.
+    pub text: String,
+    /// Whether it is as good as the best move; `None` while that is not known.
+    pub good: Option<bool>,
+    /// Value that it loses for its player, at least 0.
+    pub lost: Option<f32>,
+}
+
+impl Trial {
+    pub(crate) fn new(board: &dyn Board, place: usize, text: &str) -> Result<Trial, ActionError> {
+        let after = board.branch(place, &[text.to_owned()])?;
+        let end = after.cursor();
+        let text = after.moves().remove(end - 1).text;
+        let value = after.result(end).map(|verdict| verdict.sign().into());
+        Ok(Trial { place: end - 1, text, after, value })
+    }
+
+    /// The position after the move, if its value is needed and not known.
+    pub(crate) fn question(&self, session: &Session) -> Option<Question> {
+        let unknown = self.value.is_none() && !is_best(session, self.place, &self.text);
+        unknown.then(|| self.after.question(self.place + 1, session.seed()))
+    }
+
+    /// Compares the move with the best one, by exact tables or else by values.
+    pub(crate) fn judge(&self, session: &Session) -> Tried {
+        let mover = session.board().mover(self.place).unwrap_or(Player::White);
+        let lost = lost(session, self.place, &self.text, mover, self.value);
+        Tried { place: self.place, text: self.text.clone(), good: lost.map(|lost| lost < DOUBTFUL), lost }
+    }
 }
 
 /// The mistakes of White and Black, according to exact tables; `None` if the tables hold no

@@ -1,14 +1,14 @@
 //! A game of any kind with its moves, a cursor to the position shown, and what the board shows there.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
+use thiserror::Error;
 
 use crate::agents::Seat;
 use crate::lang::Language;
 use crate::specs::{self, GameAgents, Store};
-use crate::thought::{Question, Thinking, certain};
+use crate::thought::{Question, ask, certain};
 use jarmo_core::game::{Action, ActionError, Mask, Outcome, Player, PositionError, Proven, Verdict};
 use jarmo_core::record::GameRecord;
 use jarmo_core::view::{Gesture, Layout, Note, Palette, Piece, Setup, SideCount, svg};
@@ -66,7 +66,7 @@ pub trait Board: Send {
     fn agents(&self) -> &GameAgents;
 
     /// The position at a place as a question for an agent.
-    fn question(&self, place: usize, seed: u64) -> Box<dyn Thinking>;
+    fn question(&self, place: usize, seed: u64) -> Question;
 
     /// The position at the cursor as text.
     fn position_text(&self) -> String;
@@ -154,13 +154,16 @@ pub fn open(
 }
 
 /// Why the game of a record cannot be shown. Displayed in English; `words` has the sentences of all languages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RecordProblem {
     /// It cannot be set up.
+    #[error("{0}")]
     Start(String),
     /// Its first position is illegal.
+    #[error("illegal position: {0}")]
     Position(PositionError),
     /// One of its moves is illegal.
+    #[error("move {number}: {error}")]
     Move {
         /// Its number, from 1.
         number: usize,
@@ -169,16 +172,6 @@ pub enum RecordProblem {
         /// Why.
         error: ActionError,
     },
-}
-
-impl fmt::Display for RecordProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RecordProblem::Start(problem) => f.write_str(problem),
-            RecordProblem::Position(problem) => write!(f, "illegal position: {problem}"),
-            RecordProblem::Move { number, error, .. } => write!(f, "move {number}: {error}"),
-        }
-    }
 }
 
 /// Sets up the game of a record and plays its moves.
@@ -227,6 +220,7 @@ impl GameTask for Open<'_> {
 }
 
 /// A game `G` and its moves.
+#[derive(Clone)]
 struct GameBoard<G: CatalogGame> {
     game: G,
     agents: GameAgents,
@@ -254,19 +248,6 @@ impl<G: CatalogGame> GameBoard<G> {
     fn text(&self, place: usize) -> String {
         self.game.action_text(&self.positions[place], self.actions[place])
     }
-
-    /// Another game under the same rules, with its cursor at the end.
-    fn with(&self, actions: Vec<Action>, positions: Vec<G::Position>) -> GameBoard<G> {
-        GameBoard {
-            game: self.game.clone(),
-            agents: self.agents.clone(),
-            endgames: self.endgames.clone(),
-            variant: self.variant.clone(),
-            cursor: actions.len(),
-            actions,
-            positions,
-        }
-    }
 }
 
 impl<G: CatalogGame> Board for GameBoard<G> {
@@ -292,18 +273,14 @@ impl<G: CatalogGame> Board for GameBoard<G> {
     fn scene(&self) -> Scene {
         let here = self.here();
         let legal = self.game.legal(here);
+        let legal_move =
+            |action| Legal { text: self.game.action_text(here, action), gesture: self.game.gesture(here, action) };
         let last = self.cursor.checked_sub(1);
         Scene {
             to_move: self.game.to_move(here),
             ply: self.game.ply(here),
             pieces: self.game.pieces(here),
-            legal: legal
-                .iter()
-                .map(|action| Legal {
-                    text: self.game.action_text(here, action),
-                    gesture: self.game.gesture(here, action),
-                })
-                .collect(),
+            legal: legal.iter().map(legal_move).collect(),
             outcome: self.game.outcome(here),
             last: last.map(|place| self.game.gesture(&self.positions[place], self.actions[place])),
             tallies: self.worded(self.game.tallies(here)),
@@ -345,8 +322,7 @@ impl<G: CatalogGame> Board for GameBoard<G> {
 
     fn known(&self, place: usize) -> Option<Proven> {
         let mover = self.mover(place)?;
-        let known = self.endgames.as_ref()?;
-        let result = known.known(&self.game, &self.positions[place])?;
+        let result = self.endgames.as_ref()?.known(&self.game, &self.positions[place])?;
         Some(certain(mover, result))
     }
 
@@ -358,13 +334,12 @@ impl<G: CatalogGame> Board for GameBoard<G> {
         &self.agents
     }
 
-    fn question(&self, place: usize, seed: u64) -> Box<dyn Thinking> {
-        Box::new(Question {
-            game: self.game.clone(),
-            variant: self.variant.clone(),
-            networks: self.agents.networks().clone(),
-            position: self.positions[place],
-            seed,
+    fn question(&self, place: usize, seed: u64) -> Question {
+        let (game, position) = (self.game.clone(), self.positions[place]);
+        let (variant, networks) = (self.variant.clone(), self.agents.networks().clone());
+        Box::new(move |cache, strength, time| {
+            let agent = cache.agent(&game, &variant, strength, &networks)?;
+            Ok(ask(&game, position, agent, strength.nodes, seed, time))
         })
     }
 
@@ -378,14 +353,13 @@ impl<G: CatalogGame> Board for GameBoard<G> {
 
     fn record(&self) -> GameRecord {
         let start = &self.positions[0];
-        let texts = (0..self.actions.len()).map(|place| self.text(place));
         GameRecord {
             game: self.game.id().to_owned(),
             rules: Some(self.game.rules_version()),
             outcome: self.outcome(self.actions.len()),
             position: (*start != self.game.start()).then(|| self.game.position_text(start)),
             max_plies: Some(self.game.max_plies()),
-            moves: texts.collect(),
+            moves: (0..self.actions.len()).map(|place| self.text(place)).collect(),
             ..GameRecord::default()
         }
     }
@@ -395,9 +369,9 @@ impl<G: CatalogGame> Board for GameBoard<G> {
     }
 
     fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Board>, ActionError> {
-        let place = place.min(self.actions.len());
-        let actions = self.actions[..place].to_vec();
-        let mut board = self.with(actions, self.positions[..=place].to_vec());
+        let mut board = self.clone();
+        board.go_to(place);
+        board.cut();
         for text in line {
             board.play(text)?;
         }
@@ -405,8 +379,8 @@ impl<G: CatalogGame> Board for GameBoard<G> {
     }
 
     fn at_position(&self, text: &str) -> Result<Box<dyn Board>, PositionError> {
-        let start = self.game.parse_position(text)?;
-        Ok(Box::new(self.with(Vec::new(), vec![start])))
+        let positions = vec![self.game.parse_position(text)?];
+        Ok(Box::new(GameBoard { actions: Vec::new(), positions, cursor: 0, ..self.clone() }))
     }
 
     fn palette(&self) -> Palette {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::agents::AgentCache;
 use crate::specs::Strength;
-use crate::thought::{Clock, Thinking, Thought, Time};
+use crate::thought::{Clock, Question, Thought, Time};
 use jarmo_exact::agent::AgentSpec;
 
 /// How thoroughly a position was evaluated, least first.
@@ -20,7 +20,7 @@ pub(crate) enum Effort {
 
 /// A question for an agent.
 pub struct Job {
-    pub(crate) question: Box<dyn Thinking>,
+    pub(crate) question: Question,
     pub(crate) strength: Strength,
     pub(crate) time: Option<Duration>,
     pub(crate) purpose: Purpose,
@@ -66,7 +66,7 @@ impl Job {
             Purpose::Look(Effort::Deep(_)) => &mut own, // the large tree goes at once
             _ => cache,
         };
-        self.question.think(cache, &self.strength, time)
+        (self.question)(cache, &self.strength, time)
     }
 
     /// Whether the agent searches; other agents answer at once.

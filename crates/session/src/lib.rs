@@ -17,5 +17,4 @@ pub mod session;
 pub mod specs;
 pub mod board;
 pub mod thought;
-pub mod trial;
 pub mod words;

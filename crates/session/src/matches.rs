@@ -17,17 +17,6 @@ pub struct Match {
 }
 
 impl Match {
-    /// A match before its first game.
-    pub(crate) fn new() -> Match {
-        Match { game: 1, points: [0; 2], over: false }
-    }
-
-    /// Counts the first game and goes on to the second.
-    pub(crate) fn go_on(&mut self, first: &Outcome) {
-        self.points = points(first);
-        self.game = 2;
-    }
-
     /// Counts the second game once.
     pub(crate) fn finish(&mut self, outcome: &Outcome) {
         if self.game == 2 && !self.over {
@@ -45,7 +34,7 @@ impl Match {
 
 /// Match points of White and Black for a finished game: the score, or 2 for a win and 1 for a draw in games
 /// without a score.
-fn points(outcome: &Outcome) -> [u32; 2] {
+pub(crate) fn points(outcome: &Outcome) -> [u32; 2] {
     match outcome.score {
         Some(score) => score.map(u32::from),
         None => Player::BOTH.map(|player| (outcome.verdict(player).sign() + 1) as u32),

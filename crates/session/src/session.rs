@@ -10,15 +10,14 @@ mod questions;
 use std::collections::BTreeMap;
 
 use crate::agents::Seat;
-use crate::analysis::{self, Assessment};
+use crate::analysis::{Trial, Tried};
 use crate::board::{self, Board, RecordProblem};
 use crate::job::Effort;
 pub use crate::job::{Job, Share};
 use crate::levels::Level;
-use crate::matches::Match;
+use crate::matches::{Match, points};
 use crate::specs::Store;
 use crate::thought::Thought;
-use crate::trial::{Trial, Tried};
 use jarmo_core::game::{ActionError, Player, Proven};
 use jarmo_core::record::GameRecord;
 use jarmo_exact::catalog::GameSettings;
@@ -143,8 +142,7 @@ impl Session {
 
     /// The rating of a level in a game, if it was measured with the trained agent that plays here.
     pub fn rating(&self, level: Level, game: &str) -> Option<u16> {
-        let measured = self.store.is_usual(game);
-        measured.then(|| level.rating(game)).flatten()
+        level.rating(game).filter(|_| self.store.is_usual(game))
     }
 
     /// The number of the game in this session. A game that begins or is loaded has a new one.
@@ -317,7 +315,7 @@ impl Session {
     /// Starts a match of two games; the sides are swapped after the first.
     pub fn new_match(&mut self) {
         self.new_game();
-        self.current_match = Some(Match::new());
+        self.current_match = Some(Match { game: 1, points: [0; 2], over: false });
     }
 
     /// Starts the second game of a match, once the first is over.
@@ -330,7 +328,7 @@ impl Session {
         if current_match.game == 2 {
             return Err(Refusal::MatchOver);
         }
-        current_match.go_on(&outcome);
+        *current_match = Match { game: 2, points: points(&outcome), over: false };
         self.board = self.board.fresh();
         self.swap();
         self.forget();
@@ -373,11 +371,6 @@ impl Session {
     /// The move that was tried last, as far as it is evaluated.
     pub fn tried(&self) -> Option<Tried> {
         self.trial.as_ref().map(|trial| trial.judge(self))
-    }
-
-    /// The assessment of every move, as far as positions are evaluated.
-    pub fn assessments(&self) -> Vec<Assessment> {
-        analysis::assess(self)
     }
 
     /// The number of places that the analysis has not evaluated yet.
@@ -426,14 +419,9 @@ impl Session {
         self.number = number;
     }
 
-    /// Whether there is a game of this name.
-    pub fn offers(&self, game: &str) -> bool {
-        self.store.games.names().contains(&game)
-    }
-
-    /// A text without the folders of this machine, for remote users who chose among these seats.
-    pub fn without_folders(&self, text: &str, seats: &[String]) -> String {
-        self.store.without_folders(text, seats)
+    /// The games and agents that there are.
+    pub fn store(&self) -> &Store {
+        &self.store
     }
 
     /// Goes on with a game that was left.
@@ -475,10 +463,10 @@ impl Session {
 
     /// Closes the match when its second game has ended.
     fn count_match(&mut self) {
-        let outcome = self.board.outcome(self.board.moves().len());
-        let (Some(current_match), Some(outcome)) = (&mut self.current_match, outcome) else {
-            return;
-        };
-        current_match.finish(&outcome);
+        if let Some(current_match) = &mut self.current_match
+            && let Some(outcome) = self.board.outcome(self.board.moves().len())
+        {
+            current_match.finish(&outcome);
+        }
     }
 }

@@ -8,10 +8,10 @@ use serde::{Serialize, Serializer};
 use crate::agents::AgentCache;
 use crate::specs::Strength;
 use jarmo_core::eval::Value;
-use jarmo_core::game::{Action, Player, Proven, Verdict};
+use jarmo_core::game::{Player, Proven, Verdict};
 use jarmo_core::random::stream;
 use jarmo_core::view::Gesture;
-use jarmo_exact::agent::{Decision, Limit, Networks, Request};
+use jarmo_exact::agent::{Agent, Limit, Request};
 use jarmo_exact::catalog::CatalogGame;
 
 /// Longest expected line that is shown, in moves.
@@ -98,72 +98,55 @@ pub struct Time<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// A position of any game that an agent can be asked about.
-pub trait Thinking: Send + Sync {
-    /// Asks the agent of this strength. It stops at its spec's own limits, or when its time has ended.
-    fn think(&self, cache: &mut AgentCache, strength: &Strength, time: Time<'_>) -> Result<Thought, String>;
-}
+/// A position of any game. Called with an agent's strength, it asks the agent, which stops at its spec's own limits, or
+/// when its time has ended.
+pub type Question = Box<dyn Fn(&mut AgentCache, &Strength, Time<'_>) -> Result<Thought, String> + Send + Sync>;
 
-/// A position of the game `G`.
-pub(crate) struct Question<G: CatalogGame> {
-    pub(crate) game: G,
-    pub(crate) variant: String,
-    pub(crate) networks: Networks,
-    pub(crate) position: G::Position,
-    pub(crate) seed: u64,
-}
-
-impl<G: CatalogGame> Thinking for Question<G> {
-    fn think(&self, cache: &mut AgentCache, strength: &Strength, time: Time<'_>) -> Result<Thought, String> {
-        let agent = cache.agent(&self.game, &self.variant, strength, &self.networks)?;
-        let began = (time.clock)();
-        let took = || (time.clock)().saturating_sub(began);
-        let is_past = |time: Option<Duration>| time.is_some_and(|time| took() >= time);
-        let (is_spent, is_latest) = (|| is_past(time.given), || is_past(time.most));
-        let limit = Limit {
-            nodes: strength.nodes,
-            deadline: time.given.is_some().then_some(&is_spent),
-            latest: time.most.is_some().then_some(&is_latest),
-            stop: Some(time.stop),
-            ..Limit::default()
-        };
-        let mut stream = stream(self.seed, u64::from(self.game.ply(&self.position)));
-        let request = Request {
-            position: self.position,
-            stream: &mut stream,
-            limit,
-            memory: None, // answers depend on the position alone
-        };
-        let decision = agent.choose(&mut [request]).remove(0);
-        Ok(self.translate(&decision, took()))
-    }
-}
-
-impl<G: CatalogGame> Question<G> {
-    fn translate(&self, decision: &Decision, took: Duration) -> Thought {
-        let mover = self.game.to_move(&self.position);
-        let line = |line: &[Action]| self.game.line_texts(self.position, &line[..line.len().min(LINE_LENGTH)]);
-        let candidates = decision.candidates.iter().take(CANDIDATES);
-        let candidates = candidates.map(|candidate| Idea {
-            text: self.game.action_text(&self.position, candidate.action),
-            gesture: self.game.gesture(&self.position, candidate.action),
-            visits: candidate.visits,
-            policy: candidate.policy,
-            value: white(mover, &candidate.value).expectation(),
-            proven: candidate.proven.map(|known| certain(mover, known)),
-            line: line(&candidate.line),
-        });
-        let value = white(mover, &decision.value);
-        Thought {
-            text: self.game.action_text(&self.position, decision.action),
-            value: value.expectation(),
-            score: value.score,
-            proven: decision.proven.map(|known| certain(mover, known)),
-            nodes: decision.nodes,
-            depth: decision.depth,
-            millis: took.as_millis().try_into().unwrap_or(u64::MAX),
-            candidates: candidates.collect(),
-        }
+/// Asks an agent about a position.
+pub(crate) fn ask<G: CatalogGame>(
+    game: &G,
+    position: G::Position,
+    agent: &mut dyn Agent<G>,
+    nodes: Option<u64>,
+    seed: u64,
+    time: Time<'_>,
+) -> Thought {
+    let began = (time.clock)();
+    let took = || (time.clock)().saturating_sub(began);
+    let is_past = |time: Option<Duration>| time.is_some_and(|time| took() >= time);
+    let (is_spent, is_latest) = (|| is_past(time.given), || is_past(time.most));
+    let limit = Limit {
+        nodes,
+        deadline: time.given.is_some().then_some(&is_spent),
+        latest: time.most.is_some().then_some(&is_latest),
+        stop: Some(time.stop),
+        ..Limit::default()
+    };
+    let mut stream = stream(seed, u64::from(game.ply(&position)));
+    // Without a memory, because answers depend on the position alone.
+    let request = Request { position, stream: &mut stream, limit, memory: None };
+    let decision = agent.choose(&mut [request]).remove(0);
+    let mover = game.to_move(&position);
+    let candidates = decision.candidates.iter().take(CANDIDATES);
+    let candidates = candidates.map(|candidate| Idea {
+        text: game.action_text(&position, candidate.action),
+        gesture: game.gesture(&position, candidate.action),
+        visits: candidate.visits,
+        policy: candidate.policy,
+        value: white(mover, &candidate.value).expectation(),
+        proven: candidate.proven.map(|known| certain(mover, known)),
+        line: game.line_texts(position, &candidate.line[..candidate.line.len().min(LINE_LENGTH)]),
+    });
+    let value = white(mover, &decision.value);
+    Thought {
+        text: game.action_text(&position, decision.action),
+        value: value.expectation(),
+        score: value.score,
+        proven: decision.proven.map(|known| certain(mover, known)),
+        nodes: decision.nodes,
+        depth: decision.depth,
+        millis: took().as_millis().try_into().unwrap_or(u64::MAX),
+        candidates: candidates.collect(),
     }
 }
 

@@ -109,7 +109,7 @@ pub fn obey(session: &mut Session, command: Command, language: Language, ours: &
         Command::Rematch {} => session.rematch(),
         Command::Seat { player, who } => {
             let set = session.set_seat(player, offered(&who, ours, texts)?);
-            set.map_err(|problem| session.without_folders(&problem, ours))?;
+            set.map_err(|problem| session.store().without_folders(&problem, ours))?;
         }
         Command::Evaluate { on } => session.set_evaluating(on),
         Command::Analyse { on } => session.set_analysing(on),

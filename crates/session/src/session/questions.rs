@@ -33,10 +33,7 @@ impl Session {
         if let Some(trial) = &self.trial
             && let Some(question) = trial.question(self)
         {
-            return Some(Job {
-                question,
-                ..self.make_job(trial.place(), Purpose::Try, agents.reviewer(), Some(STUDY))
-            });
+            return Some(Job { question, ..self.make_job(trial.place, Purpose::Try, agents.reviewer(), Some(STUDY)) });
         }
         if self.analysing {
             if !self.lacks(here, Effort::Study)
@@ -69,7 +66,7 @@ impl Session {
             Purpose::Look(effort) => effort,
             Purpose::Try => {
                 if let Some(trial) = &mut self.trial {
-                    trial.answer(thought);
+                    trial.value = Some(thought.value);
                 }
                 return true;
             }
