@@ -10,7 +10,7 @@ use jarmo_exact::catalog::{GAMES, GameSettings};
 use jarmo_session::agents::AgentCache;
 use jarmo_session::lang::{Language, Texts};
 use jarmo_session::levels::Level;
-use jarmo_session::page::{self, Defaults, Opening, Rejection, Wish, impossible};
+use jarmo_session::page::{self, Defaults, Opening, Rejection, Wish, impossible, no_session};
 use jarmo_session::session::{Session, Share};
 use jarmo_session::specs::Store;
 use jarmo_session::thought::Clock;
@@ -160,15 +160,13 @@ impl Tab {
         let body = asked.body.as_deref().unwrap_or_default().as_bytes();
         let answer = match path {
             "/api/texts" => page::texts(&self.defaults.store, wish.language),
-            "/api/lesson" => page::lesson(body, texts)?,
-            "/api/puzzle" => page::puzzle(body, texts)?,
-            "/api/puzzles" => page::puzzles(),
+            "/api/lesson" | "/api/puzzle" | "/api/puzzles" => page::exercise(path, body, texts)?,
             "/api/sessions" => self.begin(asked, body, texts)?,
             "/api/join" => return Err(impossible(texts.get("needs_server"))),
             _ => {
                 let open = self.find(&asked.session)?;
                 match path {
-                    "/api/session" if asked.body.is_some() => self.obey(page::read(body)?, wish.language)?,
+                    "/api/session" if asked.body.is_some() => self.obey(page::read(body)?, texts)?,
                     "/api/session" if wish.since == Some(open.version) => return Ok(None),
                     "/api/session" => open.view(),
                     _ => {
@@ -184,8 +182,7 @@ impl Tab {
     /// The session with this id, which becomes the one that is thought about.
     fn find(&mut self, id: &str) -> Result<&mut Open, Rejection> {
         let place = self.open.iter().position(|open| open.id == id);
-        let place = place.ok_or_else(|| Rejection(404, "no such session is open here".to_owned()))?;
-        let open = self.open.remove(place);
+        let open = self.open.remove(place.ok_or_else(no_session)?);
         self.open.push(open);
         Ok(self.open.last_mut().expect("one was pushed"))
     }
@@ -207,10 +204,10 @@ impl Tab {
     }
 
     /// Does what the page asks of the session that was found last.
-    fn obey(&mut self, command: page::Command, language: Language) -> Result<Value, Rejection> {
+    fn obey(&mut self, command: page::Command, texts: &Texts) -> Result<Value, Rejection> {
         let open = self.open.last_mut().expect("a session was found");
         open.trouble = None;
-        page::obey(&mut open.session, command, language, &self.defaults.seats).map_err(impossible)?;
+        page::obey(&mut open.session, command, texts, &self.defaults.seats).map_err(impossible)?;
         open.version += 1;
         Ok(open.view())
     }

@@ -1,36 +1,30 @@
-//! The messages of a page by HTTP: finds the session that is asked for, and passes the message on to `jarmo_session::page`.
+//! The messages of a page by HTTP: opens or finds the session that is asked for, and passes the message on to
+//! `jarmo_session::page`.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::body::Bytes;
-use hyper::{HeaderMap, Method, Request, StatusCode, header};
+use hyper::{Method, Request, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::assets::Asset;
 use super::duel::{Duel, Role};
-use super::room::{Inside, Room, Rooms};
+use super::room::{Inside, Room, Rooms, new_id};
 use crate::lang::Texts;
+use crate::machine::fresh_seed;
 use crate::session::Session;
 use jarmo_core::record::GameRecord;
-use jarmo_session::page::{self, Rejection, Wish, impossible};
+use jarmo_session::page::{self, Opening, Rejection, Wish, impossible, no_session};
 
 /// How long a request waits for news.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The header that names the session. A page of another site cannot send it.
 const SESSION: &str = "x-session";
-
-/// The query of a request.
-pub(super) fn query(request: &Request<Bytes>) -> &str {
-    request.uri().query().unwrap_or_default()
-}
-
-pub(super) fn wish(rooms: &Rooms, request: &Request<Bytes>) -> Result<Wish, Rejection> {
-    Wish::read(query(request), rooms.options.defaults.language)
-}
 
 /// An answer.
 pub(super) type Response = hyper::Response<Full<Bytes>>;
@@ -44,7 +38,7 @@ pub(super) fn answer(status: StatusCode, kind: &'static str, text: impl Into<Byt
         .expect("a status and one header")
 }
 
-pub(super) fn json_answer(status: StatusCode, value: &Value) -> Response {
+fn json_answer(status: StatusCode, value: &Value) -> Response {
     answer(status, "application/json", value.to_string())
 }
 
@@ -53,91 +47,168 @@ pub(super) fn problem(status: StatusCode, message: impl Into<String>) -> Respons
     json_answer(status, &json!({ "error": message.into() }))
 }
 
-pub(super) fn rejection(status: StatusCode, message: impl Into<String>) -> Rejection {
-    Rejection(status.as_u16(), message.into())
-}
-
 /// The answer to a message that is not taken.
 pub(super) fn refusal(Rejection(status, message): Rejection) -> Response {
-    let status = StatusCode::from_u16(status).expect("a rejection has a status of HTTP");
-    problem(status, message)
+    problem(StatusCode::from_u16(status).expect("a rejection has a status of HTTP"), message)
 }
 
-/// The table of texts, and what there is to choose from.
-pub(super) fn texts(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
-    let language = wish(rooms, request)?.language;
-    let texts = rooms.texts[language as usize].get_or_init(|| {
-        let texts = page::texts(&rooms.options.defaults.store, language);
-        Asset::new("application/json", texts.to_string())
-    });
-    Ok(texts.answer(request.headers(), "no-cache"))
+/// A request with a method that its path has.
+pub(super) struct Call<'a> {
+    rooms: &'a Rooms,
+    client: IpAddr,
+    request: &'a Request<Bytes>,
+    wish: Wish,
+    texts: &'static Texts,
 }
 
-/// Shows a session, once it is newer than what the page has.
-pub(super) async fn watch(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
-    let since = wish(rooms, request)?.since;
-    let (room, role) = find(rooms, request.headers())?;
-    let _listener = room.listen(role);
-    rooms.schedule(&room); // nothing was thought about while it was not listened to
-    if let Some(seen) = since {
-        room.wait_past(seen, PATIENCE).await;
+impl<'a> Call<'a> {
+    pub(super) fn new(rooms: &'a Rooms, client: IpAddr, request: &'a Request<Bytes>) -> Result<Call<'a>, Rejection> {
+        let query = request.uri().query().unwrap_or_default();
+        let wish = Wish::read(query, rooms.options.defaults.language)?;
+        Ok(Call { rooms, client, request, wish, texts: wish.language.texts() })
     }
-    Ok(json_answer(StatusCode::OK, &view(&room, role)))
-}
 
-/// Changes a session.
-pub(super) async fn command(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
-    let language = wish(rooms, request)?.language;
-    let (room, role) = find(rooms, request.headers())?;
-    let command = read(request)?;
-    let obeyed = {
-        let mut inside = room.lock();
-        let Inside { session, duel, trouble, .. } = &mut *inside;
-        match (role, duel) {
-            (Role::Owner, _) => {
-                *trouble = None;
-                page::obey(session, command, language, &rooms.options.defaults.seats)
+    /// Does what is asked for.
+    pub(super) async fn answer(&self) -> Result<Response, Rejection> {
+        let uri = self.request.uri();
+        let value = match uri.path() {
+            "/api/texts" => return Ok(self.texts()),
+            "/api/sessions" => return Ok(json_answer(StatusCode::CREATED, &self.create().await?)),
+            "/api/join" => self.join().await?,
+            "/api/session" if *self.request.method() == Method::POST => self.command().await?,
+            "/api/session" => self.watch().await?,
+            path @ ("/api/lesson" | "/api/puzzle" | "/api/puzzles") => page::exercise(path, self.body()?, self.texts)?,
+            path => {
+                let (room, _) = self.find()?;
+                let (query, body) = (uri.query().unwrap_or_default(), self.body()?);
+                let looked = page::look(&room.lock().session, path, query, body, self.texts);
+                let (kind, text) = looked?;
+                return Ok(answer(StatusCode::OK, kind, text));
             }
-            (Role::Seat(person), Some(duel)) => duel.act(session, person, command, language.texts()),
-            (Role::Seat(_), None) => unreachable!("only a game of two has seats"),
-            (Role::Watcher, _) => Err(language.texts().get("watching_only").to_owned()),
+        };
+        Ok(json_answer(StatusCode::OK, &value))
+    }
+
+    /// The table of texts, and what there is to choose from.
+    fn texts(&self) -> Response {
+        let language = self.wish.language;
+        let texts = self.rooms.texts[language as usize].get_or_init(|| {
+            let texts = page::texts(&self.rooms.options.defaults.store, language);
+            Asset::new("application/json", texts.to_string())
+        });
+        texts.answer(self.request.headers(), "no-cache")
+    }
+
+    /// Opens a session.
+    async fn create(&self) -> Result<Value, Rejection> {
+        let opening: Opening = page::read(self.body()?)?;
+        let session = || opening.begin(&self.rooms.options.defaults, self.texts, fresh_seed());
+        let (mut id, room) = self.rooms.open(self.client, self.texts, session)?;
+        let mut role = Role::Owner;
+        if let Some(side) = opening.duel {
+            let secret = new_id();
+            id = format!("{id}.{secret}");
+            role = Role::Seat(0);
+            room.lock().duel = Some(Duel::new(side, secret));
+            self.rooms.save(&room).await;
         }
-    };
-    obeyed.map_err(impossible)?;
-    rooms.save(&room).await;
-    room.changed();
-    rooms.schedule(&room);
-    Ok(json_answer(StatusCode::OK, &view(&room, role)))
+        self.rooms.schedule(&room);
+        Ok(view(&room, role, Some(id)))
+    }
+
+    /// Gives the bearer of an invitation the free seat, or shows the game if it is taken.
+    async fn join(&self) -> Result<Value, Rejection> {
+        let _: NoFields = page::read(self.body()?)?;
+        let mut key = self.key()?.to_owned();
+        let (room, mut role) = self.find()?;
+        if role == Role::Watcher {
+            let secret = new_id();
+            let sits = |duel: &mut Duel| duel.sit(&secret);
+            if room.lock().duel.as_mut().is_some_and(sits) {
+                key = format!("{key}.{secret}");
+                role = Role::Seat(1);
+                self.rooms.save(&room).await;
+                room.changed();
+            }
+        }
+        Ok(view(&room, role, Some(key)))
+    }
+
+    /// Shows a session, once it is newer than what the page has.
+    async fn watch(&self) -> Result<Value, Rejection> {
+        let (room, role) = self.find()?;
+        let _listener = room.listen(role);
+        self.rooms.schedule(&room); // nothing was thought about while it was not listened to
+        if let Some(seen) = self.wish.since {
+            room.wait_past(seen, PATIENCE).await;
+        }
+        Ok(view(&room, role, None))
+    }
+
+    /// Changes a session.
+    async fn command(&self) -> Result<Value, Rejection> {
+        let (room, role) = self.find()?;
+        let command = page::read(self.body()?)?;
+        let obeyed = {
+            let mut inside = room.lock();
+            let Inside { session, duel, trouble, .. } = &mut *inside;
+            match (role, duel) {
+                (Role::Owner, _) => {
+                    *trouble = None;
+                    page::obey(session, command, self.texts, &self.rooms.options.defaults.seats)
+                }
+                (Role::Seat(person), Some(duel)) => duel.act(session, person, command, self.texts),
+                (Role::Seat(_), None) => unreachable!("only a game of two has seats"),
+                (Role::Watcher, _) => Err(self.texts.get("watching_only").to_owned()),
+            }
+        };
+        obeyed.map_err(impossible)?;
+        self.rooms.save(&room).await;
+        room.changed();
+        self.rooms.schedule(&room);
+        Ok(view(&room, role, None))
+    }
+
+    /// The key that the request comes with.
+    fn key(&self) -> Result<&str, Rejection> {
+        let key = self.request.headers().get(SESSION).and_then(|value| value.to_str().ok());
+        key.ok_or_else(|| {
+            let message = "the header X-Session is missing; POST /api/sessions gives an id for it";
+            Rejection(400, message.to_owned())
+        })
+    }
+
+    fn find(&self) -> Result<(Arc<Room>, Role), Rejection> {
+        self.rooms.find(self.key()?).ok_or_else(no_session)
+    }
+
+    /// The message, if the request is one that is posted.
+    fn body(&self) -> Result<&[u8], Rejection> {
+        if *self.request.method() != Method::POST {
+            return Ok(&[]);
+        }
+        match self.request.headers().get(header::CONTENT_TYPE) {
+            Some(kind) if kind.as_bytes().starts_with(b"application/json") => Ok(self.request.body()),
+            _ => Err(Rejection(415, "messages are application/json".to_owned())),
+        }
+    }
 }
 
-/// Answers a question about the game of a session.
-pub(super) fn look(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
-    let texts = wish(rooms, request)?.language.texts();
-    let (room, _) = find(rooms, request.headers())?;
-    let body = if *request.method() == Method::POST { body(request)? } else { &[] };
-    let looked = page::look(&room.lock().session, request.uri().path(), query(request), body, texts);
-    let (kind, text) = looked?;
-    Ok(answer(StatusCode::OK, kind, text))
-}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoFields {}
 
-/// Answers a message of a lesson or a puzzle.
-pub(super) fn task(
-    rooms: &Rooms,
-    request: &Request<Bytes>,
-    what: impl FnOnce(&[u8], &Texts) -> Result<Value, Rejection>,
-) -> Result<Response, Rejection> {
-    let texts = wish(rooms, request)?.language.texts();
-    Ok(json_answer(StatusCode::OK, &what(body(request)?, texts)?))
-}
-
-/// Everything the page shows to the bearer of a key.
-pub(super) fn view(room: &Room, role: Role) -> Value {
+/// Everything the page shows to the bearer of a key; also a new key, if there is one.
+fn view(room: &Room, role: Role, key: Option<String>) -> Value {
     let version = room.version();
     let inside = room.lock();
     let mut view = page::view(&inside.session, inside.trouble.as_deref());
     view["version"] = json!(version);
     if let Some(duel) = &inside.duel {
         show_duel(&mut view, duel, role, &inside.session);
+    }
+    if let Some(key) = key {
+        view["id"] = json!(key);
     }
     view
 }
@@ -157,36 +228,4 @@ fn show_duel(view: &mut Value, duel: &Duel, role: Role, session: &Session) {
         view["scene"]["outcome"] = json!(outcome);
         view["scene"]["legal"] = json!([]);
     }
-}
-
-/// The key that a request comes with.
-pub(super) fn key_of(headers: &HeaderMap) -> Result<&str, Rejection> {
-    let key = headers.get(SESSION).and_then(|value| value.to_str().ok());
-    key.ok_or_else(|| {
-        let message = "the header X-Session is missing; POST /api/sessions gives an id for it";
-        rejection(StatusCode::BAD_REQUEST, message.to_owned())
-    })
-}
-
-pub(super) fn no_session() -> Rejection {
-    let message = "no such session is open here";
-    rejection(StatusCode::NOT_FOUND, message.to_owned())
-}
-
-pub(super) fn find(rooms: &Rooms, headers: &HeaderMap) -> Result<(Arc<Room>, Role), Rejection> {
-    rooms.find(key_of(headers)?).ok_or_else(no_session)
-}
-
-pub(super) fn read<T: for<'a> Deserialize<'a>>(request: &Request<Bytes>) -> Result<T, Rejection> {
-    page::read(body(request)?)
-}
-
-/// The message of a request.
-pub(super) fn body(request: &Request<Bytes>) -> Result<&[u8], Rejection> {
-    let kind = request.headers().get(header::CONTENT_TYPE);
-    if kind.is_none_or(|kind| !kind.as_bytes().starts_with(b"application/json")) {
-        let message = "messages are application/json";
-        return Err(rejection(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
-    }
-    Ok(request.body())
 }

@@ -41,9 +41,41 @@ pub(super) struct Duel {
 struct Person {
     secret: Option<String>, // none: the seat is free
     #[serde(skip)]
+    presence: Presence,
+}
+
+/// The requests of one person, or for one session.
+#[derive(Clone, Default)]
+pub(super) struct Presence {
     listening: usize, // requests that wait for news
-    #[serde(skip)]
     seen: Option<Instant>,
+}
+
+impl Presence {
+    /// Notes a request.
+    pub(super) fn notice(&mut self) {
+        self.seen = Some(Instant::now());
+    }
+
+    /// Notes a request that waits for news.
+    pub(super) fn enter(&mut self) {
+        self.listening += 1;
+    }
+
+    /// Notes the end of such a request.
+    pub(super) fn leave(&mut self) {
+        self.listening -= 1;
+        self.notice();
+    }
+
+    /// How long there has been no request.
+    pub(super) fn idle(&self) -> Duration {
+        match self.seen {
+            _ if self.listening > 0 => Duration::ZERO,
+            Some(seen) => seen.elapsed(),
+            None => Duration::MAX,
+        }
+    }
 }
 
 /// An end that the rules of the game do not know.
@@ -73,40 +105,22 @@ impl Duel {
 
     /// Gives the free seat to the bearer of a secret; false if it is taken.
     pub(super) fn sit(&mut self, secret: &str) -> bool {
-        let guest = &mut self.people[1];
-        let free = guest.secret.is_none();
-        if free {
-            guest.secret = Some(secret.to_owned());
-        }
+        let seat = &mut self.people[1].secret;
+        let free = seat.is_none();
+        seat.get_or_insert_with(|| secret.to_owned());
         free
     }
 
     fn player(&self, person: usize) -> Player {
-        match person == self.white {
-            true => Player::White,
-            false => Player::Black,
-        }
+        if person == self.white { Player::White } else { Player::Black }
     }
 
-    /// Notes a request of a person; true if the person was away before.
-    pub(super) fn notice(&mut self, person: usize) -> bool {
-        let away = !self.is_here(person);
-        self.people[person].seen = Some(Instant::now());
-        away
-    }
-
-    pub(super) fn enter(&mut self, person: usize) {
-        self.people[person].listening += 1;
-    }
-
-    pub(super) fn leave(&mut self, person: usize) {
-        self.people[person].listening -= 1;
-        self.people[person].seen = Some(Instant::now());
+    pub(super) fn presence(&mut self, person: usize) -> &mut Presence {
+        &mut self.people[person].presence
     }
 
     pub(super) fn is_here(&self, person: usize) -> bool {
-        let Person { listening, seen, .. } = &self.people[person];
-        *listening > 0 || seen.is_some_and(|seen| seen.elapsed() < ABSENCE)
+        self.people[person].presence.idle() < ABSENCE
     }
 
     /// The end by resignation or agreement.

@@ -5,7 +5,6 @@
 
 mod api;
 mod assets;
-mod begin;
 mod origin;
 mod duel;
 mod connections;
@@ -22,10 +21,9 @@ use std::sync::Arc;
 
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
-use hyper::{Method, Request, StatusCode};
+use hyper::{Request, StatusCode};
 use tokio::net::TcpListener;
 
-use jarmo_session::page;
 pub use jarmo_session::page::Defaults;
 pub use room::Bounds;
 use room::Rooms;
@@ -102,36 +100,25 @@ async fn handle(rooms: Arc<Rooms>, client: IpAddr, request: Request<Incoming>) -
 /// Answers what is asked for under a path.
 async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::Response {
     let path = request.uri().path();
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    let posts = *request.method() == Method::POST;
-    let file = || assets::file(path, request.headers());
-    let result = match path {
-        "/api/texts" if reads => api::texts(rooms, request),
-        "/api/sessions" if posts => begin::create(rooms, client, request).await,
-        "/api/join" if posts => begin::join(rooms, request).await,
-        "/api/setup" if posts => api::look(rooms, request),
-        "/api/scene" | "/api/picture" | "/api/record" if reads => api::look(rooms, request),
-        "/api/session" if reads => api::watch(rooms, request).await,
-        "/api/session" if posts => api::command(rooms, request).await,
-        "/api/lesson" if posts => api::task(rooms, request, page::lesson),
-        "/api/puzzle" if posts => api::task(rooms, request, page::puzzle),
-        "/api/puzzles" if reads => Ok(api::json_answer(StatusCode::OK, &page::puzzles())),
-        "/api/sessions" | "/api/join" | "/api/setup" | "/api/lesson" | "/api/puzzle" => Ok(not_allowed("POST")),
-        "/api/session" => Ok(not_allowed("GET, HEAD, POST")),
-        "/api/texts" | "/api/record" | "/api/scene" | "/api/picture" | "/api/puzzles" => Ok(not_allowed("GET, HEAD")),
-        _ => Ok(match file() {
-            Some(answer) if reads => answer,
-            Some(_) => not_allowed("GET, HEAD"),
-            None => api::problem(StatusCode::NOT_FOUND, "there is no such page here"),
-        }),
+    let file = assets::file(path, request.headers());
+    let methods = match path {
+        "/api/sessions" | "/api/join" | "/api/setup" | "/api/lesson" | "/api/puzzle" => "POST",
+        "/api/session" => "GET, HEAD, POST",
+        "/api/texts" | "/api/scene" | "/api/picture" | "/api/record" | "/api/puzzles" => "GET, HEAD",
+        _ if file.is_some() => "GET, HEAD",
+        _ => return api::problem(StatusCode::NOT_FOUND, "there is no such page here"),
     };
-    result.unwrap_or_else(api::refusal)
-}
-
-/// The answer to a method that a path does not have.
-fn not_allowed(methods: &'static str) -> api::Response {
-    let mut response = api::problem(StatusCode::METHOD_NOT_ALLOWED, format!("this path has {methods}"));
-    let methods = HeaderValue::from_static(methods);
-    response.headers_mut().insert(header::ALLOW, methods);
-    response
+    if !methods.split(", ").any(|method| method == request.method().as_str()) {
+        let mut response = api::problem(StatusCode::METHOD_NOT_ALLOWED, format!("this path has {methods}"));
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
+        return response;
+    }
+    if let Some(file) = file {
+        return file;
+    }
+    let answered = match api::Call::new(rooms, client, request) {
+        Ok(call) => call.answer().await,
+        Err(rejection) => Err(rejection),
+    };
+    answered.unwrap_or_else(api::refusal)
 }

@@ -54,7 +54,7 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Ar
     let mut inside = room.lock();
     if inside.running.take().is_none_or(|running| running.given_up) {
         // The next request puts the session into the queue again; one that came meanwhile could not.
-        let asked = inside.idle() < bounds.absence;
+        let asked = inside.presence.idle() < bounds.absence;
         drop(inside);
         if asked {
             rooms.schedule(room);
@@ -93,7 +93,7 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Ar
 fn take(room: &Room, absence: Duration) -> Option<(Arc<Job>, Arc<AtomicBool>)> {
     let mut inside = room.lock();
     inside.queued = false;
-    if inside.idle() >= absence {
+    if inside.presence.idle() >= absence {
         return None;
     }
     let job = Arc::new(inside.session.job()?);

@@ -4,16 +4,14 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
-use hyper::StatusCode;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::ServerOptions;
-use super::api::rejection;
 use super::assets::Asset;
-use super::duel::{ABSENCE, Duel, Role};
+use super::duel::{ABSENCE, Duel, Presence, Role};
 use super::queue::Queue;
 use super::saved::SavedGames;
 use crate::lang::{Language, Texts};
@@ -103,8 +101,7 @@ pub(super) struct Inside {
     pub(super) queued: bool,
     pub(super) trouble: Option<String>, // why an agent could not answer
     pub(super) duel: Option<Duel>,      // in a game of two people
-    listeners: usize,                   // requests that wait for news
-    last_asked: Instant,
+    pub(super) presence: Presence,
 }
 
 /// A job at work.
@@ -188,22 +185,21 @@ impl Rooms {
         };
         let room = self.get(id)?;
         let mut inside = room.lock();
-        inside.last_asked = Instant::now();
-        let mut came = false;
+        inside.presence.notice();
         let role = match (&mut inside.duel, secret) {
             (None, None) => Role::Owner,
             (Some(_), None) => Role::Watcher,
             (Some(duel), Some(secret)) => {
                 let person = duel.person(secret)?;
-                came = duel.notice(person);
+                if !duel.is_here(person) {
+                    room.changed();
+                }
+                duel.presence(person).notice();
                 Role::Seat(person)
             }
             (None, Some(_)) => return None,
         };
         drop(inside);
-        if came {
-            room.changed();
-        }
         Some((room, role))
     }
 
@@ -211,21 +207,18 @@ impl Rooms {
     /// a session of this client, or of the client that has most.
     fn make_room(&self, open: &mut HashMap<String, Arc<Room>>, client: IpAddr, texts: &Texts) -> Result<(), Rejection> {
         let bounds = &self.options.bounds;
-        let old: Vec<String> =
-            open.iter().filter(|(_, room)| room.idle() >= bounds.idle).map(|(id, _)| id.clone()).collect();
-        for id in old {
-            close(open, &id);
+        for (_, room) in open.extract_if(|_, room| room.idle() >= bounds.idle) {
+            room.give_up();
         }
         let mut held: HashMap<IpAddr, usize> = HashMap::new();
         for room in open.values() {
             *held.entry(room.client).or_default() += 1;
         }
         let (among, refusal) = if held.get(&client).copied().unwrap_or(0) >= bounds.sessions_from_one {
-            let most = bounds.sessions_from_one.to_string();
-            let message = texts.fill("too_many_games", &[("n", &most)]);
-            (Some(client), rejection(StatusCode::TOO_MANY_REQUESTS, message))
+            let message = texts.fill("too_many_games", &[("n", &bounds.sessions_from_one.to_string())]);
+            (Some(client), Rejection(429, message))
         } else if open.len() >= bounds.sessions {
-            (None, rejection(StatusCode::SERVICE_UNAVAILABLE, texts.get("server_full")))
+            (None, Rejection(503, texts.get("server_full").to_owned()))
         } else {
             return Ok(());
         };
@@ -237,7 +230,9 @@ impl Rooms {
             .max();
         let (.., id) = idle.ok_or(refusal)?;
         let id = id.clone();
-        close(open, &id);
+        if let Some(room) = open.remove(&id) {
+            room.give_up();
+        }
         Ok(())
     }
 
@@ -266,29 +261,17 @@ impl Rooms {
     }
 }
 
-fn close(open: &mut HashMap<String, Arc<Room>>, id: &str) {
-    if let Some(room) = open.remove(id) {
-        room.give_up();
-    }
-}
-
 impl Room {
     fn new(id: String, client: IpAddr, session: Session, duel: Option<Duel>) -> Arc<Room> {
         // A page that has a version of a server before this one takes those of this one as newer.
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let first = now.map_or(1, |now| now.as_millis() as u64);
+        let mut presence = Presence::default();
+        presence.notice();
         Arc::new(Room {
             id,
             client,
-            inside: Mutex::new(Inside {
-                session,
-                running: None,
-                queued: false,
-                trouble: None,
-                duel,
-                listeners: 0,
-                last_asked: Instant::now(),
-            }),
+            inside: Mutex::new(Inside { session, running: None, queued: false, trouble: None, duel, presence }),
             saving: Mutex::default(),
             version: watch::Sender::new(first),
         })
@@ -317,9 +300,9 @@ impl Room {
     /// Counts a request that waits for news, until it ends or its connection is closed.
     pub(super) fn listen(self: &Arc<Room>, role: Role) -> Listener {
         let mut inside = self.lock();
-        inside.listeners += 1;
+        inside.presence.enter();
         if let (Some(duel), Role::Seat(person)) = (&mut inside.duel, role) {
-            duel.enter(person);
+            duel.presence(person).enter();
         }
         drop(inside);
         Listener { room: Arc::clone(self), role }
@@ -327,7 +310,7 @@ impl Room {
 
     /// How long the session has had no request.
     pub(super) fn idle(&self) -> Duration {
-        self.lock().idle()
+        self.lock().presence.idle()
     }
 
     /// Stops the search that runs, and forgets it: the session stays as it is.
@@ -339,25 +322,14 @@ impl Room {
     }
 }
 
-impl Inside {
-    /// How long the session has had no request.
-    pub(super) fn idle(&self) -> Duration {
-        match self.listeners {
-            0 => self.last_asked.elapsed(),
-            _ => Duration::ZERO,
-        }
-    }
-}
-
 impl Drop for Listener {
     fn drop(&mut self) {
         let mut inside = self.room.lock();
-        inside.listeners -= 1;
-        inside.last_asked = Instant::now();
+        inside.presence.leave();
         let (Some(duel), Role::Seat(person)) = (&mut inside.duel, self.role) else {
             return;
         };
-        duel.leave(person);
+        duel.presence(person).leave();
         drop(inside);
         let room = Arc::clone(&self.room);
         if let Ok(runtime) = Handle::try_current() {

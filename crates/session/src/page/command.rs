@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::looks::drawing;
 use crate::agents::Seat;
 use crate::board::RecordProblem;
-use crate::lang::{Language, Texts};
+use crate::lang::Texts;
 use crate::levels::Level;
 use crate::matches::Match;
 use crate::session::{LeftGame, Session};
@@ -88,8 +88,7 @@ pub enum Offer {
 }
 
 /// Does what a page asks for; the error says why not. `ours` are the players that the page may name besides the levels.
-pub fn obey(session: &mut Session, command: Command, language: Language, ours: &[String]) -> Result<(), String> {
-    let texts = language.texts();
+pub fn obey(session: &mut Session, command: Command, texts: &Texts, ours: &[String]) -> Result<(), String> {
     match command {
         Command::Play { text } => {
             if session.board().cursor() >= MOST_MOVES {

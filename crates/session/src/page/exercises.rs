@@ -13,6 +13,15 @@ use crate::puzzles::{self, Attempt, SCALE};
 use crate::session::Session;
 use jarmo_exact::catalog::GAMES;
 
+/// Answers a message about lessons and puzzles.
+pub fn exercise(path: &str, body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
+    match path {
+        "/api/lesson" => lesson(read(body)?, texts),
+        "/api/puzzle" => puzzle(read(body)?, texts),
+        _ => Ok(puzzles()),
+    }
+}
+
 /// A step of a lesson, and a move there if the person made one.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,13 +42,11 @@ struct Puzzle {
 
 /// What there is to do in a step of a lesson, or what is said about a move there. `boards` are shown one after
 /// another.
-pub fn lesson(body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
-    let asked: Lesson = read(body)?;
+fn lesson(asked: Lesson, texts: &Texts) -> Result<Value, Rejection> {
     let game = GAMES.into_iter().find(|game| *game == asked.game);
     let game = game.ok_or_else(|| impossible("no such game"))?;
     let steps = lessons::of(game);
-    let step = steps.get(asked.step);
-    let step = step.ok_or_else(|| impossible("the lesson has no such step"))?;
+    let step = steps.get(asked.step).ok_or_else(|| impossible("the lesson has no such step"))?;
     let mut session = step.session(game);
     let own = texts.lesson(game, &step.key);
     let mut message = json!({
@@ -58,8 +65,7 @@ pub fn lesson(body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
 }
 
 /// What there is to do in a puzzle, or what is said about a move there.
-pub fn puzzle(body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
-    let asked: Puzzle = read(body)?;
+fn puzzle(asked: Puzzle, texts: &Texts) -> Result<Value, Rejection> {
     let mut all = GAMES.into_iter().flat_map(puzzles::of);
     let puzzle = all.find(|one| one.position == asked.position);
     let puzzle = puzzle.ok_or_else(|| impossible("no such puzzle"))?;
@@ -94,12 +100,13 @@ pub fn puzzle(body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
 }
 
 /// The puzzles of each game, easiest first, and how ratings change.
-pub fn puzzles() -> Value {
-    let list = |game| -> Vec<Value> {
+fn puzzles() -> Value {
+    let games = GAMES.map(|game| {
         let list = puzzles::of(game).iter();
-        list.map(|one| json!({ "position": one.position, "rating": one.rating })).collect()
-    };
-    let games: BTreeMap<&str, Vec<Value>> = GAMES.map(|game| (game, list(game))).into();
+        let list = list.map(|one| json!({ "position": one.position, "rating": one.rating }));
+        (game, list.collect())
+    });
+    let games: BTreeMap<&str, Vec<Value>> = games.into();
     json!({ "scale": SCALE, "puzzles": games })
 }
 

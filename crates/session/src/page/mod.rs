@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub use command::{Command, MOST_MOVES, Offer, obey, too_long, view};
-pub use exercises::{lesson, puzzle, puzzles};
+pub use exercises::exercise;
 pub use looks::look;
 pub use opening::Opening;
 
@@ -55,6 +55,11 @@ pub(crate) fn malformed(message: String) -> Rejection {
 /// A message that is well formed and cannot be done.
 pub fn impossible(message: impl Into<String>) -> Rejection {
     Rejection(422, message.into())
+}
+
+/// The answer to a message for a session that is not open.
+pub fn no_session() -> Rejection {
+    Rejection(404, "no such session is open here".to_owned())
 }
 
 /// Reads a message.
