@@ -359,11 +359,10 @@ impl<'a, W: Write> Plain<'a, W> {
         if layout.is_none() {
             return board.drawing().trim_end().to_owned();
         }
-        let scene = board.scene();
-        let picture =
-            tui::Picture { layout: &layout, scene: &scene, flipped: false, cursor: None, picked: None, targets: &[] };
+        let (grid, scene) = (tui::Grid::new(&layout, AREA, false), board.scene());
+        let picture = tui::Picture { grid, scene: &scene, cursor: None, picked: None, targets: &[] };
         let mut buffer = Buffer::empty(AREA);
-        tui::draw(&picture, tui::Grid::new(&layout, AREA, false), &mut buffer);
+        tui::draw(&picture, &mut buffer);
         let lines = buffer.content.chunks(AREA.width.into()).map(|row| {
             let line: String = row.iter().map(|cell| cell.symbol()).collect();
             line.trim_end().to_owned()

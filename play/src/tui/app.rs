@@ -147,7 +147,7 @@ impl App {
             return;
         }
         let grid = Grid::new(&self.layout, self.board_area, self.flipped());
-        if let Some(cell) = grid.hit(&self.layout, at) {
+        if let Some(cell) = grid.hit(at) {
             self.cursor = cell;
             self.choose(cell);
             self.refresh();

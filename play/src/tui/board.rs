@@ -9,20 +9,13 @@ use jarmo_core::game::Player;
 use jarmo_core::games::board::BRAILLE_DOTS;
 use jarmo_core::view::{Layout, Piece, Style as BoardStyle};
 
-/// The inputs of a drawing of the board.
+/// A board with the position on it.
 pub(crate) struct Picture<'a> {
-    /// The board.
-    pub layout: &'a Layout,
-    /// The position on it.
-    pub scene: &'a Scene,
-    /// Whether Black is at the bottom.
-    pub flipped: bool,
-    /// The cell under the keyboard cursor.
-    pub cursor: Option<usize>,
-    /// The cell of the picked piece.
-    pub picked: Option<usize>,
-    /// Legal target cells.
-    pub targets: &'a [usize],
+    pub(crate) grid: Grid<'a>,
+    pub(crate) scene: &'a Scene,
+    pub(crate) cursor: Option<usize>, // the cell under the keyboard cursor
+    pub(crate) picked: Option<usize>, // the cell of the picked piece
+    pub(crate) targets: &'a [usize],  // legal target cells
 }
 
 /// From this distance of the rows on, discs are three lines high.
@@ -37,13 +30,12 @@ fn board_step(room: u16, rows: u16) -> u16 {
 
 /// The positions of the cells on the screen.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Grid {
+pub(crate) struct Grid<'a> {
+    layout: &'a Layout,
     area: Rect,
     step: (u16, u16),   // characters between neighbouring cells
     origin: (u16, u16), // the centre of the upper left cell
-    columns: usize,
-    rows: usize,
-    flipped: bool,
+    flipped: bool,      // Black is at the bottom
 }
 
 const BACKGROUND: Color = Color::Black;
@@ -52,9 +44,9 @@ const NEAR: Color = Color::Cyan;
 const LIT: Color = Color::Yellow;
 const LAST: Color = Color::Green;
 
-impl Grid {
+impl<'a> Grid<'a> {
     /// The largest grid that fits into an area.
-    pub(crate) fn new(layout: &Layout, area: Rect, flipped: bool) -> Grid {
+    pub(crate) fn new(layout: &'a Layout, area: Rect, flipped: bool) -> Grid<'a> {
         let (columns, rows) = (layout.columns as u16, layout.rows as u16);
         // Room for row names on the left and column names below.
         let room = (area.width.saturating_sub(4), area.height.saturating_sub(1));
@@ -68,67 +60,54 @@ impl Grid {
         let step = (step.0.min(step.1 * 3).max(5), step.1.min(step.0.div_ceil(2)));
         let above = u16::from(layout.style == BoardStyle::Board && step.1 >= TALL);
         let used = (step.0 * (columns - 1) + 5, step.1 * (rows - 1) + 1 + 2 * above);
-        Grid {
-            area,
-            step,
-            origin: (
-                area.x + 3 + 2 + room.0.saturating_sub(used.0) / 2,
-                area.y + above + room.1.saturating_sub(used.1) / 2,
-            ),
-            columns: layout.columns,
-            rows: layout.rows,
-            flipped,
-        }
+        let left = area.x + 3 + 2 + room.0.saturating_sub(used.0) / 2;
+        let top = area.y + above + room.1.saturating_sub(used.1) / 2;
+        Grid { layout, area, step, origin: (left, top), flipped }
     }
 
     fn centre_of(&self, column: usize, row: usize) -> (u16, u16) {
-        let column = if self.flipped { self.columns - 1 - column } else { column };
-        let row = if self.flipped { row } else { self.rows - 1 - row };
+        let (columns, rows) = (self.layout.columns, self.layout.rows);
+        let (column, row) = if self.flipped { (columns - 1 - column, row) } else { (column, rows - 1 - row) };
         (self.origin.0 + self.step.0 * column as u16, self.origin.1 + self.step.1 * row as u16)
     }
 
-    fn centre(&self, layout: &Layout, cell: usize) -> (u16, u16) {
-        let cell = &layout.cells[cell];
+    fn centre(&self, cell: usize) -> (u16, u16) {
+        let cell = &self.layout.cells[cell];
         self.centre_of(cell.column, cell.row)
     }
 
     /// The cell at a point of the screen.
-    pub(crate) fn hit(&self, layout: &Layout, at: Position) -> Option<usize> {
-        (0..layout.cells.len()).find(|&cell| {
-            let (x, y) = self.centre(layout, cell);
+    pub(crate) fn hit(&self, at: Position) -> Option<usize> {
+        (0..self.layout.cells.len()).find(|&cell| {
+            let (x, y) = self.centre(cell);
             at.x.abs_diff(x) <= 2 && at.y.abs_diff(y) <= u16::from(self.step.1 > 2)
         })
-    }
-
-    /// Whether discs are three lines high.
-    fn tall(&self) -> bool {
-        self.step.1 >= TALL
     }
 }
 
 /// Draws the board.
-pub(crate) fn draw(picture: &Picture, grid: Grid, buffer: &mut Buffer) {
+pub(crate) fn draw(picture: &Picture, buffer: &mut Buffer) {
+    let grid = &picture.grid;
     buffer.set_style(grid.area, Style::new().bg(BACKGROUND).fg(Color::Gray));
-    match picture.layout.style {
-        BoardStyle::Board => draw_lines(picture, &grid, buffer),
-        BoardStyle::Squares => draw_squares(picture, &grid, buffer),
+    match grid.layout.style {
+        BoardStyle::Board => draw_lines(picture, buffer),
+        BoardStyle::Squares => draw_squares(grid, buffer),
         BoardStyle::Slots => {}
     }
-    draw_names(picture, &grid, buffer);
-    for cell in 0..picture.layout.cells.len() {
-        let piece = picture.scene.pieces.iter().find(|piece| piece.cell == cell);
-        draw_cell(picture, &grid, cell, piece, buffer);
+    draw_names(grid, buffer);
+    for cell in 0..grid.layout.cells.len() {
+        draw_cell(picture, cell, buffer);
     }
 }
 
-fn draw_names(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
+fn draw_names(grid: &Grid, buffer: &mut Buffer) {
     let style = Style::new().fg(Color::Gray).bg(BACKGROUND);
-    for row in 0..grid.rows {
+    for row in 0..grid.layout.rows {
         let y = grid.centre_of(0, row).1;
         put(buffer, grid.area.x, y, &(row + 1).to_string(), style);
     }
-    let cells = &picture.layout.cells;
-    for column in 0..grid.columns {
+    let cells = &grid.layout.cells;
+    for column in 0..grid.layout.columns {
         let x = grid.centre_of(column, 0).0;
         let name = cells.iter().find(|cell| cell.column == column);
         let letter = name.map_or("", |cell| &cell.name[..1]);
@@ -137,7 +116,8 @@ fn draw_names(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
 }
 
 /// Draws the lines; the highlighted ones come last, on top.
-fn draw_lines(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
+fn draw_lines(picture: &Picture, buffer: &mut Buffer) {
+    let grid = &picture.grid;
     let focus = picture.picked.or(picture.cursor);
     let colour = |&(a, b): &(usize, usize)| {
         let other = match focus {
@@ -147,21 +127,21 @@ fn draw_lines(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
         };
         if picture.picked.is_some() && picture.targets.contains(&other) { (2, LIT) } else { (1, NEAR) }
     };
-    let mut lines: Vec<_> = picture.layout.lines.iter().map(|line| (colour(line), line)).collect();
+    let mut lines: Vec<_> = grid.layout.lines.iter().map(|line| (colour(line), line)).collect();
     lines.sort_by_key(|((rank, _), _)| *rank);
     let mut dots = Dots::new(grid.area);
     for ((_, colour), &(a, b)) in lines {
-        dots.line(grid.centre(picture.layout, a), grid.centre(picture.layout, b), colour);
+        dots.line(grid.centre(a), grid.centre(b), colour);
     }
     dots.put(buffer);
 }
 
-fn draw_squares(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
+fn draw_squares(grid: &Grid, buffer: &mut Buffer) {
     let (width, height) = grid.step;
-    for row in 0..grid.rows {
-        for column in 0..grid.columns {
+    for row in 0..grid.layout.rows {
+        for column in 0..grid.layout.columns {
             let (x, y) = grid.centre_of(column, row);
-            let light = picture.layout.cell_at(column, row).is_none();
+            let light = grid.layout.cell_at(column, row).is_none();
             let square = Rect::new(x - width / 2, y, width, height).intersection(grid.area);
             let colour = if light { Color::Gray } else { Color::DarkGray };
             buffer.set_style(square, Style::new().bg(colour));
@@ -169,21 +149,18 @@ fn draw_squares(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
     }
 }
 
-fn draw_cell(picture: &Picture, grid: &Grid, cell: usize, piece: Option<&Piece>, buffer: &mut Buffer) {
-    let (x, y) = grid.centre(picture.layout, cell);
-    let back = match picture.layout.style {
-        BoardStyle::Squares => Color::DarkGray,
-        _ => BACKGROUND,
-    };
+fn draw_cell(picture: &Picture, cell: usize, buffer: &mut Buffer) {
+    let Picture { grid, scene, .. } = picture;
+    let (x, y) = grid.centre(cell);
+    let piece = scene.pieces.iter().find(|piece| piece.cell == cell);
+    let back = if grid.layout.style == BoardStyle::Squares { Color::DarkGray } else { BACKGROUND };
     let target = picture.targets.contains(&cell);
-    let last = picture.scene.last;
-    let last = last.is_some_and(|last| last.from == Some(cell) || last.to == Some(cell));
-    let rim = if picture.picked == Some(cell) || target {
-        LIT
-    } else if last {
-        LAST
-    } else {
-        Color::Gray
+    let picked = picture.picked == Some(cell);
+    let last = scene.last.is_some_and(|last| last.from == Some(cell) || last.to == Some(cell));
+    let rim = match last {
+        _ if picked || target => LIT,
+        true => LAST,
+        false => Color::Gray,
     };
     let mut sides = ["(", ")"];
     let (text, inner) = match piece {
@@ -192,7 +169,7 @@ fn draw_cell(picture: &Picture, grid: &Grid, cell: usize, piece: Option<&Piece>,
         Some(piece) => (letters(piece), disc(piece)),
     };
     let mut rim_style = Style::new().fg(rim).bg(back);
-    if target || last || picture.picked == Some(cell) {
+    if target || last || picked {
         rim_style = rim_style.add_modifier(Modifier::BOLD);
     }
     if picture.cursor == Some(cell) {
@@ -202,7 +179,7 @@ fn draw_cell(picture: &Picture, grid: &Grid, cell: usize, piece: Option<&Piece>,
     put(buffer, x - 2, y, sides[0], rim_style);
     put(buffer, x - 1, y, text, inner);
     put(buffer, x + 2, y, sides[1], rim_style);
-    if grid.tall() {
+    if grid.step.1 >= TALL {
         let colour = inner.bg.filter(|_| piece.is_some()).unwrap_or(rim);
         let (above, below) = match piece {
             Some(_) => ("▄▄▄", "▀▀▀"),
@@ -276,10 +253,7 @@ impl Dots {
     }
 
     fn put(&self, buffer: &mut Buffer) {
-        for (place, &(bits, colour)) in self.bits.iter().enumerate() {
-            if bits == 0 {
-                continue;
-            }
+        for (place, &(bits, colour)) in self.bits.iter().enumerate().filter(|(_, (bits, _))| *bits != 0) {
             let x = self.area.x + (place % usize::from(self.area.width)) as u16;
             let y = self.area.y + (place / usize::from(self.area.width)) as u16;
             let braille = char::from_u32(0x2800 + u32::from(bits)).expect("a braille pattern");

@@ -79,15 +79,13 @@ impl App {
         self.board_area = area;
         let targets = self.targets();
         let picture = Picture {
-            layout: &self.layout,
+            grid: Grid::new(&self.layout, area, self.flipped()),
             scene: &self.scene,
-            flipped: self.flipped(),
             cursor: Some(self.cursor),
             picked: self.picked,
             targets: &targets,
         };
-        let grid = Grid::new(&self.layout, area, picture.flipped);
-        board::draw(&picture, grid, frame.buffer_mut());
+        board::draw(&picture, frame.buffer_mut());
     }
 
     fn draw_side(&self, frame: &mut Frame, area: Rect) {
