@@ -9,18 +9,24 @@ use crate::analysis::record_line;
 use crate::lang::Texts;
 use crate::session::Session;
 use crate::words;
+use jarmo_core::game::shorten;
 use jarmo_host::files::{LINES_BYTES, read_text};
 use jarmo_host::record::GameRecord;
 
-/// Appends the record of a session's game to a file.
-pub(crate) fn save(session: &Session, name: &str) -> Result<(), String> {
-    append_line(name.as_ref(), &record_line(session))
+/// Appends the record of a session's game to a file, and says so, or why not.
+pub(crate) fn save(session: &Session, texts: &Texts, name: &str) -> String {
+    match append_line(name.as_ref(), &record_line(session)) {
+        Ok(()) => texts.fill("saved", &[("file", name)]),
+        Err(problem) => format!("{}: {problem}", shorten(name)),
+    }
 }
 
-/// Loads the last game of a file.
+/// Loads the last game of a file; the error says why not.
 pub(crate) fn load(session: &mut Session, texts: &Texts, name: &str) -> Result<(), String> {
-    let record = last_record(name.as_ref())?;
-    session.load(&record).map_err(|problem| words::record_problem(texts, &problem))
+    let record = last_record(name.as_ref());
+    let loaded =
+        record.and_then(|record| session.load(&record).map_err(|problem| words::record_problem(texts, &problem)));
+    loaded.map_err(|problem| format!("{}: {problem}", shorten(name)))
 }
 
 /// Appends a line to a file, which is created if missing.

@@ -386,7 +386,7 @@ impl Options {
         )
         .map_err(Failure::usage)?;
         if let Some(folder) = &self.tables
-            && !session.board().has_tables()
+            && session.board().agents().tables.is_none()
         {
             return Err(Failure::usage(format!(
                 "--tables: {} has no tables of {}",

@@ -186,16 +186,10 @@ impl<'a, W: Write> Plain<'a, W> {
                 self.session.set_analysing(false);
                 return Ok(Next::Ask);
             }
-            "save" => {
-                let text = match files::save(self.session, rest) {
-                    Ok(()) => self.texts.fill("saved", &[("file", rest)]),
-                    Err(problem) => format!("{}: {problem}", shorten(rest)),
-                };
-                return self.tell(&text);
-            }
+            "save" => return self.tell(&files::save(self.session, self.texts, rest)),
             "load" => {
                 if let Err(problem) = files::load(self.session, self.texts, rest) {
-                    return self.tell(&format!("{}: {problem}", shorten(rest)));
+                    return self.tell(&problem);
                 }
             }
             _ => return self.play(line),

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use crate::{Answer, Tab, Thinking};
+use crate::{Answer, Tab};
 
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {
@@ -67,11 +67,7 @@ extern "C" fn take_own(name: usize) -> usize {
 /// Thinks; 0 if there is nothing to think about, 2 if people want a pause then.
 #[unsafe(no_mangle)]
 extern "C" fn think() -> u32 {
-    match TAB.with_borrow_mut(Tab::think) {
-        Thinking::Idle => 0,
-        Thinking::Done => 1,
-        Thinking::Pause => 2,
-    }
+    TAB.with_borrow_mut(Tab::think) as u32
 }
 
 fn taken() -> Vec<u8> {

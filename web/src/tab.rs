@@ -59,11 +59,11 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thinking {
     /// There is nothing to think about.
-    Idle,
+    Idle = 0,
     /// There was an answer.
-    Done,
+    Done = 1,
     /// There was a move of an agent, and the next one is an agent's, too: people want to follow.
-    Pause,
+    Pause = 2,
 }
 
 /// The sessions of a tab.
@@ -79,7 +79,6 @@ struct Open {
     id: String,
     session: Session,
     version: u64,
-    trouble: Option<String>,
 }
 
 impl Tab {
@@ -193,7 +192,7 @@ impl Tab {
             return Err(impossible(texts.get("needs_server")));
         }
         let session = opening.begin(&self.defaults, texts, asked.seed);
-        let open = Open { id: asked.id.clone(), session: session.map_err(impossible)?, version: 1, trouble: None };
+        let open = Open { id: asked.id.clone(), session: session.map_err(impossible)?, version: 1 };
         let mut view = open.view();
         view["id"] = json!(open.id);
         if self.open.len() == MOST_SESSIONS {
@@ -206,7 +205,6 @@ impl Tab {
     /// Does what the page asks of the session that was found last.
     fn obey(&mut self, command: page::Command, texts: &Texts) -> Result<Value, Rejection> {
         let open = self.open.last_mut().expect("a session was found");
-        open.trouble = None;
         page::obey(&mut open.session, command, texts, &self.defaults.seats).map_err(impossible)?;
         open.version += 1;
         Ok(open.view())
@@ -217,7 +215,7 @@ impl Tab {
         let Some(open) = self.open.last_mut() else {
             return Thinking::Idle;
         };
-        let (None, Some(job)) = (&open.trouble, open.session.job()) else {
+        let Some(job) = open.session.job() else {
             return Thinking::Idle;
         };
         let share = Share {
@@ -232,7 +230,7 @@ impl Tab {
             Ok(thought) => {
                 open.session.finish(&job, thought);
             }
-            Err(problem) => open.trouble = Some(problem),
+            Err(problem) => open.session.fail(problem),
         }
         open.version += 1;
         match open.session.only_agents() && open.session.agent_to_move() {
@@ -244,7 +242,7 @@ impl Tab {
 
 impl Open {
     fn view(&self) -> Value {
-        let mut view = page::view(&self.session, self.trouble.as_deref());
+        let mut view = page::view(&self.session);
         view["version"] = json!(self.version);
         view
     }

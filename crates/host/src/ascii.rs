@@ -12,42 +12,18 @@ pub fn locale_has_unicode() -> bool {
     })
 }
 
+/// Characters of the texts, and below each what stands in its place.
+const OTHERS: &str = "‹›·•→–…äáàÄöòÖüŭùÜèéÈìßĉĈĝĜĥĵŝŜ’“”„";
+const PLAIN: &str = "<>**>-.aaaAooOuuuUeeEiscCgGhjsS'\"\"\"";
+
 /// The text with ASCII in place of other characters: letters without their accents, and a dot for a pattern of braille
 /// dots.
 pub fn to_ascii(text: &str) -> String {
-    text.chars().map(letter).collect()
-}
-
-fn letter(letter: char) -> char {
-    match letter {
-        '\u{2800}'..='\u{28ff}' => '.',
-        '‹' => '<',
-        '›' => '>',
-        '·' | '•' => '*',
-        '→' => '>',
-        '–' => '-',
-        '…' => '.',
-        'ä' | 'á' | 'à' => 'a',
-        'Ä' => 'A',
-        'ö' | 'ò' => 'o',
-        'Ö' => 'O',
-        'ü' | 'ŭ' | 'ù' => 'u',
-        'Ü' => 'U',
-        'è' | 'é' => 'e',
-        'È' => 'E',
-        'ì' => 'i',
-        'ß' => 's',
-        'ĉ' => 'c',
-        'Ĉ' => 'C',
-        'ĝ' => 'g',
-        'Ĝ' => 'G',
-        'ĥ' => 'h',
-        'ĵ' => 'j',
-        'ŝ' => 's',
-        'Ŝ' => 'S',
-        '’' => '\'',
-        '“' | '”' | '„' => '"',
-        other if other.is_ascii() => other,
-        _ => '?',
-    }
+    text.chars()
+        .map(|letter| match letter {
+            '\u{2800}'..='\u{28ff}' => '.',
+            _ if letter.is_ascii() => letter,
+            _ => OTHERS.chars().zip(PLAIN.chars()).find(|(other, _)| *other == letter).map_or('?', |(_, plain)| plain),
+        })
+        .collect()
 }

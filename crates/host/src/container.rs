@@ -3,33 +3,21 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use jarmo_core::net::FileError;
+use thiserror::Error;
+
 use jarmo_core::net::container::{LENGTH, MOST_HEADER, stated_size, wrong_size};
 
 use crate::files;
 
 /// Why there are no bytes of a file.
+#[derive(Debug, Error)]
 pub enum Unread {
     /// It is not a whole safetensors file.
+    #[error("{0}")]
     Damaged(String),
     /// It could not be opened or read.
-    Failed(io::Error),
-}
-
-impl From<io::Error> for Unread {
-    fn from(error: io::Error) -> Unread {
-        Unread::Failed(error)
-    }
-}
-
-impl Unread {
-    /// The same problem with the file of this name.
-    pub fn in_file(self, path: &Path) -> FileError {
-        match self {
-            Unread::Damaged(problem) => FileError::at(path, problem),
-            Unread::Failed(error) => FileError::at(path, error),
-        }
-    }
+    #[error(transparent)]
+    Failed(#[from] io::Error),
 }
 
 /// The bytes of a file that is not longer than its header states. A longer one is refused after its

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::levels::Level;
 use crate::specs::{self, GameAgents, Strength};
-use jarmo_exact::agent::{Agent, AgentSpec, Networks};
+use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Networks};
 use jarmo_exact::catalog::CatalogGame;
 
 /// Agents kept by one search thread; each may hold megabytes of search tables.
@@ -35,11 +35,13 @@ impl Seat {
         if let Some(level) = Level::parse(text) {
             return Ok(Seat::Level(level));
         }
-        let spec = specs::check(game, text, networks).map_err(|error| {
-            let levels: Vec<&str> = Level::ALL.iter().map(|level| level.name()).collect();
-            format!("{error}; a player is `human`, a level ({}), or an agent's spec", levels.join(", "))
-        })?;
-        Ok(Seat::Spec(spec))
+        let spec: Result<AgentSpec, _> = text.parse().map_err(|error: AgentError| error.to_string());
+        // Building the agent once shows whether it can play the game.
+        let built = spec.and_then(|spec| specs::build(game, &Strength::of(spec.clone()), networks).map(|_| spec));
+        built.map(Seat::Spec).map_err(|error| {
+            let levels = Level::ALL.map(Level::name).join(", ");
+            format!("{error}; a player is `human`, a level ({levels}), or an agent's spec")
+        })
     }
 
     /// The agent that plays here, if one does, and its time per move.
@@ -94,8 +96,7 @@ impl AgentCache {
     ) -> Result<&mut dyn Agent<G>, String> {
         let (spec, tables) = (&strength.spec, &strength.tables);
         let key = format!("{}/{variant}/{spec}/{tables:?}", game.id());
-        let place = self.agents.iter().position(|(other, _)| *other == key);
-        let entry = match place {
+        let entry = match self.agents.iter().position(|(other, _)| *other == key) {
             Some(place) => self.agents.remove(place),
             None => {
                 let agent: Box<dyn Agent<G>> = specs::build(game, strength, networks)?;

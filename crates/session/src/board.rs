@@ -59,9 +59,6 @@ pub trait Board: Send {
         }
     }
 
-    /// Whether exact tables are open.
-    fn has_tables(&self) -> bool;
-
     /// The agents for this game.
     fn agents(&self) -> &GameAgents;
 
@@ -326,17 +323,13 @@ impl<G: CatalogGame> Board for GameBoard<G> {
         Some(certain(mover, result))
     }
 
-    fn has_tables(&self) -> bool {
-        self.endgames.is_some()
-    }
-
     fn agents(&self) -> &GameAgents {
         &self.agents
     }
 
     fn question(&self, place: usize, seed: u64) -> Question {
         let (game, position) = (self.game.clone(), self.positions[place]);
-        let (variant, networks) = (self.variant.clone(), self.agents.networks().clone());
+        let (variant, networks) = (self.variant.clone(), self.agents.networks.clone());
         Box::new(move |cache, strength, time| {
             let agent = cache.agent(&game, &variant, strength, &networks)?;
             Ok(ask(&game, position, agent, strength.nodes, seed, time))
@@ -365,7 +358,7 @@ impl<G: CatalogGame> Board for GameBoard<G> {
     }
 
     fn seat(&self, text: &str) -> Result<Seat, String> {
-        Seat::parse(&self.game, text, self.agents.networks())
+        Seat::parse(&self.game, text, &self.agents.networks)
     }
 
     fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Board>, ActionError> {

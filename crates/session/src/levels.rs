@@ -47,16 +47,7 @@ impl Level {
 
     /// The name on the command line and in the browser's messages.
     pub const fn name(self) -> &'static str {
-        match self {
-            Level::Newcomer => "newcomer",
-            Level::Beginner => "beginner",
-            Level::Easy => "easy",
-            Level::Casual => "casual",
-            Level::Medium => "medium",
-            Level::Hard => "hard",
-            Level::Expert => "expert",
-            Level::Best => "best",
-        }
+        ["newcomer", "beginner", "easy", "casual", "medium", "hard", "expert", "best"][self as usize]
     }
 
     /// The level with this name.
@@ -73,8 +64,7 @@ impl Level {
     /// The settings with which the trained agent of a game plays at this level; those of jarmo for a game without a
     /// ladder. `None` for the levels that play otherwise: random moves, and the search by time.
     pub(crate) fn settings(self, game: &str) -> Option<TreeSpec> {
-        let ladder = LADDERS.get(game).unwrap_or(&LADDERS["jarmo"]);
-        ladder.get(&self)?.agent.clone()
+        LADDERS.get(game).unwrap_or(&LADDERS["jarmo"]).get(&self)?.agent.clone()
     }
 }
 
@@ -86,8 +76,6 @@ struct Rung {
     agent: Option<TreeSpec>,
 }
 
-type Ladder = HashMap<Level, Rung>;
-
 /// By game: the ladder that was measured.
-static LADDERS: LazyLock<HashMap<String, Ladder>> =
+static LADDERS: LazyLock<HashMap<String, HashMap<Level, Rung>>> =
     LazyLock::new(|| toml::from_str(include_str!("levels.toml")).expect("a test reads it"));

@@ -38,6 +38,7 @@ pub struct Session {
     analysing: bool,
     deepening: bool, // the analysis looks further at the place shown
     trial: Option<Trial>,
+    trouble: Option<String>,
     current_match: Option<Match>,
     home: Option<Home>,
     number: u64,  // of the game, increases with each that begins or is loaded
@@ -112,6 +113,7 @@ impl Session {
             analysing: false,
             deepening: false,
             trial: None,
+            trouble: None,
             current_match: None,
             home: None,
             number: 1,
@@ -439,6 +441,21 @@ impl Session {
     /// The seed of the agents.
     pub(crate) fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// Why an agent could not answer. Until [`Session::retry`], no agent is asked again.
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+
+    /// Notes why an agent could not answer.
+    pub fn fail(&mut self, problem: String) {
+        self.trouble = Some(problem);
+    }
+
+    /// Lets agents be asked again.
+    pub fn retry(&mut self) {
+        self.trouble = None;
     }
 
     /// Whether no person plays.

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use crate::games::Games;
 use crate::levels::Level;
 use jarmo_exact::ExactErrorKind;
-use jarmo_exact::agent::{
-    self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, Networks, TreeSpec, YesNo,
-};
+use jarmo_exact::agent::{self, Agent, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, Networks, TreeSpec, YesNo};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_exact::tables::Endgames;
 
@@ -140,12 +138,15 @@ pub struct GameAgents {
     game: &'static str,
     trained: Option<AgentSource>,
     refused: Option<Refused>,
-    tables: Option<PathBuf>,
+    /// The folder of exact tables, if it has those of the game.
+    pub tables: Option<PathBuf>,
     /// Whether the program has a proof of some wins.
     proof: bool,
-    /// Whether the game has an evaluation.
-    evaluates: bool,
-    networks: Networks,
+    /// Whether the game has an evaluation. The best level without a trained agent is then alpha-beta search, and otherwise
+    /// a search with playouts.
+    pub(crate) evaluates: bool,
+    /// The networks that these agents share.
+    pub(crate) networks: Networks,
 }
 
 impl GameAgents {
@@ -175,17 +176,6 @@ impl GameAgents {
     /// Whether the strongest agent is a trained one; otherwise it is built in.
     pub fn is_trained(&self) -> bool {
         self.trained.is_some()
-    }
-
-    /// Whether the best level without a trained agent is alpha-beta search. In a game without an evaluation, it is a
-    /// search with playouts.
-    pub fn evaluates(&self) -> bool {
-        self.evaluates
-    }
-
-    /// The networks that these agents share.
-    pub(crate) fn networks(&self) -> &Networks {
-        &self.networks
     }
 
     /// The trained agent that was found and could not be loaded.
@@ -306,13 +296,6 @@ pub(crate) fn endgames<G: CatalogGame>(game: &G, store: &Store) -> Result<Option
         Err(problem) if problem.kind == ExactErrorKind::NoTables => Ok(None),
         Err(problem) => Err(problem.to_string()),
     }
-}
-
-/// Parses the spec of an agent, and builds the agent once to check that it can play the game.
-pub fn check<G: CatalogGame>(game: &G, text: &str, networks: &Networks) -> Result<AgentSpec, String> {
-    let spec: AgentSpec = text.parse().map_err(|error: AgentError| error.to_string())?;
-    build(game, &Strength::of(spec.clone()), networks)?;
-    Ok(spec)
 }
 
 /// Builds the agent of a strength.

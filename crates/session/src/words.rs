@@ -102,14 +102,9 @@ pub fn known(texts: &Texts, session: &Session) -> Option<String> {
 pub fn agent_problem(texts: &Texts, session: &Session) -> Option<String> {
     let agents = session.board().agents();
     match agents.refused() {
-        Some(refused) => {
-            let problem = refused.to_string();
-            Some(texts.fill("trained_refused", &[("problem", &problem)]))
-        }
-        None => {
-            let untrained = !agents.is_trained() && agents.evaluates();
-            untrained.then(|| texts.get("untrained").to_owned())
-        }
+        Some(refused) => Some(texts.fill("trained_refused", &[("problem", &refused.to_string())])),
+        None if agents.is_trained() || !agents.evaluates => None,
+        None => Some(texts.get("untrained").to_owned()),
     }
 }
 

@@ -151,12 +151,9 @@ impl<'a> Call<'a> {
         let command = page::read(self.body()?)?;
         let obeyed = {
             let mut inside = room.lock();
-            let Inside { session, duel, trouble, .. } = &mut *inside;
+            let Inside { session, duel, .. } = &mut *inside;
             match (role, duel) {
-                (Role::Owner, _) => {
-                    *trouble = None;
-                    page::obey(session, command, self.texts, &self.rooms.options.defaults.seats)
-                }
+                (Role::Owner, _) => page::obey(session, command, self.texts, &self.rooms.options.defaults.seats),
                 (Role::Seat(person), Some(duel)) => duel.act(session, person, command, self.texts),
                 (Role::Seat(_), None) => unreachable!("only a game of two has seats"),
                 (Role::Watcher, _) => Err(self.texts.get("watching_only").to_owned()),
@@ -202,7 +199,7 @@ struct NoFields {}
 fn view(room: &Room, role: Role, key: Option<String>) -> Value {
     let version = room.version();
     let inside = room.lock();
-    let mut view = page::view(&inside.session, inside.trouble.as_deref());
+    let mut view = page::view(&inside.session);
     view["version"] = json!(version);
     if let Some(duel) = &inside.duel {
         show_duel(&mut view, duel, role, &inside.session);

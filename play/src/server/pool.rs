@@ -67,12 +67,12 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Ar
         }
         Ok(Err(problem)) => {
             let defaults = &rooms.options.defaults;
-            inside.trouble = Some(defaults.store.without_folders(&problem, &defaults.seats));
+            inside.session.fail(defaults.store.without_folders(&problem, &defaults.seats));
         }
         Err(_) => {
             // A bug in an agent affects this session alone.
             *cache = AgentCache::new();
-            inside.trouble = Some("the agent failed; choose another one".to_owned());
+            inside.session.fail("the agent failed; choose another one".to_owned());
         }
     }
     let pause = inside.session.only_agents() && inside.session.agent_to_move();

@@ -99,8 +99,7 @@ pub(super) struct Inside {
     pub(super) session: Session,
     pub(super) running: Option<Running>,
     pub(super) queued: bool,
-    pub(super) trouble: Option<String>, // why an agent could not answer
-    pub(super) duel: Option<Duel>,      // in a game of two people
+    pub(super) duel: Option<Duel>, // in a game of two people
     pub(super) presence: Presence,
 }
 
@@ -245,7 +244,7 @@ impl Rooms {
             running.stop.store(true, Ordering::Relaxed);
         }
         let idle = !inside.queued && inside.running.is_none();
-        if idle && inside.trouble.is_none() && inside.session.job().is_some() {
+        if idle && inside.session.job().is_some() {
             inside.queued = true;
             drop(inside);
             self.queue.push(Arc::clone(room));
@@ -271,7 +270,7 @@ impl Room {
         Arc::new(Room {
             id,
             client,
-            inside: Mutex::new(Inside { session, running: None, queued: false, trouble: None, duel, presence }),
+            inside: Mutex::new(Inside { session, running: None, queued: false, duel, presence }),
             saving: Mutex::default(),
             version: watch::Sender::new(first),
         })

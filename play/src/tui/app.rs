@@ -11,7 +11,6 @@ use crate::lang::{Language, Texts};
 use crate::session::{Job, Session};
 use crate::thought::Thought;
 use crate::{files, words};
-use jarmo_core::game::shorten;
 use jarmo_core::view::{Layout, Style};
 
 /// The state of the screen.
@@ -28,7 +27,6 @@ pub struct App {
     pub(super) show_ideas: bool,
     pub(super) board_area: Rect,
     pub(super) seed: u64,
-    pub(super) trouble: bool, // an agent failed and is not asked again
     pub(super) exercise: Option<Exercise>,
     pub(super) said: Vec<String>, // about the latest move of the exercise
     over: bool,
@@ -43,7 +41,6 @@ pub(super) enum Page {
     Quit,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileAction {
     Save,
     Load,
@@ -66,7 +63,6 @@ impl App {
             show_ideas: false,
             board_area: Rect::default(),
             seed,
-            trouble: false,
             exercise: None,
             said: Vec::new(),
             over: false,
@@ -90,9 +86,9 @@ impl App {
         &self.session
     }
 
-    /// The next job of the session, unless an agent failed.
+    /// The next job of the session.
     pub fn job(&self) -> Option<Job> {
-        if self.trouble { None } else { self.session.job() }
+        self.session.job()
     }
 
     /// Takes the answer to a job.
@@ -107,8 +103,8 @@ impl App {
                 }
             }
             Err(problem) => {
-                self.message = problem;
-                self.trouble = true;
+                self.message = problem.clone();
+                self.session.fail(problem);
             }
         }
         self.refresh();
@@ -242,7 +238,7 @@ impl App {
 
     fn command(&mut self, letter: char, here: usize, end: usize) {
         self.message.clear();
-        self.trouble = false;
+        self.session.retry();
         match letter {
             'u' => self.session.undo(),
             'r' => self.session.redo(),
@@ -370,7 +366,7 @@ impl App {
             self.picked = None;
             return;
         }
-        self.trouble = false;
+        self.session.retry();
         self.message = match self.session.play(text) {
             Ok(()) => {
                 self.picked = None;
@@ -407,7 +403,6 @@ impl App {
                     self.session = session;
                     self.new_board();
                     self.introduce();
-                    self.trouble = false;
                     self.show_ideas = false;
                     return;
                 }
@@ -431,17 +426,15 @@ impl App {
         match code {
             KeyCode::Esc => return,
             KeyCode::Enter => {
-                let done = match action {
-                    FileAction::Save => files::save(&self.session, &name),
-                    FileAction::Load => files::load(&mut self.session, self.texts, &name),
-                };
-                if action == FileAction::Load && done.is_ok() {
-                    self.new_board();
-                }
-                let key = if action == FileAction::Save { "saved" } else { "loaded" };
-                self.message = match done {
-                    Ok(()) => self.texts.fill(key, &[("file", &name)]),
-                    Err(problem) => format!("{}: {problem}", shorten(&name)),
+                self.message = match action {
+                    FileAction::Save => files::save(&self.session, self.texts, &name),
+                    FileAction::Load => match files::load(&mut self.session, self.texts, &name) {
+                        Ok(()) => {
+                            self.new_board();
+                            self.texts.fill("loaded", &[("file", &name)])
+                        }
+                        Err(problem) => problem,
+                    },
                 };
                 return;
             }

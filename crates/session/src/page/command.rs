@@ -89,6 +89,7 @@ pub enum Offer {
 
 /// Does what a page asks for; the error says why not. `ours` are the players that the page may name besides the levels.
 pub fn obey(session: &mut Session, command: Command, texts: &Texts, ours: &[String]) -> Result<(), String> {
+    session.retry();
     match command {
         Command::Play { text } => {
             if session.board().cursor() >= MOST_MOVES {
@@ -131,8 +132,8 @@ pub fn obey(session: &mut Session, command: Command, texts: &Texts, ours: &[Stri
     Ok(())
 }
 
-/// Everything that the page shows of a session. `trouble` is why an agent could not answer.
-pub fn view(session: &Session, trouble: Option<&str>) -> Value {
+/// Everything that the page shows of a session.
+pub fn view(session: &Session) -> Value {
     let board = session.board();
     let places = 0..=board.moves().len();
     let known = by_winner(&board.known(board.cursor()), serde_json::value::Serializer);
@@ -161,7 +162,7 @@ pub fn view(session: &Session, trouble: Option<&str>) -> Value {
         "hint": session.hint(),
         "tried": session.tried(),
         "match": session.current_match(),
-        "trouble": trouble,
+        "trouble": session.trouble(),
         "known": known,
         "trained": board.agents().is_trained(),
         "refused": board.agents().refused().map(Refused::without_folder),

@@ -36,22 +36,15 @@ impl Opening {
     }
 }
 
-fn begin(defaults: &Defaults, opening: &Opening, texts: &Texts, seed: u64) -> Result<Session, String> {
-    let record = match &opening.record {
-        Some(line) => Some(parse_record(line, "", texts)?),
-        None => None,
-    };
+fn begin<'a>(defaults: &'a Defaults, opening: &'a Opening, texts: &Texts, seed: u64) -> Result<Session, String> {
+    let record = opening.record.as_ref().map(|line| parse_record(line, "", texts)).transpose()?;
     let games = defaults.store.games.names();
     let known = |name: &&String| games.contains(&name.as_str());
     let recorded = record.as_ref().map(|record| &record.game).filter(known);
     let game = recorded.or(opening.game.as_ref()).unwrap_or(&defaults.game);
     let [white, black] = [&defaults.seats[0], &defaults.seats[1]];
-    let seat = |who: &Option<String>| match who {
-        Some(who) => offered(who, &defaults.seats, texts).map(|who| Some(who.to_owned())),
-        None => Ok(None),
-    };
+    let seat = |who: &'a Option<String>| who.as_ref().map(|who| offered(who, &defaults.seats, texts)).transpose();
     let players = [seat(&opening.white)?, seat(&opening.black)?];
-    let players = players.each_ref().map(Option::as_deref);
     let seats = match opening.duel {
         Some(_) => ["human", "human"],
         None => [players[0].unwrap_or(white), players[1].unwrap_or(black)],
@@ -67,10 +60,10 @@ fn begin(defaults: &Defaults, opening: &Opening, texts: &Texts, seed: u64) -> Re
         load(&mut session, &record, [Some(white), Some(black)], texts)?;
         session.set_analysing(defaults.analyse);
     }
-    match opening.duel {
-        Some(_) => session.set_evaluating(false), // neither of the two has help
-        None if opening.analyse => session.set_analysing(true),
-        None => {}
+    if opening.duel.is_some() {
+        session.set_evaluating(false); // neither of the two has help
+    } else if opening.analyse {
+        session.set_analysing(true);
     }
     Ok(session)
 }

@@ -18,10 +18,12 @@ const STUDY: Duration = Duration::from_secs(2);
 impl Session {
     /// The next job: a move, a hint, a position to analyse, or the evaluation bar, in this order.
     pub fn job(&self) -> Option<Job> {
+        if self.trouble.is_some() {
+            return None;
+        }
         let here = self.board.cursor();
-        let mover = self.board.mover(here);
         if self.agent_to_move() {
-            let seat = &self.seats[mover?.index()];
+            let seat = &self.seats[self.board.mover(here)?.index()];
             let (strength, time) = seat.agent(self.board.agents())?;
             return Some(self.make_job(here, Purpose::Move, strength, time));
         }
