@@ -68,13 +68,11 @@ impl Exercise {
     pub(crate) fn heading(&self, texts: &Texts) -> String {
         match &self.kind {
             Kind::Lesson { game, place } => {
-                let (n, all) = ((place + 1).to_string(), lessons::of(game).len().to_string());
+                let (n, all) = (place + 1, lessons::of(game).len());
                 let title = &texts.lesson(game, &step(game, *place).key).title;
-                texts.fill("lesson_step", &[("n", &n), ("all", &all), ("title", title)])
+                texts.fill("lesson_step", &[("n", &n), ("all", &all), ("title", &title)])
             }
-            Kind::Puzzles { attempt, .. } => {
-                texts.fill("puzzle_rated", &[("rating", &attempt.puzzle.rating.to_string())])
-            }
+            Kind::Puzzles { attempt, .. } => texts.fill("puzzle_rated", &[("rating", &attempt.puzzle.rating)]),
         }
     }
 
@@ -218,11 +216,11 @@ fn step(game: &str, place: usize) -> &'static Step {
 }
 
 fn own_rating(texts: &Texts, book: &Book) -> String {
-    texts.fill("own_rating", &[("rating", &book.progress.rating.to_string())])
+    texts.fill("own_rating", &[("rating", &book.progress.rating)])
 }
 
 /// Why the rating is not kept.
 fn unkept(texts: &Texts, book: &Book) -> Option<String> {
     let problem = book.problem.as_ref()?;
-    Some(texts.fill("rating_unkept", &[("problem", problem)]))
+    Some(texts.fill("rating_unkept", &[("problem", &problem)]))
 }

@@ -16,7 +16,7 @@ use jarmo_host::record::GameRecord;
 /// Appends the record of a session's game to a file, and says so, or why not.
 pub(crate) fn save(session: &Session, texts: &Texts, name: &str) -> String {
     match append_line(name.as_ref(), &record_line(session)) {
-        Ok(()) => texts.fill("saved", &[("file", name)]),
+        Ok(()) => texts.fill("saved", &[("file", &name)]),
         Err(problem) => format!("{}: {problem}", shorten(name)),
     }
 }

@@ -84,8 +84,7 @@ impl<'a, W: Write> Plain<'a, W> {
                 None => return Ok(()),
                 Some(Line::Text(line)) => self.obey(&line)?,
                 Some(Line::TooLong) => {
-                    let most = (MAX_LINE_BYTES >> 20).to_string();
-                    self.tell(&self.texts.fill("line_too_long", &[("most", &most)]))?
+                    self.tell(&self.texts.fill("line_too_long", &[("most", &(MAX_LINE_BYTES >> 20))]))?
                 }
             };
             match next {

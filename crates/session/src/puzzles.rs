@@ -64,7 +64,7 @@ impl Attempt {
             Goal::Win => "puzzle_win",
             Goal::Draw => "puzzle_draw",
         };
-        texts.fill(key, &[("player", texts.player(player))])
+        texts.fill(key, &[("player", &texts.player(player))])
     }
 
     /// What is said about an answer to `text`.
@@ -76,12 +76,12 @@ impl Attempt {
                     Goal::Win => "puzzle_wrong_win",
                     Goal::Draw => "puzzle_wrong_draw",
                 };
-                texts.fill(key, &[("move", text)])
+                texts.fill(key, &[("move", &text)])
             }
             Answer::Right if self.is_over() => texts.get("puzzle_over").to_owned(),
             Answer::Right => {
                 let reply = &self.puzzle.line[self.done - 1];
-                texts.fill("puzzle_right", &[("move", reply)])
+                texts.fill("puzzle_right", &[("move", &reply)])
             }
         }
     }

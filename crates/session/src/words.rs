@@ -15,12 +15,12 @@ pub fn status(texts: &Texts, session: &Session) -> String {
     let Some(outcome) = board.outcome(here) else {
         let mover = board.mover(here).unwrap_or(Player::White);
         let key = if session.agent_to_move() { "thinking" } else { "to_move" };
-        return texts.fill(key, &[("player", texts.player(mover))]);
+        return texts.fill(key, &[("player", &texts.player(mover))]);
     };
     let result = match outcome.winner {
         _ if outcome.truncated => texts.get("cut_off").to_owned(),
         None => texts.get("draw").to_owned(),
-        Some(winner) => texts.fill("wins", &[("player", texts.player(winner))]),
+        Some(winner) => texts.fill("wins", &[("player", &texts.player(winner))]),
     };
     match outcome.score {
         Some([white, black]) => format!("{result}, {white} : {black}"),
@@ -48,8 +48,7 @@ pub fn record_problem(texts: &Texts, problem: &RecordProblem) -> String {
         RecordProblem::Position(problem) => position_problem(texts, problem),
         RecordProblem::Move { number, text, error } => {
             let reason = texts.reason(error.reason());
-            let values = [("n", &*number.to_string()), ("move", &*shorten(text)), ("reason", &*reason)];
-            texts.fill("record_move", &values)
+            texts.fill("record_move", &[("n", number), ("move", &shorten(text)), ("reason", &reason)])
         }
     }
 }
@@ -58,7 +57,7 @@ pub fn record_problem(texts: &Texts, problem: &RecordProblem) -> String {
 pub fn position_problem(texts: &Texts, problem: &PositionError) -> String {
     match problem.reason() {
         Some(reason) => texts.fill("position_illegal", &[("reason", &texts.reason(reason))]),
-        None => texts.fill("position_unreadable", &[("text", problem.found())]),
+        None => texts.fill("position_unreadable", &[("text", &problem.found())]),
     }
 }
 
@@ -66,10 +65,8 @@ pub fn position_problem(texts: &Texts, problem: &PositionError) -> String {
 pub fn match_score(texts: &Texts, session: &Session) -> Option<String> {
     let current_match = session.current_match()?;
     let key = if current_match.over { "match_over" } else { "match_score" };
-    let [first, second] = current_match.points.map(|points| points.to_string());
-    let number = current_match.game.to_string();
-    let values = [("game", &*number), ("first", &*first), ("second", &*second)];
-    Some(texts.fill(key, &values))
+    let [first, second] = &current_match.points;
+    Some(texts.fill(key, &[("game", &current_match.game), ("first", first), ("second", second)]))
 }
 
 /// Notes on the position and on the analysis.
@@ -78,7 +75,7 @@ pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for note in board.scene().notes {
         let player = note.player.map_or("", |player| texts.player(player));
-        notes.push(texts.fill(note.key, &[("player", player), ("what", &note.what)]));
+        notes.push(texts.fill(note.key, &[("player", &player), ("what", &note.what)]));
     }
     if session.analysing() {
         notes.extend(study_notes(texts, session));
@@ -102,7 +99,7 @@ pub fn known(texts: &Texts, session: &Session) -> Option<String> {
 pub fn agent_problem(texts: &Texts, session: &Session) -> Option<String> {
     let agents = session.board().agents();
     match agents.refused() {
-        Some(refused) => Some(texts.fill("trained_refused", &[("problem", &refused.to_string())])),
+        Some(refused) => Some(texts.fill("trained_refused", &[("problem", &refused)])),
         None if agents.is_trained() || !agents.evaluates => None,
         None => Some(texts.get("untrained").to_owned()),
     }
@@ -126,7 +123,7 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
     let left = session.unstudied();
     let assessments = session.assessments();
     let mut notes = vec![if left > 0 {
-        texts.fill("analysing", &[("n", &left.to_string())])
+        texts.fill("analysing", &[("n", &left)])
     } else {
         let [white, black] = Player::BOTH.map(|player| {
             let marks = MARKS.map(|mark| {
@@ -138,7 +135,7 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
         texts.fill("analysed", &[("white", &white), ("black", &black)])
     }];
     if let Some(mistakes) = mistakes(&assessments) {
-        let [white, black] = mistakes.map(|count| count.to_string());
+        let [white, black] = mistakes;
         notes.push(texts.fill("mistakes", &[("white", &white), ("black", &black)]));
     }
     let place = session.board().cursor().checked_sub(1);
@@ -146,8 +143,8 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
     if let Some(one) = assessment.filter(|one| !one.mark.is_empty()) {
         let lost = percent(one.lost.unwrap_or(0.0) / 2.0);
         let best = one.best.as_deref().unwrap_or("?");
-        let values = [("mark", one.mark), ("lost", lost.as_str()), ("best", best)];
-        notes.push(format!("{} {}", one.text, texts.fill("lost", &values)));
+        let lost = texts.fill("lost", &[("mark", &one.mark), ("lost", &lost), ("best", &best)]);
+        notes.push(format!("{} {lost}", one.text));
     }
     notes
 }
@@ -170,9 +167,9 @@ pub fn proven(texts: &Texts, proven: Proven) -> String {
     };
     let player = texts.player(winner);
     match proven.plies {
-        None => texts.fill("surely_wins", &[("player", player)]),
-        Some(1) => texts.fill("wins_in_one", &[("player", player)]),
-        Some(plies) => texts.fill("wins_in", &[("player", player), ("n", &plies.to_string())]),
+        None => texts.fill("surely_wins", &[("player", &player)]),
+        Some(1) => texts.fill("wins_in_one", &[("player", &player)]),
+        Some(plies) => texts.fill("wins_in", &[("player", &player), ("n", &plies)]),
     }
 }
 
@@ -203,12 +200,12 @@ pub fn cell(texts: &Texts, board: &dyn Board, name: &str) -> Option<Vec<String>>
     let content = |cell: usize| {
         let name = cells[cell].name.as_str();
         let Some(piece) = scene.pieces.iter().find(|piece| piece.cell == cell) else {
-            return texts.fill("empty_cell", &[("cell", name)]);
+            return texts.fill("empty_cell", &[("cell", &name)]);
         };
         let kind = if piece.strong { "strong" } else { "piece" };
         let kind = texts.get(&format!("{kind}_{}", board.game()));
         let player = texts.player(piece.player);
-        texts.fill("piece_on", &[("cell", name), ("player", player), ("piece", kind)])
+        texts.fill("piece_on", &[("cell", &name), ("player", &player), ("piece", &kind)])
     };
     let mut lines = vec![content(chosen)];
     let ends = layout.lines.iter().filter_map(|&(a, b)| match chosen {

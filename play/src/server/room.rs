@@ -214,7 +214,7 @@ impl Rooms {
             *held.entry(room.client).or_default() += 1;
         }
         let (among, refusal) = if held.get(&client).copied().unwrap_or(0) >= bounds.sessions_from_one {
-            let message = texts.fill("too_many_games", &[("n", &bounds.sessions_from_one.to_string())]);
+            let message = texts.fill("too_many_games", &[("n", &bounds.sessions_from_one)]);
             (Some(client), Rejection(429, message))
         } else if open.len() >= bounds.sessions {
             (None, Rejection(503, texts.get("server_full").to_owned()))

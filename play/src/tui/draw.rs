@@ -59,9 +59,8 @@ impl App {
     }
 
     fn draw_too_small(&self, frame: &mut Frame, area: Rect) {
-        let (w, h) = (area.width.to_string(), area.height.to_string());
         let need = format!("{}x{}", LEAST.0, LEAST.1);
-        let text = self.texts.fill("too_small", &[("w", &w), ("h", &h), ("need", &need)]);
+        let text = self.texts.fill("too_small", &[("w", &area.width), ("h", &area.height), ("need", &need)]);
         frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
     }
 
@@ -150,7 +149,7 @@ impl App {
             Some(_) => "searching_on",
             None => "searched",
         };
-        let searched = self.texts.fill(key, &[("n", &thought.nodes.to_string())]);
+        let searched = self.texts.fill(key, &[("n", &thought.nodes)]);
         let head = wrap(&format!("{best} ({searched})"), width).into_iter();
         let mut lines: Vec<Line> = head.map(|line| Line::from(line).green().bold()).collect();
         if let Some(proven) = thought.proven {

@@ -1,6 +1,7 @@
 //! The texts of the user interface, one table per language.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
@@ -102,10 +103,10 @@ impl Texts {
     }
 
     /// The text of a key with its `{names}` filled in.
-    pub fn fill(&self, key: &str, values: &[(&str, &str)]) -> String {
+    pub fn fill(&self, key: &str, values: &[(&str, &dyn fmt::Display)]) -> String {
         let mut text = self.get(key).to_owned();
         for (name, value) in values {
-            text = text.replace(&format!("{{{name}}}"), value);
+            text = text.replace(&format!("{{{name}}}"), &value.to_string());
         }
         text
     }

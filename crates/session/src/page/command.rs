@@ -225,5 +225,5 @@ fn load(session: &mut Session, text: &str, ours: &[String], texts: &Texts) -> Re
 
 /// What is said about a game with more moves than a page may send.
 pub fn too_long(texts: &Texts) -> String {
-    texts.fill("game_too_long", &[("n", &MOST_MOVES.to_string())])
+    texts.fill("game_too_long", &[("n", &MOST_MOVES)])
 }

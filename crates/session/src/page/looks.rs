@@ -84,8 +84,7 @@ fn wanted(session: &Session, query: &str, texts: &Texts) -> Result<Box<dyn Board
         }
     }
     if line.len() > LONGEST_LINE {
-        let most = LONGEST_LINE.to_string();
-        return Err(impossible(texts.fill("game_too_long", &[("n", &most)])));
+        return Err(impossible(texts.fill("game_too_long", &[("n", &LONGEST_LINE)])));
     }
     session.board().branch(place, &line).map_err(|error| {
         let refusal = Refusal::Move(error);
