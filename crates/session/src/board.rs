@@ -188,7 +188,6 @@ pub fn open_record(
     Ok(board)
 }
 
-/// Opens a game of any kind.
 pub(crate) struct Open<'a> {
     settings: &'a GameSettings,
     store: &'a Store,

@@ -18,7 +18,6 @@ pub struct Games {
     needs_layout: bool,
 }
 
-/// What opening a game gives.
 type Opened = <Open<'static> as GameTask>::Output;
 
 /// A catalog without its type.

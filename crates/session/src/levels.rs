@@ -68,7 +68,6 @@ impl Level {
     }
 }
 
-/// A level of a game.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rung {

@@ -6,7 +6,6 @@
 pub mod agents;
 pub mod analysis;
 pub mod games;
-pub mod job;
 pub mod lang;
 pub mod lessons;
 pub mod levels;

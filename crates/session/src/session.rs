@@ -12,8 +12,6 @@ use std::collections::BTreeMap;
 use crate::agents::Seat;
 use crate::analysis::{Trial, Tried};
 use crate::board::{self, Board, RecordProblem};
-use crate::job::Effort;
-pub use crate::job::{Job, Share};
 use crate::levels::Level;
 use crate::matches::{Match, points};
 use crate::specs::Store;
@@ -21,6 +19,8 @@ use crate::thought::Thought;
 use jarmo_core::game::{ActionError, Player, Proven};
 use jarmo_core::record::GameRecord;
 use jarmo_exact::catalog::GameSettings;
+use questions::Effort;
+pub use questions::{Job, Share};
 
 /// Rounds of looking further at a position, at most.
 const DEEPEST: u32 = 4;
@@ -173,11 +173,8 @@ impl Session {
 
     /// The hint for the place shown, if one was requested and is ready.
     pub fn hint(&self) -> Option<&Thought> {
-        let here = self.board.cursor();
-        match self.thoughts.get(&here) {
-            Some((had, thought)) if self.hint == Some(here) && *had >= Effort::Hint => Some(thought),
-            _ => None,
-        }
+        let (had, thought) = self.thoughts.get(&self.hint?)?;
+        (self.hint == Some(self.board.cursor()) && *had >= Effort::Hint).then_some(thought)
     }
 
     /// Whether the evaluation bar is shown.
@@ -438,7 +435,6 @@ impl Session {
         Ok(())
     }
 
-    /// The seed of the agents.
     pub(crate) fn seed(&self) -> u64 {
         self.seed
     }

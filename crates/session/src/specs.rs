@@ -221,32 +221,42 @@ impl GameAgents {
             (Level::Best, _) => self.strongest(None),
             (_, Some(source)) => {
                 let settings = level.settings(self.game).expect("every other level has settings");
-                Strength {
-                    nodes: settings.sims.map(u64::from),
-                    tables: None,
-                    spec: AgentSpec::Network(
-                        source.clone(),
-                        TreeSpec { mb: settings.sims.filter(|&sims| sims > 0).and(Some(MEGABYTES)), ..settings },
-                    ),
-                }
+                let mb = settings.sims.filter(|&sims| sims > 0).and(Some(MEGABYTES));
+                let nodes = settings.sims.map(u64::from);
+                Strength { nodes, ..Strength::of(AgentSpec::Network(source.clone(), TreeSpec { mb, ..settings })) }
             }
-            (_, None) => built_in(level, self.evaluates),
+            (Level::Beginner, None) => rollout(16),
+            (Level::Easy, None) => rollout(40),
+            (Level::Casual, None) if self.evaluates => Strength::of(AgentSpec::Greedy),
+            (Level::Casual, None) => rollout(100),
+            (Level::Medium, None) => self.search(100, 250),
+            (Level::Hard, None) => self.search(1000, 600),
+            (Level::Expert, None) => self.search(10_000, 1500),
+        }
+    }
+
+    /// Alpha-beta search in a game with an evaluation, or else a search with playouts.
+    fn search(&self, nodes: u64, sims: u32) -> Strength {
+        match self.evaluates {
+            true => Strength { nodes: Some(nodes), ..Strength::of(AgentSpec::AlphaBeta(built_in_settings())) },
+            false => rollout(sims),
         }
     }
 
     /// The strongest agent, with tables and proven wins. The built-in one evaluates this many root moves exactly.
     fn strongest(&self, lines: Option<u32>) -> Strength {
+        let (tables, mb) = (self.tables.clone(), Some(MEGABYTES));
         match &self.trained {
             // The search looks up its leaves in the tables, too.
-            Some(source) => Strength::of(AgentSpec::Network(
-                source.clone(),
-                TreeSpec { tables: self.tables.clone(), proof: self.proof.then_some(YesNo::Yes), ..trained_settings() },
-            )),
+            Some(source) => {
+                let proof = self.proof.then_some(YesNo::Yes);
+                Strength::of(AgentSpec::Network(source.clone(), TreeSpec { tables, proof, mb, ..TreeSpec::default() }))
+            }
             None if !self.evaluates => Strength::of(playouts(None)),
             None => Strength {
                 spec: AgentSpec::AlphaBeta(AlphaBetaSpec { lines, ..built_in_settings() }),
                 nodes: Some(UNREACHABLE_NODES),
-                tables: self.tables.clone(),
+                tables,
             },
         }
     }
@@ -257,29 +267,8 @@ fn playouts(sims: Option<u32>) -> AgentSpec {
     AgentSpec::Rollout(TreeSpec { sims, mb: Some(MEGABYTES), ..TreeSpec::default() })
 }
 
-/// The agent that plays at a level without a network. Without an evaluation, it searches with playouts.
-fn built_in(level: Level, evaluates: bool) -> Strength {
-    let rollout = |sims: u32| Strength { nodes: Some(sims.into()), ..Strength::of(playouts(Some(sims))) };
-    let alphabeta = |nodes| Strength { nodes: Some(nodes), ..Strength::of(AgentSpec::AlphaBeta(built_in_settings())) };
-    let search = |nodes, sims| match evaluates {
-        true => alphabeta(nodes),
-        false => rollout(sims),
-    };
-    match level {
-        Level::Newcomer => Strength::of(AgentSpec::Random),
-        Level::Beginner => rollout(16),
-        Level::Easy => rollout(40),
-        Level::Casual if evaluates => Strength::of(AgentSpec::Greedy),
-        Level::Casual => rollout(100),
-        Level::Medium => search(100, 250),
-        Level::Hard => search(1000, 600),
-        Level::Expert => search(10_000, 1500),
-        Level::Best => search(UNREACHABLE_NODES, 10_000),
-    }
-}
-
-fn trained_settings() -> TreeSpec {
-    TreeSpec { mb: Some(MEGABYTES), ..TreeSpec::default() }
+fn rollout(sims: u32) -> Strength {
+    Strength { nodes: Some(sims.into()), ..Strength::of(playouts(Some(sims))) }
 }
 
 fn built_in_settings() -> AlphaBetaSpec {

@@ -1,5 +1,6 @@
 //! The guided lessons and the puzzles: every task can be solved, and every other move is answered.
 
+use crate::lang::written;
 use jarmo::catalog::GAMES;
 use play::lang::Language;
 use play::lessons::{self, Answer};
@@ -38,7 +39,9 @@ fn every_lesson_is_played_through_in_every_language() {
                 steps += 1;
             }
         }
-        assert_eq!(texts.lesson_keys().len(), steps, "{language:?}");
+        let lessons = &written(language)["lessons"];
+        let lessons = lessons.as_table().unwrap().values();
+        assert_eq!(lessons.map(|steps| steps.as_table().unwrap().len()).sum::<usize>(), steps, "{language:?}");
     }
     assert_eq!(lessons::of("jarmo").len(), 6);
 }

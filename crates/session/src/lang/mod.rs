@@ -134,12 +134,6 @@ impl Texts {
         &self.lessons[game][step]
     }
 
-    /// The games and steps that have texts of a lesson.
-    pub fn lesson_keys(&self) -> Vec<(&str, &str)> {
-        let steps = self.lessons.iter();
-        steps.flat_map(|(game, steps)| steps.keys().map(|key| (game.as_str(), key.as_str()))).collect()
-    }
-
     /// Why a move is illegal. Falls back to English if the table lacks the reason.
     pub fn reason(&self, reason: &Reason) -> String {
         let player = |player| self.player(player);
@@ -147,16 +141,5 @@ impl Texts {
             Some(pattern) => reason.worded(pattern, player),
             None => reason.in_english(player),
         }
-    }
-
-    /// The texts of reasons by key.
-    pub fn reasons(&self) -> &BTreeMap<String, String> {
-        &self.reasons
-    }
-
-    /// All keys except those of reasons; keys of rules are `rulebook/GAME`.
-    pub fn keys(&self) -> Vec<String> {
-        let rules = self.rulebook.keys().map(|key| format!("rulebook/{key}"));
-        self.texts.keys().cloned().chain(rules).collect()
     }
 }

@@ -207,7 +207,6 @@ fn moves_of(text: &str) -> Option<Vec<String>> {
     (!moves.is_empty() && moves.iter().all(short)).then_some(moves)
 }
 
-/// Loads the game of a record.
 fn load(session: &mut Session, text: &str, ours: &[String], texts: &Texts) -> Result<(), String> {
     let mut record = parse_record(text, session.board().game(), texts)?;
     for name in [&mut record.white, &mut record.black] {

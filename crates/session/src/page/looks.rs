@@ -105,17 +105,12 @@ fn setup(session: &Session, body: &[u8], texts: &Texts) -> Result<Value, Rejecti
     let mut checked = json!({ "text": text, "palette": board.palette(), "layout": board.layout() });
     match board.at_position(&text) {
         Ok(set) => {
-            let scene = set.scene();
-            checked["fields"] = fields(&set.position_text(), board.palette().fields.len());
-            checked["scene"] = json!(scene);
+            // The fields that the palette has follow the board and the player to move.
+            let (position, count) = (set.position_text(), board.palette().fields.len());
+            checked["fields"] = position.split(' ').skip(2).take(count).collect();
+            checked["scene"] = json!(set.scene());
         }
         Err(problem) => checked["problem"] = json!(words::position_problem(texts, &problem)),
     }
     Ok(checked)
-}
-
-/// The fields of a position text that a palette has: those after the board and the player to move.
-fn fields(text: &str, count: usize) -> Value {
-    let fields: Vec<&str> = text.split(' ').skip(2).take(count).collect();
-    json!(fields)
 }

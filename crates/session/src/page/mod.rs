@@ -47,11 +47,6 @@ pub struct Defaults {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection(pub u16, pub String);
 
-/// A message that cannot be understood.
-pub(crate) fn malformed(message: String) -> Rejection {
-    Rejection(400, message)
-}
-
 /// A message that is well formed and cannot be done.
 pub fn impossible(message: impl Into<String>) -> Rejection {
     Rejection(422, message.into())
@@ -66,7 +61,7 @@ pub fn no_session() -> Rejection {
 pub fn read<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T, Rejection> {
     serde_json::from_slice(body).map_err(|error| {
         let error = shorten_quotes(&error.to_string());
-        malformed(format!("not a message of this server: {error}"))
+        Rejection(400, format!("not a message of this server: {error}"))
     })
 }
 
@@ -100,7 +95,7 @@ fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, Rejection> {
-    value.parse().map_err(|_| malformed(format!("{key}={}: expected a number", shorten(value))))
+    value.parse().map_err(|_| Rejection(400, format!("{key}={}: expected a number", shorten(value))))
 }
 
 /// The texts of a language, and what there is to choose from.
@@ -113,6 +108,11 @@ pub fn texts(store: &Store, language: Language) -> Value {
     });
     let (plies, starts): (BTreeMap<_, _>, BTreeMap<_, _>) =
         usual.map(|(game, (plies, start))| ((game, plies), (game, start))).unzip();
+    // Where a level was measured.
+    let ratings = |level: Level| -> BTreeMap<&str, u16> {
+        let measured = games.iter().filter(|game| store.is_usual(game));
+        measured.filter_map(|game| Some((*game, level.rating(game)?))).collect()
+    };
     let puzzled = games.iter().filter(|game| !puzzles::of(game).is_empty());
     let languages =
         Language::ALL.map(|language| json!({ "code": language.code(), "name": language.texts().get("language") }));
@@ -120,18 +120,11 @@ pub fn texts(store: &Store, language: Language) -> Value {
         "language": language.code(),
         "languages": languages,
         "games": games,
-        "levels": Level::ALL.map(|level| level_of(store, level)),
+        "levels": Level::ALL.map(|level| json!({ "name": level, "ratings": ratings(level) })),
         "usual": Level::USUAL,
         "plies": plies,
         "starts": starts,
         "puzzles": puzzled.collect::<Vec<_>>(),
         "texts": language.texts(),
     })
-}
-
-/// A level and its rating in each game where it was measured.
-fn level_of(store: &Store, level: Level) -> Value {
-    let measured = store.games.names().iter().filter(|game| store.is_usual(game));
-    let ratings: BTreeMap<&str, u16> = measured.filter_map(|game| Some((*game, level.rating(game)?))).collect();
-    json!({ "name": level, "ratings": ratings })
 }

@@ -29,6 +29,11 @@ pub struct Opening {
 }
 
 impl Opening {
+    /// A game of two people, to go on with.
+    pub fn of_two(record: String) -> Opening {
+        Opening { record: Some(record), duel: Some(Player::White), ..Opening::default() }
+    }
+
     /// Makes the session.
     pub fn begin(&self, defaults: &Defaults, texts: &Texts, seed: u64) -> Result<Session, String> {
         let begun = begin(defaults, self, texts, seed);

@@ -1,19 +1,92 @@
-//! What a session asks its agents next, and what it does with their answers.
+//! What a session asks its agents next, their share of a processor, and what it does with their answers.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::{DEEPEST, Session};
-use crate::agents::MOVE_TIME;
-use crate::job::{Effort, Job, Purpose};
+use crate::agents::{AgentCache, MOVE_TIME};
 use crate::levels::Level;
 use crate::specs::Strength;
-use crate::thought::Thought;
+use crate::thought::{Clock, Question, Thought, Time};
+use jarmo_exact::agent::AgentSpec;
 
 /// Time for the evaluation of a position during play.
 const GLANCE: Duration = Duration::from_millis(120);
 
 /// Time limit per position in an analysis. Only slow machines reach it before the limit of simulations.
 const STUDY: Duration = Duration::from_secs(2);
+
+/// How thoroughly a position was evaluated, least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Effort {
+    Glance,
+    Study,
+    Hint,
+    /// A round of looking further, from 1.
+    Deep(u32),
+}
+
+/// A question for an agent.
+pub struct Job {
+    question: Question,
+    strength: Strength,
+    time: Option<Duration>,
+    purpose: Purpose,
+    place: usize,
+    edition: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Move,
+    Look(Effort),
+    /// The position after a move that is tried.
+    Try,
+}
+
+/// A job's share of a processor.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    /// The number of jobs that wait for the same processor, this one included. Times are divided by it.
+    pub sharers: u32,
+    /// The longest time of a job that has the processor for itself, whatever the agent.
+    pub most: Option<Duration>,
+}
+
+impl Share {
+    /// The processor serves one session, and its agents may think as long as their specs say.
+    pub const ALONE: Share = Share { sharers: 1, most: None };
+}
+
+impl Job {
+    /// Asks the agent, until it answers, its time is up, or `stop` is set.
+    pub fn run(
+        &self,
+        cache: &mut AgentCache,
+        clock: Clock,
+        stop: &AtomicBool,
+        share: Share,
+    ) -> Result<Thought, String> {
+        let part = |time: Duration| time / share.sharers.max(1);
+        let time = Time { given: self.time.map(part), most: share.most.map(part), clock, stop };
+        let mut own = AgentCache::new();
+        let cache = match self.purpose {
+            Purpose::Look(Effort::Deep(_)) => &mut own, // the large tree goes at once
+            _ => cache,
+        };
+        (self.question)(cache, &self.strength, time)
+    }
+
+    /// Whether the agent searches; other agents answer at once.
+    pub fn searches(&self) -> bool {
+        !matches!(self.strength.spec, AgentSpec::Random | AgentSpec::Greedy)
+    }
+
+    /// Whether the answer will be played.
+    pub fn is_move(&self) -> bool {
+        self.purpose == Purpose::Move
+    }
+}
 
 impl Session {
     /// The next job: a move, a hint, a position to analyse, or the evaluation bar, in this order.
