@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::lang::Language;
 use crate::specs::Store;
+use jarmo_host::ascii::locale;
 
 /// Environment variable with the folder of trained agents; if set, no others are used.
 const FOLDER_VARIABLE: &str = "JARMO_CHECKPOINTS";
@@ -43,10 +44,6 @@ pub fn installed() -> Store {
 
 /// The language of the environment, or English.
 pub fn language() -> Language {
-    // The order that POSIX gives for the language of messages.
-    let tag = ["LC_ALL", "LC_MESSAGES", "LANG"]
-        .into_iter()
-        .filter_map(|name| env::var(name).ok())
-        .find(|tag| !tag.is_empty());
+    let tag = locale(["LC_ALL", "LC_MESSAGES", "LANG"]); // the order of POSIX
     tag.and_then(|tag| Language::parse(&tag)).unwrap_or(Language::En)
 }

@@ -2,14 +2,15 @@
 
 use std::env;
 
+/// The first of these variables of the locale that is set.
+pub fn locale(names: [&str; 3]) -> Option<String> {
+    names.into_iter().filter_map(|name| env::var(name).ok()).find(|tag| !tag.is_empty())
+}
+
 /// Whether the locale can show more than ASCII. One that is not set is taken to.
 pub fn locale_has_unicode() -> bool {
-    let tag =
-        ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(|name| env::var(name).ok()).find(|tag| !tag.is_empty());
-    tag.is_none_or(|tag| {
-        let tag = tag.to_ascii_lowercase();
-        tag.contains("utf-8") || tag.contains("utf8")
-    })
+    let tag = locale(["LC_ALL", "LC_CTYPE", "LANG"]).map(|tag| tag.to_ascii_lowercase());
+    tag.is_none_or(|tag| tag.contains("utf-8") || tag.contains("utf8"))
 }
 
 /// Characters of the texts, and below each what stands in its place.
