@@ -188,8 +188,7 @@ fn language(text: &str) -> Result<Language, String> {
 #[cfg(unix)]
 fn asked_to_stop() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     Ok(async move {
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -247,9 +246,9 @@ impl Options {
         let exercise = self.exercise(&mut session, language)?;
         let mut app = App::new(session, language, self.seed());
         if let Some(exercise) = exercise {
-            app.learn(Ok(exercise));
+            app.train(exercise);
         }
-        tui::run(&mut app).map_err(Failure::from)
+        Ok(tui::run(&mut app)?)
     }
 
     /// Prints what a shell or the manual needs to know about the program. A closed pipe is no error.
@@ -302,16 +301,14 @@ impl Options {
             (_, true) => Exercise::puzzles(session),
             _ => return Ok(None),
         };
-        let missing = |key| Failure::usage(language.texts().get(key));
-        exercise.map(Some).map_err(missing)
+        exercise.map(Some).map_err(|key| Failure::usage(language.texts().get(key)))
     }
 
     fn serve(&self, language: Language) -> Result<(), Failure> {
         // Reports invalid options here rather than in the browser, and keeps the tables open between sessions.
         let first = self.session(false)?;
-        let loopback = IpAddr::from([127, 0, 0, 1]);
         let options = ServerOptions {
-            host: self.host.unwrap_or(loopback),
+            host: self.host.unwrap_or(IpAddr::from([127, 0, 0, 1])),
             port: self.port,
             defaults: Defaults {
                 language,
@@ -322,7 +319,7 @@ impl Options {
                 record: self.record()?.map(|record| record.to_line()),
                 analyse: self.analyse.is_some(),
             },
-            bounds: Bounds::default().per_address(self.per_address.into()),
+            bounds: Bounds { per_address: self.per_address.into(), ..Bounds::default() },
             folder: files::data_folder().map(|folder| folder.join("duels")),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -352,12 +349,11 @@ impl Options {
     fn seats(&self) -> [String; 2] {
         let person = "human".to_owned();
         let opponent = self.opponent.as_deref().unwrap_or(Level::USUAL.name());
-        let usual = match self.side {
+        let [white, black] = match self.side {
             _ if self.analyse.is_some() => [person.clone(), person],
             None | Some(Side::White) => [person, opponent.to_owned()],
             Some(Side::Black) => [opponent.to_owned(), person],
         };
-        let [white, black] = usual;
         [self.white.clone().unwrap_or(white), self.black.clone().unwrap_or(black)]
     }
 
@@ -367,32 +363,20 @@ impl Options {
 
     fn store(&self, needs_layout: bool) -> Store {
         let games = self.games.clone();
-        Store {
-            games: if needs_layout { games.with_layout() } else { games },
-            tables: self.tables.clone(),
-            ..machine::installed()
-        }
+        let games = if needs_layout { games.with_layout() } else { games };
+        Store { games, tables: self.tables.clone(), ..machine::installed() }
     }
 
     fn session(&self, needs_layout: bool) -> Result<Session, Failure> {
         let [white, black] = self.seats();
-        let mut session = Session::with_store(
-            self.store(needs_layout),
-            &self.game,
-            self.settings(),
-            None,
-            [&white, &black],
-            self.seed(),
-        )
-        .map_err(Failure::usage)?;
+        let (store, seats) = (self.store(needs_layout), [&*white, &*black]);
+        let session = Session::with_store(store, &self.game, self.settings(), None, seats, self.seed());
+        let mut session = session.map_err(Failure::usage)?;
         if let Some(folder) = &self.tables
             && session.board().agents().tables.is_none()
         {
-            return Err(Failure::usage(format!(
-                "--tables: {} has no tables of {}",
-                folder.display(),
-                session.board().game()
-            )));
+            let (folder, game) = (folder.display(), session.board().game());
+            return Err(Failure::usage(format!("--tables: {folder} has no tables of {game}")));
         }
         if let Some(record) = self.record()? {
             session.load(&record).map_err(|error| match self.record_path() {
@@ -416,20 +400,18 @@ impl Options {
     /// The game to begin with: that of a file, or one without moves from a position.
     fn record(&self) -> Result<Option<GameRecord>, Failure> {
         match (&self.position, self.record_path()) {
-            (None, None) => Ok(None),
+            (Some(_), Some(_)) => {
+                Err(Failure::usage("--position: a record has a position of its own; give one of the two"))
+            }
+            (Some(position), None) => {
+                let (game, position) = (self.game.clone(), Some(position.trim().to_owned()));
+                Ok(Some(GameRecord { game, position, ..GameRecord::default() }))
+            }
             (None, Some(path)) => {
                 let problem = |error| Failure::new(format!("{}: {error}", path.display()));
                 files::last_record(path).map(Some).map_err(problem)
             }
-            (Some(position), None) => Ok(Some(GameRecord {
-                game: self.game.clone(),
-                position: Some(position.trim().to_owned()),
-                ..GameRecord::default()
-            })),
-            (Some(_), Some(_)) => {
-                let problem = "--position: a record has a position of its own; give one of the two";
-                Err(Failure::usage(problem))
-            }
+            (None, None) => Ok(None),
         }
     }
 

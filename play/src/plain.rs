@@ -269,21 +269,15 @@ impl<'a, W: Write> Plain<'a, W> {
 
     fn let_agents_move(&mut self) -> io::Result<()> {
         let only_agents = self.session.only_agents();
-        while self.session.agent_to_move() {
-            let Some(job) = self.session.job() else {
-                return Ok(());
-            };
-            let Some(thought) = self.think(&job)? else {
-                return Ok(());
-            };
+        while self.session.agent_to_move()
+            && let Some(job) = self.session.job()
+            && let Some(thought) = self.think(&job)?
+        {
             let text = thought.text.clone();
             self.session.finish(&job, thought);
             let number = self.session.board().cursor();
-            if only_agents {
-                self.say(&format!("{number:>3} {text}"))?;
-            } else {
-                self.say(&format!("> {text}"))?;
-            }
+            let line = if only_agents { format!("{number:>3} {text}") } else { format!("> {text}") };
+            self.say(&line)?;
             if self.say_if_stopped(&job)? && only_agents {
                 return Ok(()); // or they would play on without thinking
             }
@@ -325,22 +319,15 @@ impl<'a, W: Write> Plain<'a, W> {
             let [white, black] = tally.values;
             line += &format!(" · {} {white}:{black}", self.texts.get(tally.key));
         }
-        self.say(&line)?;
-        for note in words::notes(self.texts, self.session) {
-            self.say(&note)?;
-        }
-        // Asking the tables takes no time, as an evaluation would.
-        if let Some(known) = words::known(self.texts, self.session) {
-            self.say(&known)?;
-        }
-        if let Some(score) = words::match_score(self.texts, self.session) {
-            self.say(&score)?;
-        }
+        let mut lines = vec![line];
+        lines.extend(words::notes(self.texts, self.session));
+        lines.extend(words::known(self.texts, self.session)); // takes no time, as an evaluation would
+        lines.extend(words::match_score(self.texts, self.session));
         if let Some(exercise) = &self.exercise {
-            let lines = exercise.lines(self.texts).join("\n");
-            self.say(&exercise.heading(self.texts))?;
-            self.say(&lines)?;
+            lines.push(exercise.heading(self.texts));
+            lines.extend(exercise.lines(self.texts));
         }
+        self.say(&lines.join("\n"))?;
         self.out.flush()
     }
 

@@ -16,8 +16,6 @@ use super::duel::{Duel, Role};
 use super::room::{Inside, Room, Rooms, new_id};
 use crate::lang::Texts;
 use crate::machine::fresh_seed;
-use crate::session::Session;
-use jarmo_core::record::GameRecord;
 use jarmo_session::page::{self, Opening, Rejection, Wish, impossible, no_session};
 
 /// How long a request waits for news.
@@ -202,27 +200,10 @@ fn view(room: &Room, role: Role, key: Option<String>) -> Value {
     let mut view = page::view(&inside.session);
     view["version"] = json!(version);
     if let Some(duel) = &inside.duel {
-        show_duel(&mut view, duel, role, &inside.session);
+        duel.show(&mut view, role, &inside.session);
     }
     if let Some(key) = key {
         view["id"] = json!(key);
     }
     view
-}
-
-/// Adds the two people, and takes away what would help one of them.
-fn show_duel(view: &mut Value, duel: &Duel, role: Role, session: &Session) {
-    view["duel"] = duel.view(role, session);
-    view["seats"] = json!(duel.seats(role));
-    view["human"] = json!(duel.is_turn(role, session));
-    view["known"] = Value::Null;
-    for value in view["values"].as_array_mut().into_iter().flatten() {
-        *value = Value::Null;
-    }
-    if let Some(outcome) = duel.outcome() {
-        let record = GameRecord { outcome: Some(outcome), ..session.record() };
-        view["record"] = json!(record.to_line());
-        view["scene"]["outcome"] = json!(outcome);
-        view["scene"]["legal"] = json!([]);
-    }
 }

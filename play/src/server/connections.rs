@@ -117,7 +117,7 @@ impl Admitted {
     fn new(open: &Arc<Open>, from: IpAddr, bounds: &Bounds) -> Option<Admitted> {
         let mut counts = lock(open);
         let here = counts.get(&from).copied().unwrap_or(0);
-        if here >= bounds.connections_from_one || counts.values().sum::<usize>() >= bounds.connections {
+        if here >= bounds.per_address.saturating_mul(2) || counts.values().sum::<usize>() >= bounds.connections {
             return None;
         }
         counts.insert(from, here + 1);
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn an_address_has_its_share() {
-        let bounds = Bounds { connections: 4, connections_from_one: 2, ..Bounds::default() };
+        let bounds = Bounds { connections: 4, per_address: 1, ..Bounds::default() };
         let open = Arc::new(Open::default());
         let admit = |from: &str| Admitted::new(&open, client_of(from.parse().unwrap()), &bounds);
         let first = admit("10.0.0.1");

@@ -12,6 +12,7 @@ use crate::lang::Texts;
 use crate::session::Session;
 use crate::words;
 use jarmo_core::game::{Outcome, Player};
+use jarmo_core::record::GameRecord;
 use jarmo_session::page::{Command, MOST_MOVES, Offer, too_long};
 
 /// A person without a request for this time has left.
@@ -97,7 +98,6 @@ impl Duel {
         }
     }
 
-    /// The person with this secret.
     pub(super) fn person(&self, secret: &str) -> Option<usize> {
         let is = |person: &Person| person.secret.as_deref() == Some(secret);
         self.people.iter().position(is)
@@ -123,17 +123,11 @@ impl Duel {
         self.people[person].presence.idle() < ABSENCE
     }
 
-    /// The end by resignation or agreement.
-    pub(super) fn outcome(&self) -> Option<Outcome> {
-        self.ended.map(|Ended { winner }| Outcome { winner, score: None, truncated: false })
-    }
-
     fn is_over(&self, session: &Session) -> bool {
         let board = session.board();
         self.ended.is_some() || board.outcome(board.moves().len()).is_some()
     }
 
-    /// Does what a person asks for.
     pub(super) fn act(
         &mut self,
         session: &mut Session,
@@ -206,39 +200,37 @@ impl Duel {
         moves.iter().rposition(|played| played.player == own)
     }
 
-    /// The seats as a person sees them: the own is `human`, the other `friend`. For others both are `human`.
-    pub(super) fn seats(&self, role: Role) -> [&'static str; 2] {
-        let me = self.me(role);
-        Player::BOTH.map(|player| match me {
-            Some(me) if me != player => "friend",
-            _ => "human",
-        })
-    }
-
-    /// Whether the bearer of a key is to move.
-    pub(super) fn is_turn(&self, role: Role, session: &Session) -> bool {
-        let mover = session.board().mover(session.board().cursor());
-        !self.is_over(session) && mover.is_some() && mover == self.me(role)
-    }
-
-    fn me(&self, role: Role) -> Option<Player> {
-        match role {
+    /// Adds the two people to what the page shows, and takes away what would help one of them.
+    pub(super) fn show(&self, view: &mut Value, role: Role, session: &Session) {
+        let me = match role {
             Role::Seat(person) => Some(self.player(person)),
             Role::Owner | Role::Watcher => None,
-        }
-    }
-
-    /// What the page shows about the two people.
-    pub(super) fn view(&self, role: Role, session: &Session) -> Value {
+        };
+        let (over, mover) = (self.is_over(session), session.board().mover(session.board().cursor()));
         let people = [self.white, 1 - self.white]; // White, Black
-        let offer = self.offer.map(|(by, what)| json!({ "by": self.player(by), "what": what }));
-        json!({
-            "you": self.me(role),
+        view["duel"] = json!({
+            "you": me,
             "joined": people.map(|person| self.people[person].secret.is_some()),
             "here": people.map(|person| self.is_here(person)),
-            "offer": offer,
+            "offer": self.offer.map(|(by, what)| json!({ "by": self.player(by), "what": what })),
             "ended": self.ended,
-            "over": self.is_over(session),
-        })
+            "over": over,
+        });
+        view["seats"] = json!(Player::BOTH.map(|player| match me {
+            Some(me) if me != player => "friend",
+            _ => "human", // also for those who watch
+        }));
+        view["human"] = json!(!over && mover.is_some() && mover == me);
+        view["known"] = Value::Null;
+        for value in view["values"].as_array_mut().into_iter().flatten() {
+            *value = Value::Null;
+        }
+        if let Some(Ended { winner }) = self.ended {
+            let outcome = Outcome { winner, score: None, truncated: false };
+            let record = GameRecord { outcome: Some(outcome), ..session.record() };
+            view["record"] = json!(record.to_line());
+            view["scene"]["outcome"] = json!(outcome);
+            view["scene"]["legal"] = json!([]);
+        }
     }
 }

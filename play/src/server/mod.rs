@@ -83,7 +83,6 @@ impl Server {
     }
 }
 
-/// Answers a request of a client.
 async fn handle(rooms: Arc<Rooms>, client: IpAddr, request: Request<Incoming>) -> Result<api::Response, Infallible> {
     tokio::task::yield_now().await; // connections take turns, also those with many requests at once
     let mut response = match origin::refuse(request.method(), request.headers()) {

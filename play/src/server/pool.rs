@@ -24,7 +24,7 @@ const REST: Duration = Duration::from_secs(20);
 
 /// Starts the threads; they end when the rooms close.
 pub(super) fn start(rooms: &Arc<Rooms>) {
-    for _ in 0..rooms.queue.threads() {
+    for _ in 0..rooms.queue.threads {
         let rooms = Arc::clone(rooms);
         let runtime = Handle::current();
         thread::spawn(move || work(&rooms, &runtime));

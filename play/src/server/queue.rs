@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use super::room::{Room, lock};
 
-/// A queue for some threads.
 pub(super) struct Queue {
-    threads: usize,
+    pub(super) threads: usize,
     waiting: Mutex<Waiting<Arc<Room>>>,
     changed: Condvar,
 }
@@ -54,17 +53,12 @@ impl<T> Waiting<T> {
 }
 
 impl Queue {
-    /// An empty queue for this many threads.
     pub(super) fn new(threads: usize) -> Queue {
         Queue {
             threads: threads.max(1),
             waiting: Mutex::new(Waiting { lines: VecDeque::new(), closed: false }),
             changed: Condvar::new(),
         }
-    }
-
-    pub(super) fn threads(&self) -> usize {
-        self.threads
     }
 
     pub(super) fn push(&self, room: Arc<Room>) {

@@ -26,8 +26,8 @@ use jarmo_session::page::{Rejection, impossible};
 pub struct Bounds {
     /// Sessions open at once.
     pub sessions: usize,
-    /// Those opened from one address.
-    pub sessions_from_one: usize,
+    /// Those opened from one address. It may have twice as many connections: a page holds one and makes short ones besides.
+    pub per_address: usize,
     /// A session without requests for this time is closed.
     pub idle: Duration,
     /// At a limit, a session without requests for this time is closed to make room.
@@ -40,8 +40,6 @@ pub struct Bounds {
     pub absence: Duration,
     /// Connections open at once; a page that waits for news holds one.
     pub connections: usize,
-    /// Those from one address.
-    pub connections_from_one: usize,
     /// How long the head of a request, and then its body, may take to arrive, and how long a connection may be idle.
     pub patience: Duration,
     /// How long a connection is kept, however busy it is.
@@ -52,6 +50,7 @@ impl Default for Bounds {
     fn default() -> Bounds {
         Bounds {
             sessions: 500,
+            per_address: 50,
             idle: Duration::from_secs(4 * 3600),
             idle_if_full: Duration::from_secs(120),
             thinkers: jarmo_host::program::cores().min(8),
@@ -60,19 +59,7 @@ impl Default for Bounds {
             connections: 800, // many systems give a program 1024 file handles
             patience: Duration::from_secs(15),
             visit: Duration::from_secs(600),
-            sessions_from_one: 0,
-            connections_from_one: 0,
         }
-        .per_address(50)
-    }
-}
-
-impl Bounds {
-    /// The same with this many sessions for one address, and the connections for them: a page holds one and
-    /// makes short ones besides.
-    #[must_use]
-    pub fn per_address(self, sessions: usize) -> Bounds {
-        Bounds { sessions_from_one: sessions, connections_from_one: sessions.saturating_mul(2), ..self }
     }
 }
 
@@ -85,7 +72,6 @@ pub(super) struct Rooms {
     open: Mutex<HashMap<String, Arc<Room>>>,
 }
 
-/// One session.
 pub(super) struct Room {
     id: String,
     pub(super) client: IpAddr,
@@ -103,7 +89,6 @@ pub(super) struct Inside {
     pub(super) presence: Presence,
 }
 
-/// A job at work.
 pub(super) struct Running {
     pub(super) job: Arc<Job>,
     pub(super) stop: Arc<AtomicBool>,
@@ -213,8 +198,8 @@ impl Rooms {
         for room in open.values() {
             *held.entry(room.client).or_default() += 1;
         }
-        let (among, refusal) = if held.get(&client).copied().unwrap_or(0) >= bounds.sessions_from_one {
-            let message = texts.fill("too_many_games", &[("n", &bounds.sessions_from_one)]);
+        let (among, refusal) = if held.get(&client).copied().unwrap_or(0) >= bounds.per_address {
+            let message = texts.fill("too_many_games", &[("n", &bounds.per_address)]);
             (Some(client), Rejection(429, message))
         } else if open.len() >= bounds.sessions {
             (None, Rejection(503, texts.get("server_full").to_owned()))

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::ServerOptions;
 use super::duel::Duel;
 use super::room::Inside;
+use crate::lang::Language;
 use crate::machine::fresh_seed;
 use crate::session::Session;
 use jarmo_host::files::{SETTINGS_BYTES, read_text, write_whole};
-use jarmo_host::record::GameRecord;
+use jarmo_session::page::Opening;
 
 /// A game that nobody has changed for this time is removed.
 const OLDEST: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -20,7 +21,6 @@ const OLDEST: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Games kept at once; more are played, but end with the server.
 const MOST: usize = 2000;
 
-/// A game of two people.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
@@ -29,7 +29,6 @@ struct Saved {
     duel: Duel,
 }
 
-/// The folder of the games.
 pub(super) struct SavedGames {
     folder: PathBuf,
 }
@@ -76,16 +75,9 @@ impl SavedGames {
         let file = is_id.then(|| self.file(id)).filter(|file| file.exists())?;
         let text = read_text(&file, SETTINGS_BYTES).ok()?;
         let saved: Saved = serde_json::from_str(&text).ok()?;
-        let record = GameRecord::parse(&saved.record).ok()?;
-        let settings = options.defaults.settings.for_another(&options.defaults.game, &record.game);
-        let store = options.defaults.store.clone();
-        let people = ["human", "human"];
-        let session = Session::with_store(store, &record.game, settings, None, people, fresh_seed());
+        let opening = Opening::of_two(saved.record);
+        let session = opening.begin(&options.defaults, Language::En.texts(), fresh_seed());
         let mut session = session.ok()?;
-        if !record.moves.is_empty() || record.position.is_some() {
-            session.load(&record).ok()?;
-        }
-        session.set_evaluating(false);
         session.renumber(saved.number);
         Some((session, saved.duel))
     }

@@ -169,8 +169,7 @@ impl App {
         if !self.may_play() {
             return Vec::new();
         }
-        let legal = self.scene.legal.iter();
-        let fitting = legal.filter(|legal| legal.gesture.from == self.picked);
+        let fitting = self.scene.legal.iter().filter(|legal| legal.gesture.from == self.picked);
         fitting.filter_map(|legal| legal.gesture.to).collect()
     }
 
@@ -181,9 +180,8 @@ impl App {
     fn refresh(&mut self) {
         let board = self.session.board();
         self.scene = board.scene();
-        let picked = self.picked;
         let movable = |from| self.scene.legal.iter().any(|legal| legal.gesture.from == Some(from));
-        self.picked = picked.filter(|&from| self.may_play() && movable(from));
+        self.picked = self.picked.filter(|&from| self.may_play() && movable(from));
     }
 
     fn board_key(&mut self, code: KeyCode) {
@@ -226,12 +224,8 @@ impl App {
     }
 
     fn begins_move(&self, letter: char) -> bool {
-        let column = letter.to_ascii_lowercase();
-        let is_column = self
-            .layout
-            .cells
-            .iter()
-            .any(|cell| cell.name.chars().next().is_some_and(|name| name.to_ascii_lowercase() == column));
+        let is_first = |first: char| first.eq_ignore_ascii_case(&letter);
+        let is_column = self.layout.cells.iter().any(|cell| cell.name.chars().next().is_some_and(is_first));
         // `h` is a column of tammi, where upper case `H` asks for a hint.
         letter == '@' || (is_column && !(letter == 'H' && self.layout.columns == 8))
     }
@@ -261,19 +255,56 @@ impl App {
             'w' => self.session.set_analysing(!self.session.analysing()),
             's' => self.page = self.file_page(FileAction::Save),
             'l' => self.page = self.file_page(FileAction::Load),
-            't' => {
-                let exercise = Exercise::lesson(&mut self.session);
-                self.learn(exercise);
-            }
-            'o' => {
-                let exercise = Exercise::puzzles(&mut self.session);
-                self.learn(exercise);
-            }
+            't' => self.learn(Exercise::lesson),
+            'o' => self.learn(Exercise::puzzles),
             '?' => self.open_help(),
             'q' if here == 0 || self.scene.outcome.is_some() => self.over = true,
             'q' => self.page = Page::Quit,
             _ => {}
         }
+    }
+
+    /// Begins a lesson or puzzles, or says why there are none.
+    fn learn(&mut self, begin: fn(&mut Session) -> Result<Exercise, &'static str>) {
+        match begin(&mut self.session) {
+            Ok(exercise) => self.train(exercise),
+            Err(key) => self.message = self.texts.get(key).to_owned(),
+        }
+    }
+
+    pub(crate) fn train(&mut self, exercise: Exercise) {
+        self.exercise = Some(exercise);
+        self.message.clear();
+        self.new_board();
+    }
+
+    fn leave_exercise(&mut self) {
+        if let Some(exercise) = self.exercise.take() {
+            exercise.leave(&mut self.session);
+            self.new_board();
+        }
+    }
+
+    /// Handles a key that is not part of a move. Returns whether there is a lesson or a puzzle.
+    fn exercise_key(&mut self, code: KeyCode) -> bool {
+        let Some(exercise) = &mut self.exercise else {
+            return false;
+        };
+        match code {
+            KeyCode::Char('n') if exercise.next(&mut self.session) => self.new_board(),
+            KeyCode::Char('n' | 'q') | KeyCode::Esc => self.leave_exercise(),
+            KeyCode::Char('<') => {
+                exercise.back(&mut self.session);
+                self.new_board();
+            }
+            KeyCode::Char('s') => {
+                self.said = exercise.solution(&mut self.session, self.texts);
+                self.picked = None;
+            }
+            KeyCode::Char('?') => self.open_help(),
+            _ => {}
+        }
+        true
     }
 
     fn only_pass(&self) -> bool {
@@ -298,7 +329,7 @@ impl App {
         Page::File { action, name }
     }
 
-    pub(super) fn open_help(&mut self) {
+    fn open_help(&mut self) {
         self.page = Page::Text { lines: self.help(), scroll: 0 };
     }
 
@@ -414,7 +445,7 @@ impl App {
     }
 
     /// Gets ready for the board of another session.
-    pub(super) fn new_board(&mut self) {
+    fn new_board(&mut self) {
         self.layout = self.session.board().layout();
         self.cursor = 0;
         self.picked = None;

@@ -85,7 +85,6 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// Draws the board.
 pub(crate) fn draw(picture: &Picture, buffer: &mut Buffer) {
     let grid = &picture.grid;
     buffer.set_style(grid.area, Style::new().bg(BACKGROUND).fg(Color::Gray));
@@ -203,7 +202,6 @@ fn letters(piece: &Piece) -> &'static str {
     }
 }
 
-/// A piece's colours.
 pub(super) fn disc(piece: &Piece) -> Style {
     let style = match piece.player {
         Player::White => Style::new().fg(Color::Black).bg(Color::White),

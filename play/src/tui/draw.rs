@@ -9,6 +9,7 @@ use ratatui::widgets::{Paragraph, Wrap};
 use super::app::{App, Page};
 use super::board::{self, Grid, Picture};
 use super::menu::{Menu, seat_names};
+use crate::exercise::Exercise;
 use crate::words;
 use jarmo_core::game::Player;
 use jarmo_core::view::Piece;
@@ -107,6 +108,27 @@ impl App {
         lines.push(Line::from(self.texts.get("moves")).dark_gray());
         let room = usize::from(area.height).saturating_sub(lines.len());
         lines.extend(self.move_lines(room));
+        frame.render_widget(Paragraph::new(lines), area);
+    }
+
+    /// The task and what is said about the latest move, beside the board.
+    fn draw_task(&self, frame: &mut Frame, area: Rect, exercise: &Exercise) {
+        let mut lines: Vec<Line> = Vec::new();
+        let mut add = |text: &str, style: fn(Line<'static>) -> Line<'static>| {
+            let wrapped = wrap(text, area.width).into_iter();
+            lines.extend(wrapped.map(|line| style(Line::from(line))));
+            lines.push(Line::default());
+        };
+        add(&exercise.heading(self.texts), |line| line.bold().cyan());
+        let told = exercise.lines(self.texts);
+        let (task, before) = told.split_last().expect("there is always a task");
+        for line in before {
+            add(line, |line| line);
+        }
+        add(task, |line| line.bold());
+        for line in &self.said {
+            add(line, |line| line.yellow());
+        }
         frame.render_widget(Paragraph::new(lines), area);
     }
 
@@ -246,7 +268,7 @@ fn draw_text(frame: &mut Frame, area: Rect, text: &str, scroll: u16) {
 }
 
 /// Breaks a text at spaces into lines of at most this width.
-pub(super) fn wrap(text: &str, width: u16) -> Vec<String> {
+fn wrap(text: &str, width: u16) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let last = lines.last_mut().expect("never empty");

@@ -26,7 +26,6 @@ pub(super) fn seat_names() -> Vec<&'static str> {
 }
 
 impl Menu {
-    /// The menu with the current game and players.
     pub(super) fn new(session: &Session) -> Menu {
         let game = session.board().game();
         let choice = |text: String| {

@@ -4,7 +4,6 @@ mod app;
 mod board;
 mod draw;
 mod menu;
-mod training;
 
 use std::io::{self, stdout};
 use std::sync::Arc;

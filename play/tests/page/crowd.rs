@@ -58,7 +58,7 @@ fn moves(server: SocketAddr, id: &str) -> usize {
 
 #[test]
 fn an_address_has_its_share_of_sessions_and_another_address_its_own() {
-    let bounds = Bounds { sessions: 3, idle_if_full: Duration::from_secs(3), ..Bounds::default().per_address(2) };
+    let bounds = Bounds { sessions: 3, per_address: 2, idle_if_full: Duration::from_secs(3), ..Bounds::default() };
     let server = serve(["human", "human"], bounds);
     let open = |client: u8| open_from([127, 0, 0, client], server, &json!({})).status;
     assert_eq!([open(1), open(1), open(1)], [201, 201, 429]);

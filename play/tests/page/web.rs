@@ -410,7 +410,7 @@ fn a_player_does_not_wait_for_the_thoughts_of_another() {
 #[test]
 fn two_hundred_games_at_once() {
     const GAMES: usize = 200;
-    let address = serve(["human", "greedy"], Bounds::default().per_address(GAMES));
+    let address = serve(["human", "greedy"], Bounds { per_address: GAMES, ..Bounds::default() });
     let began = Instant::now();
     let players: Vec<_> = (0..8)
         .map(|_| {
@@ -444,7 +444,8 @@ fn two_hundred_games_against_the_best_level() {
     const GAMES: usize = 200;
     let bounds = Bounds {
         absence: Duration::from_secs(60), // pages listen all the time
-        ..Bounds::default().per_address(GAMES + 1)
+        per_address: GAMES + 1,
+        ..Bounds::default()
     };
     let address = serve(["human", "best"], bounds);
     let ids: Vec<String> = (0..GAMES).map(|_| open(address, json!({})).0).collect();
