@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, BufReader, IsTerminal, Write, stdin, stdout};
+use std::io::{self, IsTerminal, Write, stdin, stdout};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
@@ -12,18 +12,18 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::agents::Seat;
+use crate::analysis::annotated;
 use crate::exercise::Exercise;
 use crate::files;
 use crate::games::Games;
 use crate::lang::Language;
 use crate::levels::Level;
 use crate::machine::{self, fresh_seed};
-use crate::plain::{Plain, export};
-use crate::puzzles;
 use crate::server::{Bounds, Server, ServerOptions};
 use crate::session::Session;
 use crate::specs::Store;
 use crate::tui::{self, App};
+use crate::{plain, puzzles};
 use jarmo_core::game::{Player, shorten};
 use jarmo_core::numbers::{MAX_PLIES, NumberRange, PORT, QUIET_LIMIT, SEED};
 use jarmo_exact::catalog::GameSettings;
@@ -38,7 +38,6 @@ pub struct Options {
     /// The game
     #[arg(long, default_value = "jarmo", value_name = "NAME")]
     game: String,
-    /// Your opponent
     #[arg(long, value_name = "WHO", help = format!("Your opponent [default: {}]", Level::USUAL.name()))]
     opponent: Option<String>,
     /// The side you play [default: white]
@@ -278,19 +277,12 @@ impl Options {
     fn run_plain(&self, session: &mut Session, language: Language) -> Result<(), Failure> {
         session.set_evaluating(false); // lines show no bar
         let exercise = self.exercise(session, language)?;
-        let mut plain = Plain::new(session, language.texts(), stdout().lock(), exercise);
-        let result = match self.analyse {
-            None => plain.run(BufReader::new(stdin())),
-            Some(_) => plain.analyse(),
+        plain::run(session, language.texts(), exercise, self.analyse.is_some())?;
+        let Some(path) = &self.export else {
+            return Ok(());
         };
-        match result {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {} // the reader closed the pipe
-            result => result?,
-        }
-        match &self.export {
-            Some(path) => export(session, path).map_err(Failure::new),
-            None => Ok(()),
-        }
+        files::append_line(path, &annotated(session))
+            .map_err(|problem| Failure::new(format!("{}: {problem}", path.display())))
     }
 
     /// What is on the board first, if it is not the game.

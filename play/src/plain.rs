@@ -3,8 +3,7 @@
 //! Lines are read ahead: `stop`, `quit` and the end of the input end a search before them. Only a game without
 //! people is played on after the end of the input.
 
-use std::io::{self, BufRead, Write};
-use std::path::Path;
+use std::io::{self, BufReader, StdoutLock, Write, stdin, stdout};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,16 +15,39 @@ use crate::exercise::Exercise;
 use crate::lang::Texts;
 use crate::session::{Job, Refusal, Session, Share};
 use crate::thought::Thought;
-use crate::{analysis, files, machine, tui, words};
+use crate::{files, machine, tui, words};
 use jarmo_core::game::{Player, shorten};
 use jarmo_host::ascii::{locale_has_unicode, to_ascii};
 use jarmo_host::input::{Ahead, Line, MAX_LINE_BYTES, Urgency};
 
+/// Plays a game or an exercise until the input ends or the user quits, or analyses the game.
+pub(crate) fn run(
+    session: &mut Session,
+    texts: &'static Texts,
+    exercise: Option<Exercise>,
+    analyse: bool,
+) -> io::Result<()> {
+    let mut plain = Plain {
+        session,
+        texts,
+        out: stdout().lock(),
+        cache: AgentCache::new(),
+        exercise,
+        ascii: !locale_has_unicode(),
+        stop: Arc::default(),
+        stop_or_end: Arc::default(),
+    };
+    match if analyse { plain.analyse() } else { plain.play_lines() } {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()), // the reader closed the pipe
+        result => result,
+    }
+}
+
 /// A game in lines of text.
-pub(crate) struct Plain<'a, W> {
+struct Plain<'a> {
     session: &'a mut Session,
     texts: &'static Texts,
-    out: W,
+    out: StdoutLock<'static>,
     cache: AgentCache,
     exercise: Option<Exercise>,
     ascii: bool,
@@ -43,29 +65,9 @@ enum Next {
     Leave,
 }
 
-impl<'a, W: Write> Plain<'a, W> {
-    /// A game that writes to `out`.
-    pub(crate) fn new(
-        session: &'a mut Session,
-        texts: &'static Texts,
-        out: W,
-        exercise: Option<Exercise>,
-    ) -> Plain<'a, W> {
-        Plain {
-            session,
-            texts,
-            out,
-            cache: AgentCache::new(),
-            exercise,
-            ascii: !locale_has_unicode(),
-            stop: Arc::default(),
-            stop_or_end: Arc::default(),
-        }
-    }
-
-    /// Reads lines until the input ends or the user quits.
-    pub(crate) fn run(&mut self, input: impl BufRead + Send + 'static) -> io::Result<()> {
-        let mut lines = Ahead::read(input, urgency)?;
+impl Plain<'_> {
+    fn play_lines(&mut self) -> io::Result<()> {
+        let mut lines = Ahead::read(BufReader::new(stdin()), urgency)?;
         self.stop = Arc::clone(lines.stop());
         self.stop_or_end = Arc::clone(lines.stop_or_end());
         if self.exercise.is_none()
@@ -100,7 +102,7 @@ impl<'a, W: Write> Plain<'a, W> {
     }
 
     /// Looks at every position of the game and writes what its moves were worth.
-    pub(crate) fn analyse(&mut self) -> io::Result<()> {
+    fn analyse(&mut self) -> io::Result<()> {
         self.session.set_analysing(true);
         while let Some(job) = self.session.job() {
             let Some(thought) = self.think(&job)? else {
@@ -363,11 +365,6 @@ impl<'a, W: Write> Plain<'a, W> {
     fn say(&mut self, text: &str) -> io::Result<()> {
         if self.ascii { writeln!(self.out, "{}", to_ascii(text)) } else { writeln!(self.out, "{text}") }
     }
-}
-
-/// Writes the annotated record of a session's game to a file.
-pub(crate) fn export(session: &Session, path: &Path) -> Result<(), String> {
-    files::append_line(path, &analysis::annotated(session)).map_err(|problem| format!("{}: {problem}", path.display()))
 }
 
 /// How a line affects the searches before it.

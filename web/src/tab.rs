@@ -114,11 +114,9 @@ impl Tab {
 
     /// Takes an agent file of the person; returns the name by which the page may choose it.
     pub fn take_own(&mut self, name: &str, bytes: Vec<u8>) -> String {
-        let is_taken = |name: &String| self.defaults.seats.contains(name);
         let numbered = (2..).map(|number| format!("{number}-{name}"));
         let mut names = std::iter::once(name.to_owned()).chain(numbered);
-        let name = names.find(|name| !is_taken(name));
-        let name = name.expect("there are more numbers than names");
+        let name = names.find(|name| !self.defaults.seats.contains(name)).expect("there are more numbers than names");
         provide(&AgentSource::File(name.clone().into()), "", bytes);
         self.defaults.seats.push(name.clone());
         name

@@ -10,10 +10,12 @@ use crate::thought::{Question, by_winner};
 use crate::words::mine;
 use jarmo_core::game::{ActionError, Player, Proven};
 
-/// Loss of value, on the scale from -1 to +1, from which a move is marked as doubtful, a mistake, a blunder.
-const DOUBTFUL: f32 = 0.1;
-const MISTAKE: f32 = 0.25;
-const BLUNDER: f32 = 0.6;
+/// The marks of moves, and the loss of value from which each is given, on the scale from -1 to +1.
+pub(crate) const MARKS: [(&str, f32); 3] = [("?!", 0.1), ("?", 0.25), ("??", 0.6)];
+
+fn mark(lost: f32) -> &'static str {
+    MARKS.iter().rfind(|(_, least)| lost >= *least).map_or("", |(mark, _)| mark)
+}
 
 /// The assessment of one move.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -123,7 +125,7 @@ impl Trial {
     pub(crate) fn judge(&self, session: &Session) -> Tried {
         let mover = session.board().mover(self.place).unwrap_or(Player::White);
         let lost = lost(session, self.place, &self.text, mover, self.value);
-        Tried { place: self.place, text: self.text.clone(), good: lost.map(|lost| lost < DOUBTFUL), lost }
+        Tried { place: self.place, text: self.text.clone(), good: lost.map(|lost| mark(lost).is_empty()), lost }
     }
 }
 
@@ -135,18 +137,6 @@ pub fn mistakes(assessments: &[Assessment]) -> Option<[usize; 2]> {
         let is_own = |one: &&Assessment| one.player == player && one.mistake == Some(true);
         assessments.iter().filter(is_own).count()
     }))
-}
-
-/// The marks of moves that lost value, the mildest first.
-pub(crate) const MARKS: [&str; 3] = ["?!", "?", "??"];
-
-fn mark(lost: f32) -> &'static str {
-    match lost {
-        lost if lost >= BLUNDER => "??",
-        lost if lost >= MISTAKE => "?",
-        lost if lost >= DOUBTFUL => "?!",
-        _ => "",
-    }
 }
 
 /// The record of a session's game as one line without a newline: annotated in analysis mode.

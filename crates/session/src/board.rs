@@ -171,23 +171,6 @@ pub enum RecordProblem {
     },
 }
 
-/// Sets up the game of a record and plays its moves.
-pub fn open_record(
-    record: &GameRecord,
-    settings: &GameSettings,
-    store: &Store,
-) -> Result<Box<dyn Board>, RecordProblem> {
-    let settings =
-        GameSettings { max_plies: record.max_plies.or(settings.max_plies), ..settings.fitting(&record.game) };
-    let position = record.position.as_deref();
-    let mut board = open(&record.game, &settings, store, position)?;
-    for (index, text) in record.moves.iter().enumerate() {
-        board.play(text).map_err(|error| RecordProblem::Move { number: index + 1, text: text.clone(), error })?;
-    }
-    board.go_to(0);
-    Ok(board)
-}
-
 pub(crate) struct Open<'a> {
     settings: &'a GameSettings,
     store: &'a Store,

@@ -385,9 +385,12 @@ impl Session {
     /// Loads the game of a record and shows its last position. The players of a person's game come back with it; another
     /// game has people on both sides, until a new game begins.
     pub fn load(&mut self, record: &GameRecord) -> Result<(), RecordProblem> {
-        let mut board = board::open_record(record, &self.settings, &self.store)?;
-        board.go_to(usize::MAX);
         let settings = self.settings.fitting(&record.game);
+        let own = GameSettings { max_plies: record.max_plies.or(self.settings.max_plies), ..settings.clone() };
+        let mut board = board::open(&record.game, &own, &self.store, record.position.as_deref())?;
+        for (index, text) in record.moves.iter().enumerate() {
+            board.play(text).map_err(|error| RecordProblem::Move { number: index + 1, text: text.clone(), error })?;
+        }
         let fresh = board::open(&record.game, &settings, &self.store, None)?;
         let seats = match self.home.take() {
             Some(home) => home.seats,

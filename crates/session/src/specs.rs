@@ -115,14 +115,10 @@ pub struct Refused {
 impl Refused {
     /// The problem without the path of the file, for remote users.
     pub fn without_folder(&self) -> String {
-        let name = match &self.source {
-            AgentSource::Program => self.source.to_string(),
-            AgentSource::File(path) => {
-                let name = path.file_name().unwrap_or_default();
-                name.to_string_lossy().into_owned()
-            }
-        };
-        format!("{name}: {}", self.problem)
+        match &self.source {
+            AgentSource::Program => self.to_string(),
+            AgentSource::File(path) => format!("{}: {}", path.file_name().unwrap_or_default().display(), self.problem),
+        }
     }
 }
 

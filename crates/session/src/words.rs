@@ -126,7 +126,7 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
         texts.fill("analysing", &[("n", &left)])
     } else {
         let [white, black] = Player::BOTH.map(|player| {
-            let marks = MARKS.map(|mark| {
+            let marks = MARKS.map(|(mark, _)| {
                 let own = assessments.iter().filter(|one| one.player == player);
                 format!("{mark} {}", own.filter(|one| one.mark == mark).count())
             });

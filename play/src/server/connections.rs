@@ -17,7 +17,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::time::{sleep, timeout};
 
 use super::api::{Response, problem};
@@ -51,7 +51,10 @@ pub(super) async fn serve(listener: TcpListener, rooms: &Arc<Rooms>) -> io::Resu
         };
         let client = client_of(from.ip());
         let Some(admitted) = Admitted::new(&open, client, &bounds) else {
-            turn_away(stream);
+            // Says why there is no room, as far as that takes no waiting.
+            if let Ok(mut stream) = stream.into_std() {
+                let _ = stream.write(FULL);
+            }
             continue;
         };
         let rooms = Arc::clone(rooms);
@@ -75,13 +78,6 @@ fn client_of(from: IpAddr) -> IpAddr {
     match from.to_canonical() {
         IpAddr::V6(from) => Ipv6Addr::from_bits(from.to_bits() & (u128::MAX << 64)).into(),
         from => from,
-    }
-}
-
-/// Says why there is no room, as far as that takes no waiting.
-fn turn_away(stream: TcpStream) {
-    if let Ok(mut stream) = stream.into_std() {
-        let _ = stream.write(FULL);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Games of two people on disk, one file each, so that they outlive the server.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,8 @@ impl SavedGames {
         for file in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let changed = file.metadata().and_then(|about| about.modified());
             let is_old = |time: SystemTime| time.elapsed().is_ok_and(|age| age > OLDEST);
-            if is_saved(&file.path()) && changed.is_ok_and(is_old) {
+            let is_saved = file.path().extension().is_some_and(|ending| ending == "json");
+            if is_saved && changed.is_ok_and(is_old) {
                 let _ = fs::remove_file(file.path()); // the next start tries again
             }
         }
@@ -81,8 +82,4 @@ impl SavedGames {
         session.renumber(saved.number);
         Some((session, saved.duel))
     }
-}
-
-fn is_saved(file: &Path) -> bool {
-    file.extension().is_some_and(|ending| ending == "json")
 }

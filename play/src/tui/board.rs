@@ -165,7 +165,7 @@ fn draw_cell(picture: &Picture, cell: usize, buffer: &mut Buffer) {
     let (text, inner) = match piece {
         None if target => (" • ", Style::new().fg(LIT).bg(back).add_modifier(Modifier::BOLD)),
         None => ("   ", Style::new().fg(Color::Gray).bg(back)),
-        Some(piece) => (letters(piece), disc(piece)),
+        Some(piece) => (letters(piece), disc(piece.player)),
     };
     let mut rim_style = Style::new().fg(rim).bg(back);
     if target || last || picked {
@@ -202,8 +202,8 @@ fn letters(piece: &Piece) -> &'static str {
     }
 }
 
-pub(super) fn disc(piece: &Piece) -> Style {
-    let style = match piece.player {
+pub(super) fn disc(player: Player) -> Style {
+    let style = match player {
         Player::White => Style::new().fg(Color::Black).bg(Color::White),
         Player::Black => Style::new().fg(Color::White).bg(Color::Blue),
     };

@@ -12,7 +12,6 @@ use super::menu::{Menu, seat_names};
 use crate::exercise::Exercise;
 use crate::words;
 use jarmo_core::game::Player;
-use jarmo_core::view::Piece;
 use jarmo_exact::catalog::GAMES;
 
 /// The smallest supported screen, width and height.
@@ -133,14 +132,13 @@ impl App {
     }
 
     fn seat_line(&self, player: Player) -> Line<'static> {
-        let piece = Piece { cell: 0, player, strong: false, leaving: false };
         let letter = format!(" {} ", player.letter());
         let seat = self.session.seats()[player.index()].to_string();
         let name = format!(" {} · {}", self.texts.player(player), words::seat(self.texts, &seat));
         let turn = self.scene.outcome.is_none() && self.scene.to_move == player;
         let name = if turn { Span::from(name).bold() } else { Span::from(name) };
         let sign = if turn { " ◂" } else { "" };
-        Line::from(vec![Span::styled(letter, board::disc(&piece)), name, Span::from(sign)])
+        Line::from(vec![Span::styled(letter, board::disc(player)), name, Span::from(sign)])
     }
 
     /// The evaluation bar with White's share, and its number.
