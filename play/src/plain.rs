@@ -37,7 +37,8 @@ pub(crate) fn run(
         stop: Arc::default(),
         stop_or_end: Arc::default(),
     };
-    match if analyse { plain.analyse() } else { plain.play_lines() } {
+    let result = if analyse { plain.analyse() } else { plain.play_lines() };
+    match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()), // the reader closed the pipe
         result => result,
     }

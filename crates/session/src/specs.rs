@@ -132,12 +132,10 @@ impl fmt::Display for Refused {
 #[derive(Clone, Debug, Default)]
 pub struct GameAgents {
     game: &'static str,
-    trained: Option<AgentSource>,
-    refused: Option<Refused>,
+    trained: Option<Result<AgentSource, Refused>>,
     /// The folder of exact tables, if it has those of the game.
     pub tables: Option<PathBuf>,
-    /// Whether the program has a proof of some wins.
-    proof: bool,
+    proof: bool, // the program has a proof of some wins
     /// Whether the game has an evaluation. The best level without a trained agent is then alpha-beta search, and otherwise
     /// a search with playouts.
     pub(crate) evaluates: bool,
@@ -148,20 +146,13 @@ pub struct GameAgents {
 impl GameAgents {
     /// The agents of a store for this game. A trained agent that cannot be loaded is [`GameAgents::refused`].
     pub(crate) fn of<G: CatalogGame>(game: &G, store: &Store, tables: bool) -> GameAgents {
-        let (trained, refused) = match store.trained(game.id()) {
-            None => (None, None),
-            Some(source) => match store.networks.load(game, &source, None) {
-                Ok(_) => (Some(source), None),
-                Err(error) => {
-                    let problem = error.problem().to_owned();
-                    (None, Some(Refused { source, problem }))
-                }
-            },
-        };
+        let trained = store.trained(game.id()).map(|source| match store.networks.load(game, &source, None) {
+            Ok(_) => Ok(source),
+            Err(error) => Err(Refused { source, problem: error.problem().to_owned() }),
+        });
         GameAgents {
             game: game.id(),
             trained,
-            refused,
             tables: store.tables.clone().filter(|_| tables),
             proof: game.proof().is_some(),
             evaluates: game.heuristic().is_some(),
@@ -171,12 +162,12 @@ impl GameAgents {
 
     /// Whether the strongest agent is a trained one; otherwise it is built in.
     pub fn is_trained(&self) -> bool {
-        self.trained.is_some()
+        matches!(self.trained, Some(Ok(_)))
     }
 
     /// The trained agent that was found and could not be loaded.
     pub fn refused(&self) -> Option<&Refused> {
-        self.refused.as_ref()
+        self.trained.as_ref()?.as_ref().err()
     }
 
     /// The agent behind hints and the evaluation bar. It uses all of its time.
@@ -215,19 +206,19 @@ impl GameAgents {
         match (level, &self.trained) {
             (Level::Newcomer, _) => Strength::of(AgentSpec::Random),
             (Level::Best, _) => self.strongest(None),
-            (_, Some(source)) => {
+            (_, Some(Ok(source))) => {
                 let settings = level.settings(self.game).expect("every other level has settings");
                 let mb = settings.sims.filter(|&sims| sims > 0).and(Some(MEGABYTES));
                 let nodes = settings.sims.map(u64::from);
                 Strength { nodes, ..Strength::of(AgentSpec::Network(source.clone(), TreeSpec { mb, ..settings })) }
             }
-            (Level::Beginner, None) => rollout(16),
-            (Level::Easy, None) => rollout(40),
-            (Level::Casual, None) if self.evaluates => Strength::of(AgentSpec::Greedy),
-            (Level::Casual, None) => rollout(100),
-            (Level::Medium, None) => self.search(100, 250),
-            (Level::Hard, None) => self.search(1000, 600),
-            (Level::Expert, None) => self.search(10_000, 1500),
+            (Level::Beginner, _) => rollout(16),
+            (Level::Easy, _) => rollout(40),
+            (Level::Casual, _) if self.evaluates => Strength::of(AgentSpec::Greedy),
+            (Level::Casual, _) => rollout(100),
+            (Level::Medium, _) => self.search(100, 250),
+            (Level::Hard, _) => self.search(1000, 600),
+            (Level::Expert, _) => self.search(10_000, 1500),
         }
     }
 
@@ -244,12 +235,12 @@ impl GameAgents {
         let (tables, mb) = (self.tables.clone(), Some(MEGABYTES));
         match &self.trained {
             // The search looks up its leaves in the tables, too.
-            Some(source) => {
+            Some(Ok(source)) => {
                 let proof = self.proof.then_some(YesNo::Yes);
                 Strength::of(AgentSpec::Network(source.clone(), TreeSpec { tables, proof, mb, ..TreeSpec::default() }))
             }
-            None if !self.evaluates => Strength::of(playouts(None)),
-            None => Strength {
+            _ if !self.evaluates => Strength::of(playouts(None)),
+            _ => Strength {
                 spec: AgentSpec::AlphaBeta(AlphaBetaSpec { lines, ..built_in_settings() }),
                 nodes: Some(UNREACHABLE_NODES),
                 tables,
