@@ -77,6 +77,16 @@ impl GameSettings {
         }
     }
 
+    /// Refuses settings other than those that fit a game.
+    fn refuse_others(&self, name: &str, fitting: &GameSettings) -> Result<(), ExactError> {
+        let other = match (self.board == fitting.board, self.quiet_limit == fitting.quiet_limit) {
+            (true, true) => return Ok(()),
+            (false, _) => "board",
+            (true, false) => "quiet limit",
+        };
+        Err(ExactError::settings(format!("{name} has no {other}")))
+    }
+
     /// The settings of game `from` that carry over to game `to`. The limit on the length carries over only to
     /// the same game.
     pub fn for_another(&self, from: &str, to: &str) -> GameSettings {
@@ -153,12 +163,4 @@ pub trait Catalog: Sized + Sync {
     fn register_with_extras<G: CatalogGame>(self, game: G) -> Registered<Self, G> {
         Registered::new(self, game, "")
     }
-}
-
-/// Refuses a setting that the game does not have.
-fn refuse(name: &str, setting: &str, given: bool) -> Result<(), ExactError> {
-    if given {
-        return Err(ExactError::settings(format!("{name} has no {setting}")));
-    }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::any::type_name;
 
-use super::{Catalog, CatalogGame, GameSettings, GameTask, Listed, refuse};
+use super::{Catalog, CatalogGame, GameSettings, GameTask, Listed};
 use crate::ExactError;
 
 /// A catalog without games, for programs that have only games of their own. They compile much faster than with the
@@ -69,20 +69,13 @@ impl<C: Catalog, G: CatalogGame> Catalog for Registered<C, G> {
         if name != self.game.id() {
             return self.others.find(name, settings, task);
         }
-        let game = with_settings(&self.game, settings);
-        Ok(game.map(|game| task.run(game)))
+        let fitting = GameSettings { max_plies: settings.max_plies, ..GameSettings::default() };
+        let game = self.game.clone();
+        Ok(settings.refuse_others(name, &fitting).map(|()| match settings.max_plies {
+            None => task.run(game),
+            Some(limit) => task.run(game.with_max_plies(limit)),
+        }))
     }
-}
-
-/// The game with the settings that every game has. Others are refused.
-fn with_settings<G: CatalogGame>(game: &G, settings: &GameSettings) -> Result<G, ExactError> {
-    refuse(game.id(), "board", settings.board.is_some())?;
-    refuse(game.id(), "quiet limit", settings.quiet_limit.is_some())?;
-    let game = game.clone();
-    Ok(match settings.max_plies {
-        None => game,
-        Some(limit) => game.with_max_plies(limit),
-    })
 }
 
 /// The name of a game's type.

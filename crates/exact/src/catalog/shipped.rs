@@ -2,7 +2,7 @@
 
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
-use super::{Catalog, GameSettings, GameTask, Listed, refuse};
+use super::{Catalog, GameSettings, GameTask, Listed};
 use crate::ExactError;
 use jarmo_core::games::board::Board;
 use jarmo_core::games::tammi::MAX_QUIET_LIMIT;
@@ -31,42 +31,27 @@ impl Catalog for Shipped {
         settings: &GameSettings,
         task: T,
     ) -> Result<Result<T::Output, ExactError>, T> {
+        let checked = settings.refuse_others(name, &settings.fitting(name));
+        let board = || checked.clone().and_then(|()| board(settings));
+        let limit = |default: u32| settings.max_plies.unwrap_or(default);
         Ok(match name {
-            "jarmo" => jarmo_with(settings).map(|game| task.run(game)),
-            "guard" => guard_with(settings).map(|game| task.run(game)),
-            "tammi" => tammi_with(settings).map(|game| task.run(game)),
-            "connect_four" => connect_four_with(settings).map(|game| task.run(game)),
+            "jarmo" => board().map(|board| task.run(Jarmo::new(board, limit(jarmo::DEFAULT_MAX_PLIES)))),
+            "guard" => board().map(|board| task.run(Guard::new(board, limit(guard::DEFAULT_MAX_PLIES)))),
+            "tammi" => checked
+                .and_then(|()| quiet_limit(settings))
+                .map(|quiet| task.run(Tammi::new(quiet, limit(tammi::DEFAULT_MAX_PLIES)))),
+            "connect_four" => checked.map(|()| task.run(ConnectFour::new(limit(0)))),
             _ => return Err(task),
         })
     }
 }
 
-fn jarmo_with(settings: &GameSettings) -> Result<Jarmo, ExactError> {
-    refuse("jarmo", "quiet limit", settings.quiet_limit.is_some())?;
-    Ok(Jarmo::new(board(settings)?, settings.max_plies.unwrap_or(jarmo::DEFAULT_MAX_PLIES)))
-}
-
-fn guard_with(settings: &GameSettings) -> Result<Guard, ExactError> {
-    refuse("guard", "quiet limit", settings.quiet_limit.is_some())?;
-    Ok(Guard::new(board(settings)?, settings.max_plies.unwrap_or(guard::DEFAULT_MAX_PLIES)))
-}
-
-fn tammi_with(settings: &GameSettings) -> Result<Tammi, ExactError> {
-    refuse("tammi", "board", settings.board.is_some())?;
+fn quiet_limit(settings: &GameSettings) -> Result<u32, ExactError> {
     let quiet = settings.quiet_limit.unwrap_or(tammi::DEFAULT_QUIET_LIMIT);
-    if !(1..=MAX_QUIET_LIMIT).contains(&quiet) {
-        return Err(ExactError::settings(format!(
-            "the quiet limit of tammi must be 1 to {MAX_QUIET_LIMIT} plies, not {quiet}"
-        )));
+    if (1..=MAX_QUIET_LIMIT).contains(&quiet) {
+        return Ok(quiet);
     }
-    Ok(Tammi::new(quiet, settings.max_plies.unwrap_or(tammi::DEFAULT_MAX_PLIES)))
-}
-
-fn connect_four_with(settings: &GameSettings) -> Result<ConnectFour, ExactError> {
-    const NO_LIMIT: u32 = 0;
-    refuse("connect_four", "board", settings.board.is_some())?;
-    refuse("connect_four", "quiet limit", settings.quiet_limit.is_some())?;
-    Ok(ConnectFour::new(settings.max_plies.unwrap_or(NO_LIMIT)))
+    Err(ExactError::settings(format!("the quiet limit of tammi must be 1 to {MAX_QUIET_LIMIT} plies, not {quiet}")))
 }
 
 fn board(settings: &GameSettings) -> Result<Board, ExactError> {
