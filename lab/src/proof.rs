@@ -1,15 +1,19 @@
-//! Takes the moves of a proof from exact tables.
+//! Takes the moves of a proof from exact tables, and writes its file.
 
 use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::Path;
 
 use foldhash::fast::RandomState;
 
+use jarmo_core::checksum::digits;
 use jarmo_core::env::Line;
 use jarmo_core::game::{Action, Game, Mask, Proven, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_exact::ExactError;
-use jarmo_exact::proof::{Claim, MOST_SEARCH, Proof, Strategy, after, replay, undoes};
+use jarmo_exact::proof::{CHECKSUM, Claim, MOST_SEARCH, Numbers, TITLE, after, replay, undoes};
 use jarmo_exact::tables::{ActionValue, Tables};
+use jarmo_host::files::write_whole;
 
 /// Why no proof can be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +32,76 @@ pub enum MakeError {
     Flaw(#[from] ExactError),
 }
 
+/// A proof that was made.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// The rules.
+    pub game: Jarmo,
+    /// How it was made.
+    pub made: String,
+    /// What it proves.
+    pub claims: Vec<Claim>,
+    /// The most plies of a win that is left to search.
+    pub search: u32,
+    /// The moves of both players in positions that are not over.
+    pub moves: Vec<(JarmoPosition, Action)>,
+}
+
+impl Made {
+    /// Writes the file as a whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<(), ExactError> {
+        write_whole(path, &self.to_bytes())
+            .map_err(|error| ExactError::new(format!("{error}; nothing was written")).at(path))
+    }
+
+    /// The content of a file, as `Proof::from_bytes` reads it.
+    ///
+    /// # Panics
+    /// Panics if the game is over in one of the positions with moves.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let game = &self.game;
+        let mut rest = format!(
+            "\ngame: {}\nrules: {}\nboard: {}\nmade: {}\nsearch: {}\nmoves: {}\n",
+            game.id(),
+            game.rules_version(),
+            game.board_text(),
+            self.made.replace(['\r', '\n'], " "),
+            self.search,
+            self.moves.len()
+        );
+        for claim in &self.claims {
+            let start = game.position_text(&claim.opening.start);
+            let actions = claim.opening.move_texts(game).join(" ");
+            let (winner, plies) = (claim.winner.name(), claim.plies);
+            let _ = writeln!(rest, "claim: {winner} | {plies} | {start} | {actions}");
+        }
+        rest.push('\n');
+        let mut rest = rest.into_bytes();
+        let numbers = Numbers::default();
+        let number = |position| numbers.of(position).expect("both players have archers until the game is over");
+        let mut moves: Vec<(u64, u8)> =
+            self.moves.iter().map(|(position, action)| (number(position), action.0 as u8)).collect();
+        moves.sort_unstable();
+        let mut last = 0;
+        for (number, action) in moves {
+            push_number(&mut rest, number - last);
+            rest.push(action);
+            last = number;
+        }
+        let start = format!("{TITLE}\n{CHECKSUM}");
+        [start.as_bytes(), digits(&[start.as_bytes(), &rest]).as_bytes(), &rest].concat()
+    }
+}
+
+/// Seven bits a byte, the lowest first.
+fn push_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 128 {
+        out.push(number as u8 | 128);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
 /// Proves who wins after each opening, which must be decided. Wins of at most `search` plies are left to search.
 ///
 /// # Panics
@@ -38,7 +112,7 @@ pub fn make(
     openings: &[Line<JarmoPosition>],
     search: u32,
     made: String,
-) -> Result<Proof, MakeError> {
+) -> Result<Made, MakeError> {
     assert!(search <= MOST_SEARCH, "at most {MOST_SEARCH} plies");
     let game = &game.clone().with_max_plies(0);
     let claim = |opening: &Line<JarmoPosition>| {
@@ -59,9 +133,9 @@ pub fn make(
     let mut walks = [(); 2].map(|()| Walk { game, tables, search, moves: HashMap::default(), problem: None });
     // The shuttle rule can delay a win, so the plies are not those of the tables.
     let mut plies = Vec::new();
-    let [white, black] = &mut walks;
+    let strategies = walks.each_mut().map(|walk| |position: &JarmoPosition, last| walk.action(position, last));
     let all: Vec<&Claim> = claims.iter().collect();
-    let replayed = replay(game, &all, search, [white, black], |_, checked| {
+    let replayed = replay(game, &all, search, strategies, |_, checked| {
         plies.push(checked.plies);
     });
     if let Some(problem) = walks.iter_mut().find_map(|walk| walk.problem.take()) {
@@ -71,8 +145,8 @@ pub fn make(
     for (claim, plies) in claims.iter_mut().zip(plies) {
         claim.plies = plies;
     }
-    let moves = walks.into_iter().flat_map(|walk| walk.moves);
-    Ok(Proof::new(game, made, claims, search, moves))
+    let moves = walks.into_iter().flat_map(|walk| walk.moves).collect();
+    Ok(Made { game: game.clone(), made, claims, search, moves })
 }
 
 /// One player's strategy while it is made: the moves that the replay has asked for.
@@ -86,7 +160,8 @@ struct Walk<'a> {
     problem: Option<MakeError>,
 }
 
-impl Strategy for &mut Walk<'_> {
+impl Walk<'_> {
+    /// The action in a position without history; `None` if a search finds the win.
     fn action(&mut self, position: &JarmoPosition, last: Option<Action>) -> Option<Action> {
         if let Some(&action) = self.moves.get(position) {
             return Some(action);
@@ -107,9 +182,7 @@ impl Strategy for &mut Walk<'_> {
             }
         }
     }
-}
 
-impl Walk<'_> {
     fn no_distance(&self, position: &JarmoPosition) -> MakeError {
         MakeError::NoDistance(self.game.position_text(position))
     }

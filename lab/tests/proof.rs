@@ -10,9 +10,9 @@ use jarmo_core::env::Line;
 use jarmo_core::game::{Game, Mask, Player};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_exact::ExactError;
-use jarmo_exact::proof::{Claim, Proof, check};
+use jarmo_exact::proof::{Claim, Guide, Proof, check};
 use jarmo_exact::tables::{BuildSettings, Tables, build};
-use lab::proof::make;
+use lab::proof::{Made, make};
 use predicates::str::contains;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -25,10 +25,17 @@ fn opening(text: &str) -> Line<JarmoPosition> {
     Line::at(Jarmo::standard().parse_position(text).unwrap())
 }
 
+fn made(openings: &[Line<JarmoPosition>], search: u32) -> Made {
+    make(&Jarmo::standard(), &TABLES, openings, search, "a test".to_owned()).unwrap()
+}
+
+fn read(made: &Made) -> Proof {
+    Proof::from_bytes(&Jarmo::standard(), &made.to_bytes()).unwrap()
+}
+
 fn proof(texts: &[&str], search: u32) -> Proof {
-    let game = Jarmo::standard();
     let openings: Vec<_> = texts.iter().map(|text| opening(text)).collect();
-    make(&game, &TABLES, &openings, search, "a test".to_owned()).unwrap()
+    read(&made(&openings, search))
 }
 
 fn checked(proof: &Proof) -> Result<Vec<(Claim, u32)>, ExactError> {
@@ -82,8 +89,7 @@ fn all_decided_positions_of_small_forces_can_be_proven() {
             if game.outcome(&position).is_some() || decided.is_none() {
                 continue;
             }
-            let openings = [Line::at(position)];
-            let proof = make(&game, &TABLES, &openings, 3, String::new()).unwrap();
+            let proof = read(&made(&[Line::at(position)], 3));
             let text = game.position_text(&position);
             checked(&proof).unwrap_or_else(|flaw| panic!("{text}: {flaw}"));
             proven += 1;
@@ -119,7 +125,7 @@ fn the_strategy_wins_games_by_the_rules() {
 #[test]
 fn a_false_proof_is_found_out() {
     let game = Jarmo::standard();
-    let bytes = proof(&[WON], 1).to_bytes();
+    let bytes = made(&[opening(WON)], 1).to_bytes();
     let flaw = |bytes: &[u8]| {
         let proof = Proof::from_bytes(&game, bytes).unwrap();
         checked(&proof).unwrap_err().to_string()
@@ -163,11 +169,14 @@ fn a_proof_is_read_as_it_was_written_and_damage_is_named() {
     let game = Jarmo::standard();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("small.proof");
-    let made = proof(&[WON], 3);
+    let made = made(&[opening(WON)], 3);
     made.save(&path).unwrap();
     let read = Proof::load(&game, &path).unwrap();
-    assert_eq!(read.to_bytes(), made.to_bytes());
-    assert_eq!(read.claims(), made.claims());
+    assert_eq!((read.made(), read.search(), read.moves()), (&*made.made, made.search, made.moves.len()));
+    assert_eq!(read.claims(), made.claims);
+    for (position, action) in &made.moves {
+        assert_eq!(read.action(position), Some(*action));
+    }
     for over in ["w4/5/2b2/5/5 b - - 0", "5/5/5/5/w4 w - - 0"] {
         let position = game.parse_position(over).unwrap();
         assert_eq!(read.action(&position), None, "the game is over");
@@ -222,9 +231,9 @@ fn the_program_proves_a_position() {
         command.arg("--out").arg(&file).args(more).assert()
     };
     lab(&["--position", WON]).success().stderr(contains("won.proof: 1 claims, "));
-    let made = Proof::load(&game, &file).unwrap();
-    assert_eq!(checked(&made).unwrap()[0].1, 23);
+    let read = Proof::load(&game, &file).unwrap();
+    assert_eq!(checked(&read).unwrap()[0].1, 23);
     let kept = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/won.proof"));
-    assert_eq!(made.to_bytes(), fs::read(kept).unwrap());
+    assert_eq!(fs::read(&file).unwrap(), fs::read(kept).unwrap());
     lab(&[]).code(1).stderr(contains("openings have force 10, but the tables end at force 4"));
 }

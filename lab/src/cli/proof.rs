@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> CommandResult {
     let made = format!("jarmo {}; exact tables of force 2 to {}; {what}", env!("CARGO_PKG_VERSION"), tables.force(),);
     let proof = make(&game, &tables, &openings, args.search, made)?;
     proof.save(&args.out)?;
-    eprintln!("{}: {} claims, {} moves", args.out.display(), proof.claims().len(), proof.moves());
+    eprintln!("{}: {} claims, {} moves", args.out.display(), proof.claims.len(), proof.moves.len());
     Ok(())
 }
 

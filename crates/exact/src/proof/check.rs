@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::short::Short;
-use super::strategy::{Claim, Proof};
+use super::strategy::{Claim, Numbers, Proof};
 use super::{Last, after, after_pass, replies, without_history};
 use crate::ExactError;
 use jarmo_core::game::{Action, Game, Mask, Player, Verdict};
@@ -28,25 +28,14 @@ pub struct Checked {
 /// rule leaves the opponent no move, a pass is the reply.
 pub fn check(proof: &Proof, tell: impl FnMut(&Claim, Checked)) -> Result<(), ExactError> {
     let claims: Vec<&Claim> = proof.claims.iter().collect();
-    replay(&proof.game, &claims, proof.search, [proof, proof], tell)
+    let stored = |position: &JarmoPosition, _| proof.action(position);
+    replay(&proof.game, &claims, proof.search, [stored; 2], tell)
 }
 
-/// A player's strategy.
-pub trait Strategy {
-    /// The action in a position without history, if it is stored. The player's own `last` action is a hint for choosing one: the
-    /// answer is the same ever after.
-    fn action(&mut self, position: &JarmoPosition, last: Option<Action>) -> Option<Action>;
-}
-
-impl Strategy for &Proof {
-    fn action(&mut self, position: &JarmoPosition, _last: Option<Action>) -> Option<Action> {
-        Proof::action(self, position)
-    }
-}
-
-/// Replays the strategies of White and Black against every reply, as [`check`] does. Wins of at most `search` plies may
-/// be missing in them.
-pub fn replay<S: Strategy>(
+/// Replays the strategies of White and Black against every reply, as [`check`] does. A strategy gives the action in a
+/// position without history, if it is stored. The player's own last action is a hint for choosing one: the answer is the
+/// same ever after. Wins of at most `search` plies may be missing in them.
+pub fn replay<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>>(
     game: &Jarmo,
     claims: &[&Claim],
     search: u32,
@@ -60,6 +49,7 @@ pub fn replay<S: Strategy>(
         game,
         winner,
         short: Short::new(game, winner, search),
+        numbers: Numbers::default(),
         known: HashMap::default(),
         depth: 0,
     });
@@ -79,6 +69,7 @@ struct Replay<'a, S> {
     game: &'a Jarmo,
     winner: Player,
     short: Short<'a>,
+    numbers: Numbers,
     /// Positions with the winner to move: all of them win.
     known: HashMap<u64, Known, RandomState>,
     /// The winner's actions on the way to the present position.
@@ -99,7 +90,7 @@ struct Known {
     plies: u8,
 }
 
-impl<S: Strategy> Replay<'_, S> {
+impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
     fn flaw<T>(&self, problem: impl Display, position: &JarmoPosition) -> Result<T, ExactError> {
         let position = self.game.position_text(position);
         Err(ExactError::new(format_args!("{problem} in {position}")))
@@ -158,11 +149,10 @@ impl<S: Strategy> Replay<'_, S> {
             return Ok(plies);
         }
         let mut most = plies;
-        for reply in replies(self.game, &next, other) {
-            let last = Last::then(other, self.game, reply.action);
+        for (last, reply) in replies(self.game, &next, other) {
             let longer = mine.streak > 1 || last.streak > 1;
-            if longer && self.game.outcome(&reply.position).is_none() {
-                most = most.max(2 + self.wins(&reply.position, Some(mine), Some(last))?);
+            if longer && self.game.outcome(&reply).is_none() {
+                most = most.max(2 + self.wins(&reply, Some(mine), Some(last))?);
             }
         }
         if let Some(passed) = after_pass(self.game, &next, other) {
@@ -179,15 +169,11 @@ impl<S: Strategy> Replay<'_, S> {
         other: Option<Last>,
     ) -> Result<u32, ExactError> {
         let mut most = 0;
-        for reply in replies(self.game, position, other) {
-            let next = reply.position;
+        for (last, next) in replies(self.game, position, other) {
             most = most.max(match self.game.outcome(&next) {
                 Some(outcome) if outcome.verdict(self.winner) == Verdict::Win => 0,
                 Some(_) => return self.flaw("the game ends without a win", &next),
-                None => {
-                    let last = Last::then(other, self.game, reply.action);
-                    self.wins(&next, own, Some(last))?
-                }
+                None => self.wins(&next, own, Some(last))?,
             });
         }
         Ok(1 + most)
@@ -195,14 +181,14 @@ impl<S: Strategy> Replay<'_, S> {
 
     /// The strategy's action and what follows from it, checked once for every position.
     fn strategy(&mut self, position: &JarmoPosition, last: Option<Action>) -> Result<Known, ExactError> {
-        let key = key(position);
+        let key = self.numbers.of(position).expect("the game is not over");
         if let Some(&known) = self.known.get(&key) {
             return match known.plies {
                 0 => self.flaw("the strategy goes round in circles", position),
                 _ => Ok(known),
             };
         }
-        let Some(action) = self.stored.action(position, last) else {
+        let Some(action) = (self.stored)(position, last) else {
             let Some((action, plies)) = self.short.win(position, None, None) else {
                 let most = self.search;
                 return self.flaw(format!("no move is stored, and no win of {most} plies"), position);
@@ -234,18 +220,4 @@ impl<S: Strategy> Replay<'_, S> {
         self.known.insert(key, known);
         Ok(known)
     }
-}
-
-/// The placement in 61 bits.
-fn key(position: &JarmoPosition) -> u64 {
-    let [white, black] = Player::BOTH.map(|player| position.archers(player).0);
-    let marks = |archers: u32| {
-        let bits = (0..25).filter(|circle| archers >> circle & 1 == 1).enumerate();
-        bits.fold(0, |bits, (nth, circle)| bits | u64::from(position.marked().0 >> circle & 1) << nth)
-    };
-    u64::from(white)
-        | u64::from(black) << 25
-        | marks(white) << 50
-        | marks(black) << 55
-        | (position.to_move().index() as u64) << 60
 }

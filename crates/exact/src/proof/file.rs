@@ -1,9 +1,8 @@
 //! The file of a proof: a header in text, the claims, then the moves as bytes.
 
-use std::fmt::Write;
 use std::path::Path;
 
-use super::strategy::{Claim, Moves, Numbers, Proof};
+use super::strategy::{Claim, Numbers, Proof};
 use super::without_history;
 use crate::ExactError;
 use jarmo_core::checksum::digits;
@@ -13,10 +12,10 @@ use jarmo_core::games::Jarmo;
 use jarmo_host::files;
 
 /// The first line. The number goes up when an older program would misread the file.
-const TITLE: &str = "jarmo proof 1";
+pub const TITLE: &str = "jarmo proof 1";
 
 /// What the second line has before the digits of the checksum.
-const CHECKSUM: &str = "checksum: ";
+pub const CHECKSUM: &str = "checksum: ";
 
 /// The digits of a checksum.
 const DIGITS: usize = 16;
@@ -32,12 +31,6 @@ impl Proof {
     pub fn load(game: &Jarmo, path: &Path) -> Result<Proof, ExactError> {
         let bytes = files::read(path, MOST_BYTES).map_err(ExactError::io(path))?;
         Proof::from_bytes(game, &bytes).map_err(|error| error.at(path))
-    }
-
-    /// Writes the file as a whole or not at all.
-    pub fn save(&self, path: &Path) -> Result<(), ExactError> {
-        files::write_whole(path, &self.to_bytes())
-            .map_err(|error| ExactError::new(format!("{error}; nothing was written")).at(path))
     }
 
     /// Reads the content of a file, which must be for this game.
@@ -65,37 +58,7 @@ impl Proof {
             return problem("it has no header");
         };
         let head = String::from_utf8_lossy(&rest[..end]);
-        Header::parse(&head).and_then(|header| header.proof(game, &rest[end + 2..])).map_err(ExactError::new)
-    }
-
-    /// The content of a file.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let game = &self.game;
-        let mut rest = format!(
-            "\ngame: {}\nrules: {}\nboard: {}\nmade: {}\nsearch: {}\nmoves: {}\n",
-            game.id(),
-            game.rules_version(),
-            game.board_text(),
-            self.made.replace(['\r', '\n'], " "),
-            self.search,
-            self.moves()
-        );
-        for claim in &self.claims {
-            let start = game.position_text(&claim.opening.start);
-            let actions = claim.opening.move_texts(game).join(" ");
-            let (winner, plies) = (claim.winner.name(), claim.plies);
-            let _ = writeln!(rest, "claim: {winner} | {plies} | {start} | {actions}");
-        }
-        rest.push('\n');
-        let mut rest = rest.into_bytes();
-        let mut last = 0;
-        for (&key, &action) in self.moves.keys.iter().zip(&self.moves.actions) {
-            push_number(&mut rest, key - last);
-            rest.push(action);
-            last = key;
-        }
-        let start = format!("{TITLE}\n{CHECKSUM}");
-        [start.as_bytes(), digits(&[start.as_bytes(), &rest]).as_bytes(), &rest].concat()
+        read(game, &head, &rest[end + 2..]).map_err(ExactError::new)
     }
 }
 
@@ -130,65 +93,42 @@ impl Claim {
     }
 }
 
-/// The fields of the header.
-struct Header<'a> {
-    game: &'a str,
-    rules: u32,
-    board: &'a str,
-    made: &'a str,
-    search: u32,
-    moves: usize,
-    claims: Vec<&'a str>,
-}
-
-impl<'a> Header<'a> {
-    fn parse(text: &'a str) -> Result<Header<'a>, String> {
-        let fields = || text.lines().filter_map(|line| line.split_once(": "));
-        let field = |name: &str| {
-            let value = fields().find(|(key, _)| *key == name).map(|(_, value)| value);
-            value.ok_or_else(|| format!("its header has no `{name}`"))
-        };
-        let number =
-            |name: &str| field(name)?.parse::<u32>().map_err(|_| format!("`{name}` in its header is not a number"));
-        let claims = fields().filter(|(key, _)| *key == "claim");
-        Ok(Header {
-            game: field("game")?,
-            rules: number("rules")?,
-            board: field("board")?,
-            made: field("made")?,
-            search: number("search")?,
-            moves: number("moves")? as usize,
-            claims: claims.map(|(_, value)| value).collect(),
-        })
+/// The proof with this header and these bytes of moves.
+fn read(game: &Jarmo, head: &str, bytes: &[u8]) -> Result<Proof, String> {
+    let fields = || head.lines().filter_map(|line| line.split_once(": "));
+    let field = |name: &str| {
+        let value = fields().find(|(key, _)| *key == name).map(|(_, value)| value);
+        value.ok_or_else(|| format!("its header has no `{name}`"))
+    };
+    let number =
+        |name: &str| field(name)?.parse::<u32>().map_err(|_| format!("`{name}` in its header is not a number"));
+    let (id, rules, board, made) = (field("game")?, number("rules")?, field("board")?, field("made")?.to_owned());
+    let (search, count) = (number("search")?, number("moves")? as usize);
+    if id != game.id() {
+        return Err(format!("a proof for {}", shorten(id)));
     }
-
-    /// The proof with these bytes of moves.
-    fn proof(&self, game: &Jarmo, bytes: &[u8]) -> Result<Proof, String> {
-        if self.game != game.id() {
-            return Err(format!("a proof for {}", shorten(self.game)));
-        }
-        if self.rules != game.rules_version() {
-            return Err(format!("rules version {}, this program has version {}", self.rules, game.rules_version()));
-        }
-        if self.board != game.board_text() {
-            return Err("a proof for another board".to_owned());
-        }
-        if self.search > MOST_SEARCH {
-            return Err(format!("its searches are longer than {MOST_SEARCH} plies"));
-        }
-        let game = game.clone().with_max_plies(0);
-        let claims = self.claims.iter().map(|text| Claim::parse(&game, text)).collect::<Result<_, _>>()?;
-        let moves = read_moves(&game, bytes)?;
-        if moves.keys.len() != self.moves {
-            return Err(format!("it holds {} moves, and its header says {}", moves.keys.len(), self.moves));
-        }
-        Ok(Proof { game, made: self.made.to_owned(), claims, search: self.search, moves })
+    if rules != game.rules_version() {
+        return Err(format!("rules version {rules}, this program has version {}", game.rules_version()));
     }
+    if board != game.board_text() {
+        return Err("a proof for another board".to_owned());
+    }
+    if search > MOST_SEARCH {
+        return Err(format!("its searches are longer than {MOST_SEARCH} plies"));
+    }
+    let game = game.clone().with_max_plies(0);
+    let claims = fields().filter(|(key, _)| *key == "claim").map(|(_, text)| Claim::parse(&game, text));
+    let claims = claims.collect::<Result<_, _>>()?;
+    let numbers = Numbers::default();
+    let (positions, actions) = read_moves(&game, &numbers, bytes)?;
+    if actions.len() != count {
+        return Err(format!("it holds {} moves, and its header says {count}", actions.len()));
+    }
+    Ok(Proof { game, made, claims, search, numbers, positions, actions })
 }
 
 /// Positions and actions: the difference to the number before, seven bits a byte with the lowest first, and the action.
-fn read_moves(game: &Jarmo, bytes: &[u8]) -> Result<Moves, String> {
-    let count = Numbers::new().count();
+fn read_moves(game: &Jarmo, numbers: &Numbers, bytes: &[u8]) -> Result<(Vec<u64>, Vec<u8>), String> {
     let wrong = || "its moves cannot be read".to_owned();
     let mut bytes = bytes.iter().copied();
     let (mut keys, mut actions) = (Vec::new(), Vec::new());
@@ -198,21 +138,13 @@ fn read_moves(game: &Jarmo, bytes: &[u8]) -> Result<Moves, String> {
         let action = bytes.next().ok_or_else(wrong)?;
         let ascends = difference > 0 || keys.is_empty();
         key += difference;
-        if !ascends || key >= count || usize::from(action) >= game.actions() {
+        if !ascends || key >= numbers.count() || usize::from(action) >= game.actions() {
             return Err(wrong());
         }
         keys.push(key);
         actions.push(action);
     }
-    Ok(Moves::new(keys, actions))
-}
-
-fn push_number(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 128 {
-        out.push(number as u8 | 128);
-        number >>= 7;
-    }
-    out.push(number as u8);
+    Ok((keys, actions))
 }
 
 fn read_number(first: u8, rest: &mut impl Iterator<Item = u8>) -> Option<u64> {

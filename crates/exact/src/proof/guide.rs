@@ -6,20 +6,14 @@ use std::sync::LazyLock;
 
 use super::strategy::Proof;
 use jarmo_core::game::Game;
-use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
-use jarmo_core::known::{Guide, Next};
+use jarmo_core::games::{ConnectFour, Guard, Jarmo, Tammi};
+use jarmo_core::known::Guide;
 
 /// A game for which there may be a proof.
 pub trait HasProof: Game {
     /// The proof that is part of the program; `None` for games, boards and programs without one.
     fn proof(&self) -> Option<Arc<dyn Guide<Self>>> {
         None
-    }
-}
-
-impl Guide<Jarmo> for Proof {
-    fn next(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Next> {
-        Proof::next(self, game, position)
     }
 }
 

@@ -3,7 +3,7 @@
 //! A [`Proof`] holds *claims* ("after C1-A2 Black wins") and, for each player, moves for the positions that the
 //! strategy meets. Where it holds no move, a short search finds the win. [`check`] replays the strategy against all
 //! replies with the rules alone, the shuttle rule and passes included; it needs no tables. [`replay`] does the same with
-//! any [`Strategy`], also with one that is only now being made.
+//! any strategies, also with some that are only now being made.
 
 mod check;
 mod file;
@@ -11,13 +11,13 @@ mod guide;
 mod short;
 mod strategy;
 
-pub use check::{Checked, Strategy, check, replay};
-pub use file::MOST_SEARCH;
+pub use check::{Checked, check, replay};
+pub use file::{CHECKSUM, MOST_SEARCH, TITLE};
 pub use guide::HasProof;
 #[cfg(not(target_family = "wasm"))]
 pub use guide::shipped;
 pub use jarmo_core::known::{Guide, Next};
-pub use strategy::{Claim, Proof};
+pub use strategy::{Claim, Numbers, Proof};
 
 use crate::tables::index::Placement;
 use jarmo_core::game::{Action, Game, Mask, Player};
@@ -37,17 +37,12 @@ pub fn after(game: &Jarmo, position: &JarmoPosition, action: Action) -> JarmoPos
     without_history(&next)
 }
 
-/// A legal action and the position after it, without its history.
-struct Reply {
-    action: Action,
-    position: JarmoPosition,
-}
-
-/// All actions of the player to move after the own `last` one, without a pass.
-fn replies(game: &Jarmo, position: &JarmoPosition, last: Option<Last>) -> Vec<Reply> {
+/// What the player to move may do after the own `last` action, without a pass: each action with its streak, and the
+/// position after it without its history.
+fn replies(game: &Jarmo, position: &JarmoPosition, last: Option<Last>) -> Vec<(Last, JarmoPosition)> {
     let legal = game.legal(position);
-    let reply = |action| Reply { action, position: after(game, position, action) };
     let allowed = |action: &Action| !last.is_some_and(|last| last.forbids(game, *action));
+    let reply = |action| (Last::then(last, game, action), after(game, position, action));
     legal.iter().filter(allowed).map(reply).collect()
 }
 

@@ -67,10 +67,7 @@ impl<'a> Short<'a> {
         };
         let passed = after_pass(game, position, other);
         passed.is_none_or(|passed| wins(&passed, None))
-            && replies(game, position, other).iter().all(|reply| {
-                let last = Last::then(other, game, reply.action);
-                wins(&reply.position, Some(last))
-            })
+            && replies(game, position, other).into_iter().all(|(last, next)| wins(&next, Some(last)))
     }
 
     /// Whether the winner has won; `None` if the game goes on.
