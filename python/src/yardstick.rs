@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use jarmo_core::game::Mask;
 use jarmo_exact::catalog::{CatalogGame, GameSettings};
-use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings, quick_tables, to_svg, to_text};
+use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings, to_svg, to_text};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -35,7 +35,7 @@ pub(crate) fn build<G: CatalogGame>(
     let game = &rules.game;
     let tables = match folder {
         Some(folder) => Some(game.open_endgames(folder)?),
-        None => pool().install(|| quick_tables(game))?,
+        None => pool().install(|| game.quick_endgames())?,
     };
     let yardstick = Yardstick::new(game, settings, tables)?;
     Ok(Box::new(move |player, remote, nodes, with_worst_case| {

@@ -11,7 +11,7 @@ use jarmo_core::numbers::{BUDGET, NumberRange, SEED, THREADS};
 use jarmo_exact::agent::{AGENTS, AgentSpec, Agents, build_all, build_all_without_search};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_host::files;
-use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings, quick_tables, to_svg, to_text};
+use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings, to_svg, to_text};
 
 /// Measure agents by exact results: exams, games against the perfect player, the worst case
 #[derive(clap::Args)]
@@ -106,7 +106,7 @@ impl GameTask for Measure {
         }
         let tables = match &args.tables {
             Some(folder) => Some(game.open_endgames(folder).map_err(Failure::new)?),
-            None => pool.install(|| quick_tables(&game)).map_err(Failure::new)?,
+            None => pool.install(|| game.quick_endgames()).map_err(Failure::new)?,
         };
         let settings = YardstickSettings {
             seed: args.seed,

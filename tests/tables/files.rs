@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jarmo::games::Jarmo;
 use jarmo::games::board::Board;
-use jarmo::tables::{BuildSettings, TableProgress, Tables, build, memory_needed};
+use jarmo::tables::{BuildSettings, Solvable, TableProgress, Tables, build};
 
 fn settings(force: u32) -> BuildSettings {
     BuildSettings { force, memory: None, save_every: Duration::from_secs(1000) }
@@ -185,7 +185,7 @@ const CHECKSUMS: [u64; 5] =
 #[test]
 fn a_build_with_the_least_memory_writes_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    let (least, most) = memory_needed::<Jarmo>(6);
+    let (least, most) = Jarmo::memory_needed(&Jarmo::layer(6));
     assert!(least + (4 << 20) < most, "force 6 does not fit");
     let little = BuildSettings { memory: Some(least), save_every: Duration::from_secs(1), ..settings(6) };
     build(&Jarmo::standard(), folder.path(), little, &mut |_| {}).unwrap();

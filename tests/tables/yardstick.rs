@@ -10,8 +10,8 @@ use jarmo::agent::{Agent, Decision, EndgameAgent, RandomAgent, Request, build};
 use jarmo::catalog::CatalogGame;
 use jarmo::game::{Game, Mask, Player};
 use jarmo::games::{Guard, Jarmo, Tammi};
-use jarmo::tables::Endgames;
-use jarmo::yardstick::{Row, Yardstick, YardstickSettings, quick_tables};
+use jarmo::tables::{Endgames, HasEndgames};
+use jarmo::yardstick::{Row, Yardstick, YardstickSettings};
 
 const SETTINGS: YardstickSettings = YardstickSettings { seed: 3, fresh: 300, games: 20, starts: 10, positions: 300 };
 
@@ -46,7 +46,7 @@ impl<G: Game> Agent<G> for First<G> {
 }
 
 fn check<G: CatalogGame>(game: &G) {
-    let tables = quick_tables(game).unwrap().expect("tables in seconds");
+    let tables = game.quick_endgames().unwrap().expect("tables in seconds");
     let perfect = || -> Box<dyn Agent<G>> {
         let outside = Box::new(RandomAgent::new(game.clone()));
         let name = "perfect".to_owned();
@@ -113,7 +113,7 @@ fn shortest<G: Game>(
 fn the_worst_case_is_the_shortest_line_that_there_is() {
     const DEPTH: u32 = 5;
     let game = Jarmo::standard();
-    let tables = quick_tables(&game).unwrap().unwrap();
+    let tables = game.quick_endgames().unwrap().unwrap();
     let settings = YardstickSettings { fresh: 0, games: 0, starts: 1, positions: 1_000_000, ..SETTINGS };
     let mut depths = HashSet::new();
     for seed in 0..12 {

@@ -14,7 +14,7 @@ use jarmo_core::games::{Jarmo, Tammi};
 use jarmo_core::numbers::{NumberRange, QUIET_LIMIT};
 use jarmo_exact::ExactError;
 use jarmo_exact::catalog::{CatalogGame, GameSettings, GameTask, with_game};
-use jarmo_exact::tables::{SideStats, Solvable, Tables};
+use jarmo_exact::tables::{Layer, LayerStats, SideStats, Solvable, Tables};
 
 const LOOKUPS: NumberRange<u64> = NumberRange::new(2, 100_000_000);
 
@@ -117,21 +117,22 @@ fn run_stats<G: Solvable>(game: &G, args: &StatsArgs) -> CommandResult {
     let tables = Tables::open(game, &args.tables)?;
     let mut out = stdout().lock();
     let stats = tables.stats();
+    let position = |layer: &LayerStats, index| game.position_text(&G::layer(layer.force).position_at(index));
     if args.json {
-        let text = |longest: &Option<(u32, G::Position)>| {
-            longest.map(|(plies, position)| json!({"plies": plies, "position": game.position_text(&position)}))
-        };
         let layers: Vec<_> = stats
             .iter()
             .map(|layer| {
+                let text = |longest: Option<(u32, usize)>| {
+                    longest.map(|(plies, index)| json!({"plies": plies, "position": position(layer, index)}))
+                };
                 let side = |side: &SideStats| {
                     json!({"to_move": side.to_move, "won": side.won, "drawn": side.drawn,
                            "lost": side.lost, "over": side.over})
                 };
                 let sides: Vec<_> = layer.sides.iter().map(side).collect();
                 json!({"force": layer.force, "sides": sides,
-                       "longest_win": text(&layer.longest_win),
-                       "longest_loss": text(&layer.longest_loss)})
+                       "longest_win": text(layer.longest_win),
+                       "longest_loss": text(layer.longest_loss)})
             })
             .collect();
         writeln!(out, "{}", json!({"game": game.id(), "layers": layers}))?;
@@ -151,9 +152,8 @@ fn run_stats<G: Solvable>(game: &G, args: &StatsArgs) -> CommandResult {
                 side.over
             )?;
         }
-        if let Some((plies, position)) = layer.longest_win {
-            let text = game.position_text(&position);
-            writeln!(out, "{:64}{plies} plies: {text}", "")?;
+        if let Some((plies, index)) = layer.longest_win {
+            writeln!(out, "{:64}{plies} plies: {}", "", position(layer, index))?;
         }
     }
     Ok(())

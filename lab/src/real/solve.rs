@@ -25,8 +25,7 @@ use jarmo_exact::tables::code;
 use jarmo_exact::tables::index::{Army, Block, LEAST_FORCE, Material, Placement, SideMaterial, army};
 use jarmo_exact::tables::lines::{Lines, each_lowering_capture, goal, is_over};
 use jarmo_exact::tables::real::actions::{after_deploys, after_move, may_pass, moves, nth_move, single_move};
-use jarmo_exact::tables::real::hold::{Hold, WAITING};
-use jarmo_exact::tables::real::known::{DEPENDS, Held, LOSES};
+use jarmo_exact::tables::real::hold::{DEPENDS, Held, Hold, LOSES, WAITING};
 use jarmo_exact::tables::real::layer::{HEADER, HeldLayer, Layout};
 
 const FILL: u32 = 0;

@@ -8,7 +8,7 @@ use memmap2::MmapMut;
 use super::map::map_mut;
 use jarmo_core::game::Player;
 use jarmo_exact::ExactError;
-use jarmo_exact::tables::real::layer::{CHECKSUM, FINISHED, HEADER, Layout, MAGIC, STAGE, check, header};
+use jarmo_exact::tables::real::layer::{CHECKSUM, FINISHED, FORMAT_VERSION, HEADER, Layout, MAGIC, STAGE, check};
 use jarmo_exact::tables::{Owner, allocate, checksum};
 use jarmo_host::files::rename;
 
@@ -79,4 +79,18 @@ impl Unfinished {
 /// The file of an unfinished force.
 fn unfinished_path(folder: &Path, bound: Player, force: u32) -> PathBuf {
     folder.join(format!("{}-{force:02}.unfinished", bound.name()))
+}
+
+/// The header of an unfinished file.
+fn header(owner: Owner, bound: Player, layout: &Layout) -> [u8; HEADER] {
+    let mut header = Vec::with_capacity(HEADER);
+    header.extend(MAGIC);
+    header.extend(FORMAT_VERSION.to_le_bytes());
+    header.extend(owner.to_bytes());
+    header.extend(layout.layer.force().to_le_bytes());
+    header.extend((bound.index() as u32).to_le_bytes());
+    header.extend([0; 8]);
+    header.extend((layout.size as u64).to_le_bytes());
+    header.resize(HEADER, 0);
+    header.try_into().expect("the length is right")
 }

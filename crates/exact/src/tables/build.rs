@@ -3,9 +3,10 @@
 use std::fmt;
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::file::{Bytes, Owner, lock, open_finished, unfinished_path};
+use super::file::{Bytes, Owner, lock, unfinished_path};
 use super::lookup::Tables;
 use super::solvable::{Job, Layer, LayerEvent, Solvable};
 use crate::{ExactError, ExactErrorKind};
@@ -48,11 +49,6 @@ impl fmt::Display for TableProgress {
     }
 }
 
-/// The bytes of memory that building a layer takes at least, and with the whole layer in memory; mapped files aside.
-pub fn memory_needed<G: Solvable>(force: u32) -> (u64, u64) {
-    G::memory_needed(&G::layer(force))
-}
-
 /// Builds all layers up to a force in `folder`. Intact layers that exist already are kept.
 ///
 /// # Panics
@@ -64,7 +60,7 @@ pub fn build<G: Solvable>(
     tell: &mut dyn FnMut(TableProgress),
 ) -> Result<Tables<G>, ExactError> {
     assert!(G::FORCES.contains(&settings.force), "no tables have this force");
-    let preparation = game.prepare()?;
+    game.check_solvable()?;
     let owner = Owner::of(game);
     fs::create_dir_all(folder).map_err(ExactError::io(folder))?;
     let forces = *G::FORCES.start()..=settings.force;
@@ -78,7 +74,8 @@ pub fn build<G: Solvable>(
         false => Some(lock(folder)?),
     };
 
-    let mut clock = TimeLeft::new(missing.iter().map(|&force| G::layer(force).size()));
+    let all = missing.iter().map(|&force| G::layer(force).size() as f64).sum();
+    let mut clock = TimeLeft { began: Instant::now(), all, done: 0.0, before: None };
     let mut done: Vec<Bytes> = Vec::new();
     for (force, kept) in forces.zip(kept) {
         if let Some(bytes) = kept {
@@ -89,12 +86,12 @@ pub fn build<G: Solvable>(
         let job: Job<'_, G> =
             Job { folder, owner, layer: G::layer(force), done: &done, save_every: settings.save_every, memory };
         let positions = job.layer.size();
-        game.build_layer(&preparation, &job, &mut |event| {
+        game.build_layer(&job, &mut |event| {
             tell(match event {
                 LayerEvent::Resumed => TableProgress::Resumed(force),
                 LayerEvent::Rebuilding(why) => TableProgress::Rebuilding(why),
                 LayerEvent::Done(done) => {
-                    let left = clock.left(done * positions as f64).as_secs_f64().ceil();
+                    let left = clock.left(done * positions as f64).ceil();
                     let share = 100.0 * done;
                     TableProgress::Working(force, format!("{share:.0} %, about {left} s left in total"))
                 }
@@ -103,10 +100,26 @@ pub fn build<G: Solvable>(
         clock.done += positions as f64;
         let took = began.elapsed().as_secs_f64();
         tell(TableProgress::Done(force, format!("{positions} positions in {took:.1} s")));
-        let map = open_finished::<G>(folder, owner, &job.layer)?;
-        done.push(Bytes::Mapped(map));
+        done.push(Bytes::open::<G>(folder, owner, &job.layer)?);
     }
     Ok(Tables::from_layers(game, done))
+}
+
+impl<G: Solvable> Tables<G> {
+    /// Builds all layers up to a force in a folder that is removed again, for small forces and this process alone.
+    pub fn solve(game: &G, force: u32) -> Result<Tables<G>, ExactError> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let unique = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+        let name = format!("jarmo-tables-{}-{unique}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir(&folder).map_err(ExactError::io(&folder))?;
+        let settings = BuildSettings { force, memory: None, save_every: Duration::MAX };
+        let built = build(game, &folder, settings, &mut |_| {});
+        // The tables are mapped and do not need the names of their files.
+        let _ = fs::remove_dir_all(&folder);
+        built
+    }
 }
 
 /// The layer of a force if an earlier build left it intact.
@@ -116,10 +129,10 @@ fn kept_layer<G: Solvable>(
     force: u32,
     tell: &mut dyn FnMut(TableProgress),
 ) -> Result<Option<Bytes>, ExactError> {
-    match open_finished::<G>(folder, owner, &G::layer(force)) {
-        Ok(map) => {
+    match Bytes::open::<G>(folder, owner, &G::layer(force)) {
+        Ok(bytes) => {
             tell(TableProgress::Kept(force));
-            Ok(Some(Bytes::Mapped(map)))
+            Ok(Some(bytes))
         }
         Err(error) => may_rebuild(error, &mut |why| tell(TableProgress::Rebuilding(why))).map(|()| None),
     }
@@ -138,7 +151,7 @@ pub(super) fn may_rebuild(error: ExactError, tell: &mut dyn FnMut(String)) -> Re
 /// Refuses a build for which disk space or memory is too small; returns the bytes of memory to use.
 fn check_room<G: Solvable>(folder: &Path, missing: &[u32], allowed: Option<u64>) -> Result<u64, ExactError> {
     let Some(&highest) = missing.last() else { return Ok(0) };
-    let (least, most) = memory_needed::<G>(highest);
+    let (least, most) = G::memory_needed(&G::layer(highest));
     let half = memory("MemTotal:").map(|bytes| bytes / 2);
     let usable = allowed.or(half).unwrap_or(most);
     if usable < least {
@@ -153,7 +166,10 @@ fn check_room<G: Solvable>(folder: &Path, missing: &[u32], allowed: Option<u64>)
     let begun: u64 = missing.iter().map(|&force| begun::<G>(folder, force)).sum();
     let layers: u64 = missing.iter().map(|&force| G::layer(force).size() as u64).sum();
     let disk = (layers + BESIDES).saturating_sub(begun);
-    let free = free_space(folder).map_err(ExactError::io(folder))?;
+    #[cfg(any(unix, windows))]
+    let free = fs4::available_space(folder).map_err(ExactError::io(folder))?;
+    #[cfg(not(any(unix, windows)))]
+    let free = 0;
     let short = |what: &str, needed: u64, free: u64| {
         let (needed, free) = (needed >> 20, free >> 20);
         Err(ExactError::new(format!(
@@ -174,16 +190,6 @@ fn check_room<G: Solvable>(folder: &Path, missing: &[u32], allowed: Option<u64>)
     }
 }
 
-#[cfg(any(unix, windows))]
-fn free_space(folder: &Path) -> std::io::Result<u64> {
-    fs4::available_space(folder)
-}
-
-#[cfg(not(any(unix, windows)))]
-fn free_space(_: &Path) -> std::io::Result<u64> {
-    Err(std::io::ErrorKind::Unsupported.into())
-}
-
 /// Bytes that an unfinished layer already takes on the disk.
 fn begun<G: Solvable>(folder: &Path, force: u32) -> u64 {
     fs::metadata(unfinished_path::<G>(folder, force)).map_or(0, |file| file.len())
@@ -200,23 +206,17 @@ fn memory(name: &str) -> Option<u64> {
 /// Estimates the remaining time from the speed so far.
 struct TimeLeft {
     began: Instant,
-    all: f64,  // positions of all layers to build
-    done: f64, // positions of the finished ones
-    /// Positions that were done before this run: unknown until its first report.
-    before: Option<f64>,
+    all: f64,            // positions of all layers to build
+    done: f64,           // positions of the finished ones
+    before: Option<f64>, // positions that were done before this run: unknown until its first report
 }
 
 impl TimeLeft {
-    fn new(layers: impl Iterator<Item = usize>) -> TimeLeft {
-        TimeLeft { began: Instant::now(), all: layers.map(|positions| positions as f64).sum(), done: 0.0, before: None }
-    }
-
-    /// The remaining time when `positions` of the current layer are done.
-    fn left(&mut self, positions: f64) -> Duration {
+    /// The remaining seconds when `positions` of the current layer are done.
+    fn left(&mut self, positions: f64) -> f64 {
         let all_done = self.done + positions;
         let before = *self.before.get_or_insert(all_done);
-        let done = (all_done - before).max(1.0);
-        let rest = (self.all - all_done).max(0.0);
-        self.began.elapsed().mul_f64((rest / done).min(1e6))
+        let rest = (self.all - all_done).max(0.0) / (all_done - before).max(1.0);
+        self.began.elapsed().as_secs_f64() * rest.min(1e6)
     }
 }

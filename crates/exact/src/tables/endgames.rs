@@ -4,19 +4,17 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
-use std::time::Duration;
 
 use rand::Rng;
 
-use super::build::{BuildSettings, build};
-use super::file::finished_path;
+use super::file::{finished_path, packed_path};
 use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables, after};
-use super::real::{Holds, RealTables};
-use super::solvable::{self, Packed, Solvable};
+use super::real::Holds;
+use super::solvable::{self, Solvable};
 use super::verify::random_position;
 use crate::{ExactError, ExactErrorKind};
-use jarmo_core::game::{Action, Game, Proven};
+use jarmo_core::game::{Action, Game, Player, Proven, Verdict};
 use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi, TammiPosition};
 use jarmo_core::known::Endgames;
 use jarmo_core::random::{Stream, below};
@@ -28,8 +26,8 @@ pub trait HasEndgames: Game {
         Err(ExactError::no_tables(self.id()))
     }
 
-    /// Builds in a folder the tables of all forces that take seconds, and opens them. `None` for games without tables.
-    fn build_quick_endgames(&self, _folder: &Path) -> Result<Option<Arc<dyn Endgames<Self>>>, ExactError> {
+    /// Builds the tables of all forces that take seconds, for this process alone. `None` for games without tables.
+    fn quick_endgames(&self) -> Result<Option<Arc<dyn Endgames<Self>>>, ExactError> {
         Ok(None)
     }
 
@@ -49,19 +47,25 @@ pub trait HasEndgames: Game {
 /// A function that draws random endgames.
 pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
 
-/// Builds tables in a folder up to a force that takes seconds.
-fn build_quick<G: Solvable>(game: &G, folder: &Path, force: u32) -> Result<Arc<Tables<G>>, ExactError> {
-    let settings = BuildSettings { force, memory: None, save_every: Duration::MAX };
-    Ok(Arc::new(build(game, folder, settings, &mut |_| {})?))
-}
-
 impl<G: Solvable> Endgames<G> for Tables<G> {
     fn known(&self, game: &G, position: &G::Position) -> Option<Proven> {
-        self.within_limit(game, position, self.proven(position)?)
+        self.in_real_game(game, position, self.proven(position)?)
     }
 
     fn known_all(&self, game: &G, positions: &[G::Position], out: &mut Vec<Option<Proven>>) {
-        self.known_all_by(positions, out, |position, proven| self.within_limit(game, position, proven));
+        let mut found = [None; AT_ONCE];
+        out.clear();
+        for positions in positions.chunks(AT_ONCE) {
+            let found = &mut found[..positions.len()];
+            self.proven_all(positions, found);
+            let known = |(position, proven): (_, &mut Option<_>)| self.in_real_game(game, position, (*proven)?);
+            out.extend(positions.iter().zip(found).map(known));
+        }
+    }
+
+    fn holds(&self, _: &G, position: &G::Position, player: Player) -> Option<bool> {
+        let solved = G::force(position) <= self.force();
+        solved.then(|| G::holds(self, position, player))?
     }
 
     fn after(&self, game: &G, position: &G::Position, action: Action) -> Proven {
@@ -91,28 +95,19 @@ impl<G: Solvable> Endgames<G> for Tables<G> {
 }
 
 impl<G: Solvable> Tables<G> {
-    /// What is known of many positions, by the value that each has in the tables.
-    pub(super) fn known_all_by(
-        &self,
-        positions: &[G::Position],
-        out: &mut Vec<Option<Proven>>,
-        known: impl Fn(&G::Position, Proven) -> Option<Proven>,
-    ) {
-        let mut found = [None; AT_ONCE];
-        out.clear();
-        for positions in positions.chunks(AT_ONCE) {
-            let found = &mut found[..positions.len()];
-            self.proven_all(positions, found);
-            out.extend(positions.iter().zip(found).map(|(position, proven)| known(position, (*proven)?)));
-        }
-    }
-
-    /// The result under the limit on the length of the game. `None` if the limit is so close that it could matter and
-    /// how is not known, here or after one action.
-    pub(super) fn within_limit(&self, game: &G, position: &G::Position, proven: Proven) -> Option<Proven> {
-        let left = game.plies_left(position);
-        let is_far = left.is_none_or(|left| !G::is_close(self, position, proven, left));
-        is_far.then(|| game.in_game(position, proven))
+    /// A result of the tables in the game as it is played. `None` if the limit on the length is so close that it could
+    /// matter and how is not known, here or after one action, or if a player to whom the result gives a draw or win is
+    /// not proven to hold it although something is known of that.
+    fn in_real_game(&self, game: &G, position: &G::Position, proven: Proven) -> Option<Proven> {
+        let mover = game.to_move(position);
+        let holds = |player| G::holds(self, position, player) != Some(false);
+        let stands = match proven.verdict {
+            Verdict::Win => holds(mover),
+            Verdict::Loss => holds(!mover),
+            Verdict::Draw => Player::BOTH.into_iter().all(holds),
+        };
+        let is_far = |left| !G::is_close(self, position, proven, left);
+        (stands && game.plies_left(position).is_none_or(is_far)).then(|| game.in_game(position, proven))
     }
 }
 
@@ -136,14 +131,8 @@ fn share<T>(
     Ok(new)
 }
 
-/// The tables of a folder, with others that use them.
-fn open_shared<G: Solvable>(game: &G, folder: &Path, shared: &Shared<Tables<G>>) -> Result<Arc<Tables<G>>, ExactError> {
-    let fits = |tables: &Tables<G>| tables.belong_to(game);
-    share(shared, folder, fits, || open(game, folder))
-}
-
 fn open<G: Solvable>(game: &G, folder: &Path) -> Result<Tables<G>, ExactError> {
-    let has = |force| finished_path::<G>(folder, force).exists() || G::Packed::exists(folder, force);
+    let has = |force| finished_path::<G>(folder, force).exists() || packed_path::<G>(folder, force).exists();
     let mut forces = G::FORCES;
     if folder.is_dir() && !forces.any(has) {
         let problem =
@@ -158,9 +147,6 @@ static JARMO: LazyLock<Shared<Tables>> = LazyLock::new(Shared::default);
 
 /// Tables of tammi in use.
 static TAMMI: LazyLock<Shared<Tables<Tammi>>> = LazyLock::new(Shared::default);
-
-/// Tables of jarmo in use whose folder also has what each side holds under the shuttle rule.
-static REAL: LazyLock<Shared<RealTables>> = LazyLock::new(Shared::default);
 
 /// Draws a force, then a position of that force.
 fn draw_endgames<L: solvable::Layer + 'static>(
@@ -180,18 +166,17 @@ impl HasEndgames for Jarmo {
     }
 
     fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, ExactError> {
-        if !Holds::exist(folder) {
-            return Ok(open_shared(self, folder, &JARMO)?);
-        }
-        let fits = |real: &RealTables| real.tables().belong_to(self);
-        Ok(share(&REAL, folder, fits, || {
-            let tables = open_shared(self, folder, &JARMO)?;
-            Ok(RealTables::new(tables, Holds::open(self, folder)?))
+        let has_holds = Holds::exist(folder);
+        let fits = |tables: &Tables| tables.belong_to(self) && tables.holds.is_some() == has_holds;
+        Ok(share(&JARMO, folder, fits, || {
+            let mut tables = open(self, folder)?;
+            tables.holds = has_holds.then(|| Holds::open(self, folder)).transpose()?;
+            Ok(tables)
         })?)
     }
 
-    fn build_quick_endgames(&self, folder: &Path) -> Result<Option<Arc<dyn Endgames<Jarmo>>>, ExactError> {
-        Ok(Some(build_quick(self, folder, 6)?))
+    fn quick_endgames(&self) -> Result<Option<Arc<dyn Endgames<Jarmo>>>, ExactError> {
+        Ok(Some(Arc::new(Tables::solve(self, 6)?)))
     }
 
     fn random_endgames(&self, force: u32) -> Option<RandomEndgames<JarmoPosition>> {
@@ -205,11 +190,11 @@ impl HasEndgames for Tammi {
     }
 
     fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Tammi>>, ExactError> {
-        Ok(open_shared(self, folder, &TAMMI)?)
+        Ok(share(&TAMMI, folder, |tables| tables.belong_to(self), || open(self, folder))?)
     }
 
-    fn build_quick_endgames(&self, folder: &Path) -> Result<Option<Arc<dyn Endgames<Tammi>>>, ExactError> {
-        Ok(Some(build_quick(self, folder, 4)?))
+    fn quick_endgames(&self) -> Result<Option<Arc<dyn Endgames<Tammi>>>, ExactError> {
+        Ok(Some(Arc::new(Tables::solve(self, 4)?)))
     }
 
     fn random_endgames(&self, force: u32) -> Option<RandomEndgames<TammiPosition>> {

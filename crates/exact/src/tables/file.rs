@@ -1,25 +1,8 @@
 //! Table files: one per force, and one for an unfinished layer.
 //!
-//! A file is a header of 72 bytes and one byte per index of its [`Layer`]. All numbers are little-endian:
-//!
-//! | offset | bytes | what |
-//! |---|---|---|
-//! | 0 | 8 | `JARMOTAB` |
-//! | 8 | 4 | version of this format |
-//! | 12 | 4 | version of the rules |
-//! | 16 | 8 | digest of the rules: XXH3-64 of a text. Jarmo: the lines of the board, written `A1-B3 A1-C2 …`; tammi: `tammi 30`, with the limit on plies without a capture |
-//! | 24 | 4 | force |
-//! | 28 | 4 | `u32::MAX` |
-//! | 32 | 4 | the longest distance |
-//! | 36 | 4 | 0 |
-//! | 40 | 8 | number of bytes after the header |
-//! | 48 | 8 | checksum of the positions' bytes |
-//! | 56 | 8 | 0 |
-//! | 64 | 8 | XXH3-64 of the 64 bytes before |
-//!
-//! The checksum of the bytes is the XXH3-64 of the XXH3-64s of their chunks of 16 MiB, so that it can be
-//! computed in parallel. A file gets its name when it is complete; before, it is part of an unfinished
-//! layer (see `solve/spill.rs`).
+//! `docs/formats.md` describes the format. The checksum of the bytes is the XXH3-64 of the XXH3-64s of their chunks of
+//! 16 MiB, so that it can be computed in parallel. A file gets its name when it is complete; before, it is part of an
+//! unfinished layer (see `solve/spill.rs`).
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -29,14 +12,13 @@ use memmap2::Mmap;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::code;
 use super::map::map;
 use super::solvable::{Layer, Solvable};
 use crate::ExactError;
 use jarmo_host::files::{self, FolderLock, lock_folder, rename};
 
 /// Goes up when the index, the bytes or the header change, so that older files cannot be used.
-pub(super) const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 
 const MAGIC: [u8; 8] = *b"JARMOTAB";
 /// Bytes before the first position.
@@ -84,34 +66,45 @@ impl Owner {
     }
 }
 
-/// The bytes of a layer, in memory or in a file.
+/// The table of a layer: a mapped file.
 #[derive(Debug)]
-pub enum Bytes {
-    /// Solved in this process.
-    Owned(Vec<u8>),
-    /// A mapped file, whose bytes follow the header.
-    Mapped(Mmap),
-}
+pub struct Bytes(Mmap);
 
 impl Bytes {
+    /// Opens the file of a finished layer and verifies its checksum.
+    pub(super) fn open<G: Solvable>(folder: &Path, owner: Owner, layer: &G::Layer) -> Result<Bytes, ExactError> {
+        let path = finished_path::<G>(folder, layer.force());
+        let open = || {
+            let (file, _) = files::open(&path).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => ExactError::missing(),
+                _ => error.into(),
+            })?;
+            let map = map(&file)?;
+            check(&map, owner, layer)?;
+            Ok(Bytes(map))
+        };
+        open().map_err(|error: ExactError| error.at(&path))
+    }
+
     /// One byte per position.
     #[inline(always)]
     pub fn get(&self) -> &[u8] {
-        match self {
-            Bytes::Owned(bytes) => bytes,
-            Bytes::Mapped(map) => &map[HEADER..],
-        }
+        &self.0[HEADER..]
+    }
+
+    /// The whole file.
+    pub(super) fn file(&self) -> &[u8] {
+        &self.0
     }
 
     /// The most plies of a win or loss.
-    pub fn longest(&self) -> u32 {
-        match self {
-            Bytes::Owned(bytes) => {
-                let plies = |&byte: &u8| code::proven(byte).plies.unwrap_or(0);
-                bytes.iter().map(plies).max().unwrap_or(0)
-            }
-            Bytes::Mapped(map) => short(map, 32),
-        }
+    pub(super) fn longest(&self) -> u32 {
+        short(&self.0, 32)
+    }
+
+    /// The checksum of the positions' bytes.
+    pub(super) fn checksum(&self) -> u64 {
+        long(&self.0, 48)
     }
 }
 
@@ -127,6 +120,11 @@ pub(super) fn finished_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
     folder.join(format!("{}-{force:02}.table", G::FILES))
 }
 
+/// The file of a layer's packed results, of which only jarmo has some.
+pub(super) fn packed_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
+    folder.join(format!("{}-{force:02}.packed", G::FILES))
+}
+
 /// The file of an unfinished layer.
 pub(super) fn unfinished_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
     folder.join(format!("{}-{force:02}.unfinished", G::FILES))
@@ -135,21 +133,6 @@ pub(super) fn unfinished_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf
 /// The file that says what the pages of an unfinished layer include.
 pub(super) fn pages_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
     folder.join(format!("{}-{force:02}.pages", G::FILES))
-}
-
-/// Opens the file of a finished layer and verifies its checksum.
-pub(super) fn open_finished<G: Solvable>(folder: &Path, owner: Owner, layer: &G::Layer) -> Result<Mmap, ExactError> {
-    let path = finished_path::<G>(folder, layer.force());
-    let open = || {
-        let (file, _) = files::open(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => ExactError::missing(),
-            _ => error.into(),
-        })?;
-        let map = map(&file)?;
-        check(&map, owner, layer)?;
-        Ok(map)
-    };
-    open().map_err(|error: ExactError| error.at(&path))
 }
 
 /// Checks the header and the bytes of a file.
@@ -241,11 +224,6 @@ pub(super) fn write_finished<G: Solvable>(
     };
     let file = write().map_err(ExactError::io(&path))?;
     seal_finished::<G>(folder, &file, owner, layer, longest)
-}
-
-/// The checksum that the header of a mapped table has for its positions' bytes.
-pub(super) fn checksum_of(table: &[u8]) -> u64 {
-    long(table, 48)
 }
 
 /// The number in four bytes of a file.

@@ -1,7 +1,7 @@
 //! The board for the solver, and the rules it needs besides moves.
 
 use super::index::{Army, Placement};
-use super::subsets::{self, MOST, bits, choose};
+use super::subsets::{MOST, bits, sets};
 use crate::ExactError;
 use jarmo_core::game::Player;
 use jarmo_core::games::board::{Board, CIRCLES, Circle, Circles};
@@ -22,7 +22,7 @@ impl Lines {
         }
         let mut lines = Lines { near, most_actions: 0 };
         // The number of a player's moves depends on the player's own archers alone.
-        for archers in all_sets() {
+        for archers in (1..=MOST).flat_map(|size| sets(CIRCLES, size)) {
             for player in Player::BOTH {
                 let moves = lines.moves(player, archers);
                 let outside = archers & !goal(player);
@@ -58,14 +58,6 @@ impl Lines {
     pub fn moves(&self, player: Player, archers: u32) -> u32 {
         bits(archers & !goal(player)).map(|from| (self.near(from) & !archers).count_ones()).sum()
     }
-}
-
-/// All sets of one to five circles.
-fn all_sets() -> impl Iterator<Item = u32> {
-    (1..=MOST).flat_map(|size| {
-        let first = (1_u32 << size) - 1;
-        std::iter::successors(Some(first), |&set| Some(subsets::next(set))).take(choose(CIRCLES, size))
-    })
 }
 
 /// The player's goal row, on which archers never move again.

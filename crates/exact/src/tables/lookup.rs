@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use super::code;
-use super::file::{Bytes, Owner, finished_path, open_finished};
-use super::index::{self, LEAST_FORCE, Material, Placement};
+use super::file::{Bytes, Owner, finished_path, packed_path};
+use super::index::{LEAST_FORCE, Material, Placement};
 use super::lines::{is_over, score_difference};
 use super::packed::PackedLayer;
-use super::solvable::{Layer, Packed, Solvable};
+use super::real::Holds;
+use super::solvable::{Layer, Solvable};
 use crate::ExactError;
+use jarmo_core::env::Line;
 use jarmo_core::game::{Action, Game, Mask, Player, Proven, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 
@@ -21,22 +23,25 @@ use jarmo_core::games::{Jarmo, JarmoPosition};
 /// A force has a table with distances, or packed results without (jarmo).
 #[derive(Debug)]
 pub struct Tables<G: Solvable = Jarmo> {
-    game: G, // without a limit on the length
+    /// The game, without a limit on the length.
+    pub(super) game: G,
     layers: Vec<Solved<G>>,
+    /// What each side holds under the shuttle rule of jarmo, if there are files.
+    pub(super) holds: Option<Holds>,
 }
 
 /// The solved positions of one force.
 #[derive(Debug)]
 struct Solved<G: Solvable> {
     layer: G::Layer,
-    values: Values<G::Packed>,
+    values: Values,
     longest: u32, // the most plies of a win or loss
 }
 
 #[derive(Debug)]
-enum Values<P> {
+enum Values {
     Exact(Bytes),
-    Packed(P),
+    Packed(PackedLayer),
 }
 
 /// Where a value was found.
@@ -67,7 +72,7 @@ pub(super) fn after<G: Game>(game: &G, position: &G::Position, action: Action) -
 }
 
 impl<G: Solvable> Solved<G> {
-    fn new(layer: G::Layer, values: Values<G::Packed>) -> Solved<G> {
+    fn new(layer: G::Layer, values: Values) -> Solved<G> {
         let longest = match &values {
             Values::Exact(bytes) => bytes.longest(),
             Values::Packed(packed) => packed.stats().longest(),
@@ -86,34 +91,20 @@ impl<G: Solvable> Tables<G> {
         }
         let lowest = *G::FORCES.start();
         let has_table = |force| finished_path::<G>(folder, force).exists();
-        let highest =
-            G::FORCES.rev().find(|&force| has_table(force) || G::Packed::exists(folder, force)).unwrap_or(lowest);
+        let has_packed = |force| packed_path::<G>(folder, force).exists();
+        let highest = G::FORCES.rev().find(|&force| has_table(force) || has_packed(force)).unwrap_or(lowest);
         let layers = (lowest..=highest)
             .map(|force| {
                 let layer = G::layer(force);
-                let values = if !has_table(force) && G::Packed::exists(folder, force) {
-                    Values::Packed(G::Packed::open(folder, owner, &layer)?)
-                } else {
-                    Values::Exact(Bytes::Mapped(open_finished::<G>(folder, owner, &layer)?))
+                let values = match !has_table(force) && has_packed(force) {
+                    true => Values::Packed(G::open_packed(folder, owner, &layer)?),
+                    false => Values::Exact(Bytes::open::<G>(folder, owner, &layer)?),
                 };
                 Ok(Solved::new(layer, values))
             })
             .collect::<Result<_, ExactError>>()?;
         let game = game.clone().with_max_plies(0);
-        Ok(Tables { game, layers })
-    }
-
-    /// Solves all layers up to a force in memory.
-    ///
-    /// # Panics
-    /// Panics if a distance does not fit into a byte; see [`Solvable::solve_layer`].
-    pub fn solve(game: &G, force: u32) -> Result<Tables<G>, ExactError> {
-        let preparation = game.prepare()?;
-        let mut done: Vec<Bytes> = Vec::new();
-        for force in *G::FORCES.start()..=force {
-            done.push(Bytes::Owned(game.solve_layer(&preparation, &G::layer(force), &done)));
-        }
-        Ok(Tables::from_layers(game, done))
+        Ok(Tables { game, layers, holds: None })
     }
 
     /// Tables of finished layers, lowest force first.
@@ -124,17 +115,12 @@ impl<G: Solvable> Tables<G> {
             .map(|(bytes, force)| Solved::new(G::layer(force), Values::Exact(bytes)))
             .collect();
         let game = game.clone().with_max_plies(0);
-        Tables { game, layers }
+        Tables { game, layers, holds: None }
     }
 
     /// Whether the tables belong to this game's rules and board.
     pub fn belong_to(&self, game: &G) -> bool {
         Owner::of(&self.game) == Owner::of(game)
-    }
-
-    /// The game, without a limit on the length.
-    pub(super) fn game(&self) -> &G {
-        &self.game
     }
 
     /// The sum of the most plies of a win or loss of every force up to this one.
@@ -162,7 +148,7 @@ impl<G: Solvable> Tables<G> {
     }
 
     /// The packed results of a force, if it has no table.
-    pub(super) fn packed(&self, force: u32) -> Option<&G::Packed> {
+    pub(super) fn packed(&self, force: u32) -> Option<&PackedLayer> {
         match &self.solved(force)?.values {
             Values::Exact(_) => None,
             Values::Packed(packed) => Some(packed),
@@ -245,6 +231,20 @@ impl<G: Solvable> Tables<G> {
         Some(values)
     }
 
+    /// The actions, as text, of a game from a position in which both players take the first of their best
+    /// actions, to its end; at most `plies`, because a drawn game may never end. `None` outside the tables.
+    pub fn best_line(&self, game: &G, start: &G::Position, plies: u32) -> Option<Vec<String>> {
+        let mut line = Vec::new();
+        let mut position = *start;
+        while line.len() < plies as usize {
+            let values = self.actions(game, &position)?;
+            let Some(best) = values.first() else { break };
+            line.push(game.action_text(&position, best.action));
+            game.play(&mut position, best.action);
+        }
+        Some(line)
+    }
+
     /// The value of a position that is over, such as one in which a player has no piece left.
     fn over(&self, position: &G::Position) -> Option<Proven> {
         let outcome = self.game.outcome(position)?;
@@ -253,6 +253,24 @@ impl<G: Solvable> Tables<G> {
 }
 
 impl Tables {
+    /// All sequences of this many actions from a position, in the order of their actions, with their values for White.
+    /// `None` outside the tables. Sequences that end the game earlier are left out.
+    pub fn openings(
+        &self,
+        game: &Jarmo,
+        start: &JarmoPosition,
+        plies: u32,
+    ) -> Option<Vec<(Line<JarmoPosition>, Proven)>> {
+        let solved = |line: Line<JarmoPosition>| {
+            let proven = self.proven(&line.position)?;
+            Some(match line.position.to_move() {
+                Player::White => (line, proven),
+                Player::Black => (line, proven.flip()),
+            })
+        };
+        Line::at(*start).longer(game, plies).into_iter().map(solved).collect()
+    }
+
     /// The plies of the longest win or loss among the packed results up to a force.
     pub(super) fn longest(&self, force: u32) -> u32 {
         let packed = (LEAST_FORCE..=force).zip(&self.layers).filter(|(force, _)| self.packed(*force).is_some());
@@ -261,16 +279,8 @@ impl Tables {
 
     /// The value of a position of which there are packed results.
     pub(super) fn packed_value(&self, position: &JarmoPosition) -> Option<Proven> {
-        let placement = Placement::of(position);
-        let Solved { layer, values, .. } = self.solved(placement.force())?;
-        match values {
-            Values::Exact(_) => None,
-            Values::Packed(packed) => self.packed_result(packed, layer, &placement),
-        }
-    }
-
-    /// The result of a placement in packed results.
-    fn packed_result(&self, packed: &PackedLayer, layer: &index::Layer, placement: &Placement) -> Option<Proven> {
+        let placement = &Placement::of(position);
+        let Solved { layer, values: Values::Packed(packed), .. } = self.solved(placement.force())? else { return None };
         layer.block_of(&Material::of(placement))?;
         if is_over(placement) {
             return Some(Proven::over(match score_difference(placement) {
@@ -281,17 +291,17 @@ impl Tables {
         }
         let verdict = match placement.mover {
             Player::White => packed.verdict(layer, placement)?,
-            Player::Black => self.result_of_successors(placement)?,
+            Player::Black => self.result_of_successors(position)?,
         };
         Some(Proven { verdict, plies: None })
     }
 
     /// The result for the player to move, from the results of the successors.
-    fn result_of_successors(&self, placement: &Placement) -> Option<Verdict> {
-        let position = placement.position();
+    fn result_of_successors(&self, position: &JarmoPosition) -> Option<Verdict> {
+        let position = &Placement::of(position).position(); // without the shuttle rule
         let mut best = Verdict::Loss;
-        for action in self.game.legal(&position).iter() {
-            let next = after(&self.game, &position, action);
+        for action in self.game.legal(position).iter() {
+            let next = after(&self.game, position, action);
             let proven = self.proven(&next).or_else(|| self.over(&next))?;
             best = best.max(proven.verdict.flip());
             if best == Verdict::Win {

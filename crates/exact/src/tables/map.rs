@@ -17,16 +17,11 @@ pub(super) fn map(file: &File) -> io::Result<Mmap> {
 }
 
 /// Takes room for a file on the disk, where the file system can.
-#[cfg(any(unix, windows))]
 pub fn allocate(file: &File, size: u64) -> io::Result<()> {
+    #[cfg(any(unix, windows))]
     match fs4::FileExt::allocate(file, size) {
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => file.set_len(size),
-        other => other,
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+        other => return other,
     }
-}
-
-/// Takes room for a file on the disk, where the file system can.
-#[cfg(not(any(unix, windows)))]
-pub fn allocate(file: &File, size: u64) -> io::Result<()> {
     file.set_len(size)
 }

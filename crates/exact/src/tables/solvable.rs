@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::file::{Bytes, Owner};
 use super::lookup::Tables;
-use super::stats::LayerStats;
+use super::packed::PackedLayer;
 use crate::ExactError;
 use jarmo_core::game::{Action, Game, Player, Proven};
 use jarmo_core::random::Stream;
@@ -31,10 +31,6 @@ pub trait Solvable: Game {
 
     /// The index of one force.
     type Layer: Layer<Position = Self::Position>;
-    /// Compressed results of one force.
-    type Packed: Packed<Self>;
-    /// What the solver computes once for all layers.
-    type Preparation;
 
     /// The layer of this force.
     fn layer(force: u32) -> Self::Layer;
@@ -63,6 +59,11 @@ pub trait Solvable: Game {
     /// is not known, here or after one action.
     fn is_close(tables: &Tables<Self>, position: &Self::Position, proven: Proven, left: u32) -> bool;
 
+    /// Whether a player is proven not to lose a position by every rule; `None` if nothing is known of that.
+    fn holds(_tables: &Tables<Self>, _position: &Self::Position, _player: Player) -> Option<bool> {
+        None
+    }
+
     /// The value in a game with a limit on its length that is not close.
     fn in_game(&self, position: &Self::Position, proven: Proven) -> Proven;
 
@@ -81,25 +82,21 @@ pub trait Solvable: Game {
         *position
     }
 
-    /// Refuses rules that cannot be solved, and prepares the solver.
-    fn prepare(&self) -> Result<Self::Preparation, ExactError>;
+    /// Refuses rules that cannot be solved.
+    fn check_solvable(&self) -> Result<(), ExactError> {
+        Ok(())
+    }
 
-    /// Solves a layer in memory, from the finished layers below it, lowest force first. Returns a byte for every index.
-    ///
-    /// # Panics
-    /// Panics if a distance does not fit into a byte. Jarmo's on the standard board all fit up to force 8.
-    fn solve_layer(&self, preparation: &Self::Preparation, layer: &Self::Layer, done: &[Bytes]) -> Vec<u8>;
+    /// Opens the packed results of a layer and verifies their checksums. Only jarmo has some.
+    fn open_packed(folder: &Path, _owner: Owner, _layer: &Self::Layer) -> Result<PackedLayer, ExactError> {
+        Err(ExactError::missing().at(folder))
+    }
 
     /// The bytes of memory that solving a layer takes at least, and with the whole layer in memory; mapped files aside.
     fn memory_needed(layer: &Self::Layer) -> (u64, u64);
 
     /// Solves a layer and writes its table.
-    fn build_layer(
-        &self,
-        preparation: &Self::Preparation,
-        job: &Job<'_, Self>,
-        tell: &mut dyn FnMut(LayerEvent),
-    ) -> Result<(), ExactError>;
+    fn build_layer(&self, job: &Job<'_, Self>, tell: &mut dyn FnMut(LayerEvent)) -> Result<(), ExactError>;
 }
 
 /// The event to which the plies of won and lost positions count.
@@ -134,36 +131,6 @@ pub trait Layer: Send + Sync + Debug {
 
     /// Ranges of indices with the same player to move, in order; `None` for placements that stand for both players.
     fn sides(&self) -> Vec<(Option<Player>, Range<usize>)>;
-}
-
-/// Compressed results of one force.
-pub trait Packed<G: Solvable>: Send + Sync + Debug + Sized {
-    /// Whether there is a file of this force.
-    fn exists(folder: &Path, force: u32) -> bool;
-
-    /// Opens the file of a layer and verifies its checksums.
-    fn open(folder: &Path, owner: Owner, layer: &G::Layer) -> Result<Self, ExactError>;
-
-    /// The counts of the table it was made from.
-    fn stats(&self) -> &LayerStats<G::Position>;
-}
-
-/// A game without compressed results.
-#[derive(Debug)]
-pub enum NeverPacked {}
-
-impl<G: Solvable> Packed<G> for NeverPacked {
-    fn exists(_: &Path, _: u32) -> bool {
-        false
-    }
-
-    fn open(folder: &Path, _: Owner, _: &G::Layer) -> Result<NeverPacked, ExactError> {
-        Err(ExactError::missing().at(folder))
-    }
-
-    fn stats(&self) -> &LayerStats<G::Position> {
-        match *self {}
-    }
 }
 
 /// A layer to solve.

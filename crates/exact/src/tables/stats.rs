@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::code;
 use super::lookup::Tables;
-use super::solvable::{Layer, Packed, Solvable};
+use super::solvable::{Layer, Solvable};
 use jarmo_core::game::{Player, Verdict};
 
 /// Results of all positions with one force and one side to move.
@@ -25,29 +25,28 @@ pub struct SideStats {
 }
 
 /// Results of one layer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LayerStats<P> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerStats {
     /// What is left on the board.
     pub force: u32,
     /// By side to move, White first.
     pub sides: Vec<SideStats>,
-    /// The most plies of a win under best play, and the first position with it.
-    pub longest_win: Option<(u32, P)>,
-    /// The most plies of a loss under best play, and the first position with it.
-    pub longest_loss: Option<(u32, P)>,
+    /// The most plies of a win under best play, and the first index with it.
+    pub longest_win: Option<(u32, usize)>,
+    /// The most plies of a loss under best play, and the first index with it.
+    pub longest_loss: Option<(u32, usize)>,
 }
 
-impl<P> LayerStats<P> {
+impl LayerStats {
     /// The most plies of a win or loss.
     pub(super) fn longest(&self) -> u32 {
-        let plies = |longest: &Option<(u32, P)>| longest.as_ref().map_or(0, |(plies, _)| *plies);
-        plies(&self.longest_win).max(plies(&self.longest_loss))
+        self.longest_win.max(self.longest_loss).map_or(0, |(plies, _)| plies)
     }
 }
 
 impl<G: Solvable> Tables<G> {
     /// Counts every layer.
-    pub fn stats(&self) -> Vec<LayerStats<G::Position>> {
+    pub fn stats(&self) -> Vec<LayerStats> {
         self.layers()
             .map(|layer| match self.packed(layer.force()) {
                 Some(packed) => packed.stats().clone(),
@@ -58,7 +57,7 @@ impl<G: Solvable> Tables<G> {
 }
 
 /// Counts the results of a layer, one byte per index.
-pub(super) fn layer_stats<L: Layer>(layer: &L, bytes: &[u8]) -> LayerStats<L::Position> {
+pub(super) fn layer_stats(layer: &impl Layer, bytes: &[u8]) -> LayerStats {
     let mut sides: Vec<SideStats> = Vec::new();
     let mut longest = [(0, 0); 2]; // of wins and losses: plies, byte
     for (to_move, range) in layer.sides() {
@@ -88,7 +87,7 @@ pub(super) fn layer_stats<L: Layer>(layer: &L, bytes: &[u8]) -> LayerStats<L::Po
     }
     let [longest_win, longest_loss] = longest.map(|(plies, byte)| {
         let index = bytes.par_iter().position_first(|&other| other == byte)?;
-        (plies > 0).then(|| (plies, layer.position_at(index)))
+        (plies > 0).then_some((plies, index))
     });
     LayerStats { force: layer.force(), sides, longest_win, longest_loss }
 }
@@ -105,13 +104,5 @@ fn count(bytes: &[u8]) -> [u64; 256] {
             }
             counts
         })
-        .reduce(
-            || [0; 256],
-            |mut sum, counts| {
-                for (sum, count) in sum.iter_mut().zip(counts) {
-                    *sum += count;
-                }
-                sum
-            },
-        )
+        .reduce(|| [0; 256], |left, right| std::array::from_fn(|byte| left[byte] + right[byte]))
 }

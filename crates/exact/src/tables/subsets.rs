@@ -134,6 +134,12 @@ pub(super) fn next(set: u32) -> u32 {
     ripple | (((set ^ ripple) >> 2) >> lowest.trailing_zeros())
 }
 
+/// All sets of `size` numbers below `bound`, in order.
+pub(super) fn sets(bound: usize, size: usize) -> impl Iterator<Item = u32> {
+    let after = |&set: &u32| Some(if set == 0 { 0 } else { next(set) });
+    std::iter::successors(Some((1 << size) - 1), after).take(choose(bound, size))
+}
+
 /// The new index of `place` after the places of `removed` are deleted.
 #[inline(always)]
 pub(super) fn squeeze(place: u32, removed: u32) -> u32 {

@@ -1,7 +1,5 @@
 //! Checks tables against the rules of the game, which the solver implements separately.
 
-use std::fmt;
-
 use rand::Rng;
 use rayon::prelude::*;
 
@@ -19,26 +17,8 @@ pub struct LayerCheck {
     pub positions: u64,
     /// Random won or lost positions that were played to the end with the tables.
     pub games: u64,
-    /// Wrong values, ten at most.
-    pub mistakes: Vec<WrongValue>,
-}
-
-/// A position whose value is wrong.
-#[derive(Clone, Debug)]
-pub struct WrongValue {
-    /// The position, as text.
-    pub position: String,
-    /// The value in the tables.
-    pub stored: Proven,
-    /// What its successors, or the game played from it, show instead.
-    pub found: String,
-}
-
-impl fmt::Display for WrongValue {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WrongValue { position, stored, found } = self;
-        write!(out, "{position}: the tables say {stored}, but {found}")
-    }
+    /// Wrong values in words, ten at most.
+    pub mistakes: Vec<String>,
 }
 
 /// The most wrong values reported per layer.
@@ -51,26 +31,25 @@ pub fn verify<G: Solvable>(game: &G, tables: &Tables<G>, samples: u64, seed: u64
     tables
         .layers()
         .map(|layer| {
-            let wrong: Vec<WrongValue> = (0..samples)
+            let wrong: Vec<String> = (0..samples)
                 .into_par_iter()
                 .filter_map(|sample| {
                     let mut stream = stream(seed ^ u64::from(layer.force()), sample);
                     check(game, tables, &random_position(layer, &mut stream))
                 })
                 .collect();
-            let games = (0..samples / 10).into_par_iter().filter_map(|sample| {
-                let mut stream = stream(!seed ^ u64::from(layer.force()), sample);
-                play_out(game, tables, random_position(layer, &mut stream))
-            });
-            let (games, lost_games): (Vec<_>, Vec<_>) = games.partition_map(|result| match result {
-                Ok(()) => rayon::iter::Either::Left(()),
-                Err(mistake) => rayon::iter::Either::Right(mistake),
-            });
+            let games: Vec<Result<(), String>> = (0..samples / 10)
+                .into_par_iter()
+                .filter_map(|sample| {
+                    let mut stream = stream(!seed ^ u64::from(layer.force()), sample);
+                    play_out(game, tables, random_position(layer, &mut stream))
+                })
+                .collect();
             LayerCheck {
                 force: layer.force(),
                 positions: samples,
-                games: (games.len() + lost_games.len()) as u64,
-                mistakes: wrong.into_iter().chain(lost_games).take(KEPT).collect(),
+                games: games.len() as u64,
+                mistakes: wrong.into_iter().chain(games.into_iter().filter_map(Result::err)).take(KEPT).collect(),
             }
         })
         .collect()
@@ -83,7 +62,7 @@ pub fn random_position<L: Layer>(layer: &L, stream: &mut Stream) -> L::Position 
 }
 
 /// Checks that the value of a position follows from those of its successors.
-fn check<G: Solvable>(game: &G, tables: &Tables<G>, position: &G::Position) -> Option<WrongValue> {
+fn check<G: Solvable>(game: &G, tables: &Tables<G>, position: &G::Position) -> Option<String> {
     let stored = tables.proven(position).expect("the layer holds it");
     let found = match game.outcome(position) {
         Some(outcome) => Proven::over(outcome.verdict(game.to_move(position))),
@@ -104,7 +83,7 @@ const MOST_PLIES: u32 = 1000;
 
 /// Plays a won or lost position to its end, both sides with the tables. `None` for other positions, and
 /// where the tables have no distances.
-fn play_out<G: Solvable>(game: &G, tables: &Tables<G>, start: G::Position) -> Option<Result<(), WrongValue>> {
+fn play_out<G: Solvable>(game: &G, tables: &Tables<G>, start: G::Position) -> Option<Result<(), String>> {
     let stored = tables.proven(&start).expect("the layer holds it");
     let (verdict, plies) = (stored.verdict, stored.plies?);
     let most = match G::PLIES_TO {
@@ -131,6 +110,7 @@ fn play_out<G: Solvable>(game: &G, tables: &Tables<G>, start: G::Position) -> Op
     Some(Err(wrong_value(game, &start, stored, format!("the game is not over after {most} plies"))))
 }
 
-fn wrong_value<G: Solvable>(game: &G, position: &G::Position, stored: Proven, found: String) -> WrongValue {
-    WrongValue { position: game.position_text(position), stored, found }
+/// A position whose value is wrong: what its successors, or the game played from it, show instead.
+fn wrong_value<G: Solvable>(game: &G, position: &G::Position, stored: Proven, found: String) -> String {
+    format!("{}: the tables say {stored}, but {found}", game.position_text(position))
 }

@@ -9,9 +9,7 @@ mod games;
 mod report;
 mod worst;
 
-use std::fs;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -185,17 +183,6 @@ impl<G: HasEndgames> Yardstick<G> {
             ))),
         }
     }
-}
-
-/// Tables of the forces that take seconds, built for this process alone; `None` for games without tables.
-pub fn quick_tables<G: HasEndgames>(game: &G) -> Result<Option<Arc<dyn Endgames<G>>>, JudgeError> {
-    let unique = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-    let folder = std::env::temp_dir().join(format!("jarmo-yardstick-{}-{unique}", std::process::id()));
-    fs::create_dir(&folder).map_err(|error| JudgeError::in_file(&folder, error))?;
-    let built = game.build_quick_endgames(&folder);
-    // The tables are mapped and do not need the names of their files.
-    let _ = fs::remove_dir_all(&folder);
-    built.map_err(JudgeError::new)
 }
 
 fn share<G: HasEndgames>(exam: &Exam<G>, answers: &[Action]) -> ExamShare {

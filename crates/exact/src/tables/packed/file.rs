@@ -1,35 +1,10 @@
-//! Files of packed results: `force-NN.packed`. All numbers are little-endian.
-//!
-//! | offset | bytes | what |
-//! |---|---|---|
-//! | 0 | 8 | `JARMOPAK` |
-//! | 8 | 4 | version of this format |
-//! | 12 | 4 | version of the rules |
-//! | 16 | 8 | digest of the board, as in a table |
-//! | 24 | 4 | force |
-//! | 28 | 4 | number of matrices: one for every material, in the order of the layer |
-//! | 32 | 8 | number of blocks |
-//! | 40 | 8 | bytes of all blocks |
-//! | 48 | 8 | checksum of the table it was made from |
-//! | 56 | 64 | positions won, drawn, lost and over, White to move, then Black |
-//! | 120 | 8 | plies of the longest win and of the longest loss |
-//! | 128 | 16 | index of the first position of the layer with each |
-//! | 144 | 8 | XXH3-64 of the directory |
-//! | 152 | 8 | XXH3-64 of the 152 bytes before |
-//! | 160 | | the directory |
-//! | | | the blocks |
-//!
-//! The directory has two parts. The first has 13,130 bytes for every matrix: where its blocks begin (8 bytes, counted
-//! from the first block of the file), and its model, 81 times 81 frequencies of 2 bytes. The second has 8 bytes for
-//! every block: where it begins, counted from the first block of its matrix, and the low half of its XXH3-64.
-//!
-//! A block has the states of four streams, 4 bytes each, then the words that they share, 2 bytes each.
+//! Files of packed results: `force-NN.packed`. `docs/formats.md` describes the format.
 
 use std::fmt;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::Mmap;
@@ -37,15 +12,14 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::coder::{GROUP, MODEL_BYTES, Model, result};
-use super::{BLOCK, DRAWN, LOST, WON, cache, row_length};
-use crate::tables::file::{Owner, long, short};
+use super::{BLOCK, RESULTS, cache, row_length};
+use crate::tables::file::{Owner, long, packed_path, short};
 use crate::tables::index::{Block, Layer, Material, Placement};
 use crate::tables::map::map;
-use crate::tables::solvable::Packed;
 use crate::tables::stats::{LayerStats, SideStats};
 use crate::{ExactError, ExactErrorKind};
 use jarmo_core::game::{Player, Verdict};
-use jarmo_core::games::{Jarmo, JarmoPosition};
+use jarmo_core::games::Jarmo;
 
 /// Goes up when anything in the file changes its meaning.
 const FORMAT_VERSION: u32 = 1;
@@ -55,62 +29,39 @@ const HEADER: usize = 160;
 const MATRIX_BYTES: usize = 8 + MODEL_BYTES;
 const ENTRY_BYTES: usize = 8;
 
-/// The file of a packed layer.
-pub(super) fn packed_path(folder: &Path, force: u32) -> PathBuf {
-    folder.join(format!("force-{force:02}.packed"))
-}
-
-/// What a file says before its blocks.
-pub(super) struct Head {
-    pub(super) owner: Owner,
-    pub(super) source: u64, // the checksum of the table
-    pub(super) stats: LayerStats<JarmoPosition>,
-}
-
-/// A matrix: its model and its blocks.
-pub(super) struct Matrix {
-    pub(super) model: Model,
-    pub(super) blocks: Vec<(u32, u32)>, // start within the matrix, checksum
-    pub(super) start: u64,              // of its first block
-}
-
-/// The bytes of a file before its first block.
-pub(super) fn head_bytes(head: &Head, layer: &Layer, matrices: &[Matrix], data: u64) -> Vec<u8> {
-    let mut directory = Vec::with_capacity(directory_bytes(layer));
-    for matrix in matrices {
-        directory.extend(matrix.start.to_le_bytes());
-        directory.extend(matrix.model.to_bytes());
-    }
-    for (start, checksum) in matrices.iter().flat_map(|matrix| &matrix.blocks) {
-        directory.extend(start.to_le_bytes());
-        directory.extend(checksum.to_le_bytes());
-    }
-    let blocks: usize = matrices.iter().map(|matrix| matrix.blocks.len()).sum();
-    let LayerStats { sides, longest_win, longest_loss, .. } = &head.stats;
-    let longest = [longest_win, longest_loss];
+/// The bytes of a file before its first block, with this directory and `data` bytes of blocks. `source` is the checksum of
+/// the table.
+pub(super) fn head_bytes(
+    owner: Owner,
+    source: u64,
+    stats: &LayerStats,
+    layer: &Layer,
+    directory: &[u8],
+    data: u64,
+) -> Vec<u8> {
+    let sizes = matrix_sizes(layer);
+    let longest = [stats.longest_win, stats.longest_loss];
     let mut out = Vec::with_capacity(HEADER + directory.len());
     out.extend(MAGIC);
     out.extend(FORMAT_VERSION.to_le_bytes());
-    out.extend(head.owner.to_bytes());
+    out.extend(owner.to_bytes());
     out.extend(layer.force().to_le_bytes());
-    out.extend((matrices.len() as u32).to_le_bytes());
-    out.extend((blocks as u64).to_le_bytes());
+    out.extend((sizes.len() as u32).to_le_bytes());
+    out.extend((block_count(&sizes) as u64).to_le_bytes());
     out.extend(data.to_le_bytes());
-    out.extend(head.source.to_le_bytes());
-    for side in sides {
+    out.extend(source.to_le_bytes());
+    for side in &stats.sides {
         for count in [side.won, side.drawn, side.lost, side.over] {
             out.extend(count.to_le_bytes());
         }
     }
     for longest in longest {
-        let plies = longest.as_ref().map_or(0, |(plies, _)| *plies);
-        out.extend(plies.to_le_bytes());
+        out.extend(longest.map_or(0, |(plies, _)| plies).to_le_bytes());
     }
     for longest in longest {
-        let index = longest.as_ref().and_then(|(_, position)| layer.index(&Placement::of(position)));
-        out.extend((index.unwrap_or(0) as u64).to_le_bytes());
+        out.extend(longest.map_or(0, |(_, index)| index as u64).to_le_bytes());
     }
-    out.extend(xxh3_64(&directory).to_le_bytes());
+    out.extend(xxh3_64(directory).to_le_bytes());
     out.extend(xxh3_64(&out).to_le_bytes());
     debug_assert_eq!(out.len(), HEADER);
     out.extend(directory);
@@ -124,8 +75,11 @@ pub(super) fn head_size(layer: &Layer) -> usize {
 
 fn directory_bytes(layer: &Layer) -> usize {
     let sizes = matrix_sizes(layer);
-    let blocks: usize = sizes.iter().map(|size| size.div_ceil(BLOCK)).sum();
-    sizes.len() * MATRIX_BYTES + blocks * ENTRY_BYTES
+    sizes.len() * MATRIX_BYTES + block_count(&sizes) * ENTRY_BYTES
+}
+
+fn block_count(sizes: &[usize]) -> usize {
+    sizes.iter().map(|size| size.div_ceil(BLOCK)).sum()
 }
 
 /// The numbers of results in the matrices of a layer.
@@ -141,7 +95,7 @@ pub struct PackedLayer {
     map: Mmap,
     data: usize, // where the blocks begin
     matrices: Vec<Open>,
-    stats: LayerStats<JarmoPosition>,
+    stats: LayerStats,
     source: u64,
 }
 
@@ -154,13 +108,10 @@ struct Open {
     size: usize,  // its results
 }
 
-impl Packed<Jarmo> for PackedLayer {
-    fn exists(folder: &Path, force: u32) -> bool {
-        packed_path(folder, force).exists()
-    }
-
-    fn open(folder: &Path, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactError> {
-        let path = &packed_path(folder, layer.force());
+impl PackedLayer {
+    /// Opens the file of a layer and verifies its checksums.
+    pub(crate) fn open(folder: &Path, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactError> {
+        let path = &packed_path::<Jarmo>(folder, layer.force());
         let file = File::open(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => repack("is missing").at(path),
             _ => ExactError::io(path)(error),
@@ -169,12 +120,11 @@ impl Packed<Jarmo> for PackedLayer {
         read(map, owner, layer).map_err(|error| error.at(path))
     }
 
-    fn stats(&self) -> &LayerStats<JarmoPosition> {
+    /// The counts of the table it was made from.
+    pub(crate) fn stats(&self) -> &LayerStats {
         &self.stats
     }
-}
 
-impl PackedLayer {
     /// The checksum of the table that the file was made from.
     pub(super) fn source(&self) -> u64 {
         self.source
@@ -199,11 +149,7 @@ impl PackedLayer {
             let bytes = &self.map[self.block(matrix, number)];
             matrix.model.decode(bytes, rest.min(BLOCK), groups);
         });
-        Some(match result(group, at % GROUP) {
-            LOST => Verdict::Loss,
-            WON => Verdict::Win,
-            _ => Verdict::Draw,
-        })
+        Some(RESULTS[usize::from(result(group, at % GROUP))])
     }
 
     /// The bytes of a block in the file.
@@ -260,10 +206,10 @@ fn check(head: &[u8], owner: Owner, layer: &Layer, matrices: usize, blocks: usiz
 }
 
 /// The counts in a header.
-fn read_stats(head: &[u8], layer: &Layer) -> LayerStats<JarmoPosition> {
+fn read_stats(head: &[u8], layer: &Layer) -> LayerStats {
     let longest = |plies: u32, index: u64| {
         let inside = plies > 0 && index < layer.size() as u64;
-        inside.then(|| (plies, layer.placement(index as usize).position()))
+        inside.then_some((plies, index as usize))
     };
     let sides = Player::BOTH.map(|to_move| {
         let count = |place: usize| long(head, 56 + 32 * to_move.index() + 8 * place);
@@ -286,7 +232,7 @@ fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactErr
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let (head, rest) = file.split_at_checked(HEADER).ok_or_else(|| repack("is truncated"))?;
     let sizes = matrix_sizes(layer);
-    let blocks: usize = sizes.iter().map(|size| size.div_ceil(BLOCK)).sum();
+    let blocks = block_count(&sizes);
     check(head, owner, layer, sizes.len(), blocks)?;
     let size = directory_bytes(layer);
     let whole = rest.len().checked_sub(size).map(|data| data as u64);
@@ -322,13 +268,4 @@ fn read_matrices(directory: &[u8], sizes: &[usize]) -> Result<Vec<Open>, ExactEr
         Ok(matrix)
     });
     matrices.collect()
-}
-
-/// The number of a result.
-pub(super) fn number(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::Loss => LOST,
-        Verdict::Draw => DRAWN,
-        Verdict::Win => WON,
-    }
 }

@@ -15,6 +15,8 @@ mod write;
 pub(super) use file::PackedLayer;
 pub use write::pack;
 
+use jarmo_core::game::Verdict;
+
 /// Results in a block.
 const BLOCK: usize = 4096;
 
@@ -23,7 +25,5 @@ fn row_length(columns: usize) -> usize {
     columns.next_multiple_of(coder::GROUP)
 }
 
-/// The results as numbers: lost, drawn, won for White, who is to move.
-const LOST: u8 = 0;
-const DRAWN: u8 = 1;
-const WON: u8 = 2;
+/// The results for White, who is to move, by their numbers in a file.
+const RESULTS: [Verdict; 3] = [Verdict::Loss, Verdict::Draw, Verdict::Win];

@@ -11,18 +11,17 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::coder::{Counts, Model};
-use super::file::{Head, Matrix, PackedLayer, head_bytes, head_size, number, packed_path};
-use super::{BLOCK, DRAWN, row_length};
+use super::file::{PackedLayer, head_bytes, head_size};
+use super::{BLOCK, row_length};
 use crate::tables::TableProgress;
 use crate::tables::code;
-use crate::tables::file::{HEADER, Owner, checksum_of, finished_path, lock, open_finished};
+use crate::tables::file::{Bytes, Owner, finished_path, lock, packed_path};
 use crate::tables::index::{Army, Block, LEAST_FORCE, Layer, MOST_FORCE, army, row};
 use crate::tables::lines::goal;
-use crate::tables::solvable::Packed;
 use crate::tables::stats::layer_stats;
 use crate::tables::subsets::{compress, expand, next, places_outside, rank};
 use crate::{ExactError, ExactErrorKind};
-use jarmo_core::game::Player;
+use jarmo_core::game::{Player, Verdict};
 use jarmo_core::games::Jarmo;
 use jarmo_core::games::board::CIRCLES;
 use jarmo_host::files::{rename, write_whole_by};
@@ -42,26 +41,20 @@ pub fn pack(
     for force in LEAST_FORCE..=highest.unwrap_or(LEAST_FORCE) {
         let began = Instant::now();
         let layer = Layer::new(force);
-        let table = open_finished::<Jarmo>(from, owner, &layer)?;
-        let source = checksum_of(&table);
+        let table = Bytes::open::<Jarmo>(from, owner, &layer)?;
+        let source = table.checksum();
         if force <= distances {
             tell(copy(&table, to, owner, &layer)?);
             continue;
         }
-        match PackedLayer::open(to, owner, &layer) {
-            Ok(packed) if packed.source() == source => {
-                tell(TableProgress::Kept(force));
-                continue;
-            }
-            Ok(_) => {}
-            Err(error) if error.kind == ExactErrorKind::Damaged => {}
-            Err(error) => return Err(error),
+        if is_kept(PackedLayer::open(to, owner, &layer).map(|packed| packed.source()), source)? {
+            tell(TableProgress::Kept(force));
+            continue;
         }
-        let values = &table[HEADER..];
-        let head = Head { owner, source, stats: layer_stats(&layer, values) };
-        let path = packed_path(to, force);
+        let values = table.get();
+        let path = packed_path::<Jarmo>(to, force);
         let unfinished = path.with_extension("packed.tmp");
-        let bytes = write(&unfinished, &head, &layer, values, tell)
+        let bytes = write(&unfinished, (owner, source), &layer, values, tell)
             .and_then(|bytes| rename(&unfinished, &path).map(|()| bytes))
             .map_err(|error| {
                 // The first error counts; the next run replaces what is left.
@@ -76,26 +69,30 @@ pub fn pack(
     Ok(())
 }
 
+/// Whether a file is there and sound, and was made from the table with this checksum.
+fn is_kept(found: Result<u64, ExactError>, wanted: u64) -> Result<bool, ExactError> {
+    match found {
+        Ok(source) => Ok(source == wanted),
+        Err(error) if matches!(error.kind, ExactErrorKind::Missing | ExactErrorKind::Damaged) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Copies a whole table.
-fn copy(table: &[u8], to: &Path, owner: Owner, layer: &Layer) -> Result<TableProgress, ExactError> {
+fn copy(table: &Bytes, to: &Path, owner: Owner, layer: &Layer) -> Result<TableProgress, ExactError> {
     let force = layer.force();
-    match open_finished::<Jarmo>(to, owner, layer) {
-        Ok(there) if checksum_of(&there) == checksum_of(table) => {
-            return Ok(TableProgress::Kept(force));
-        }
-        Ok(_) => {}
-        Err(error) if matches!(error.kind, ExactErrorKind::Missing | ExactErrorKind::Damaged) => {}
-        Err(error) => return Err(error),
+    if is_kept(Bytes::open::<Jarmo>(to, owner, layer).map(|there| there.checksum()), table.checksum())? {
+        return Ok(TableProgress::Kept(force));
     }
     let path = finished_path::<Jarmo>(to, force);
-    write_whole_by(&path, &path.with_extension("table.tmp"), &[table]).map_err(ExactError::io(&path))?;
+    write_whole_by(&path, &path.with_extension("table.tmp"), &[table.file()]).map_err(ExactError::io(&path))?;
     Ok(TableProgress::Done(force, "copied, with distances".to_owned()))
 }
 
 /// Writes the whole file of a layer and syncs it. Returns its size.
 fn write(
     path: &Path,
-    head: &Head,
+    (owner, source): (Owner, u64),
     layer: &Layer,
     values: &[u8],
     tell: &mut dyn FnMut(TableProgress),
@@ -103,25 +100,27 @@ fn write(
     let mut file = BufWriter::with_capacity(1 << 20, File::create(path)?);
     let first = head_size(layer) as u64;
     file.seek(SeekFrom::Start(first))?;
-    let mut at = 0; // bytes of blocks so far
-    let mut matrices = Vec::new();
+    let mut at: u64 = 0; // bytes of blocks so far
+    let (mut directory, mut entries) = (Vec::new(), Vec::new());
     let mut done = 0;
     let white = |block: &&Block| block.material.mover == Player::White;
     for block in layer.blocks().iter().filter(white) {
         let results = Results::of(block, &values[block.start..][..block.size()]);
-        let mut matrix = Matrix { model: results.model(), blocks: Vec::new(), start: at };
+        let (model, matrix) = (results.model(), at);
+        directory.extend(at.to_le_bytes());
+        directory.extend(model.to_bytes());
         let mut waiting: Vec<u8> = Vec::new(); // less than a block
         let mut from = 0;
         while from < results.rows {
             let to = (from + results.rows_at_once()).min(results.rows);
             results.read(from..to, &mut waiting);
             let whole = if to == results.rows { waiting.len() } else { waiting.len() / BLOCK * BLOCK };
-            let coded: Vec<Vec<u8>> =
-                waiting[..whole].par_chunks(BLOCK).map(|part| matrix.model.encode(part)).collect();
+            let coded: Vec<Vec<u8>> = waiting[..whole].par_chunks(BLOCK).map(|part| model.encode(part)).collect();
             waiting.drain(..whole);
             for part in coded {
-                let start = u32::try_from(at - matrix.start).expect("a matrix is below 4 GiB");
-                matrix.blocks.push((start, xxh3_64(&part) as u32));
+                let start = u32::try_from(at - matrix).expect("a matrix is below 4 GiB");
+                entries.extend(start.to_le_bytes());
+                entries.extend((xxh3_64(&part) as u32).to_le_bytes());
                 file.write_all(&part)?;
                 at += part.len() as u64;
             }
@@ -130,10 +129,10 @@ fn write(
             let share = 200.0 * done as f64 / layer.size() as f64;
             tell(TableProgress::Working(layer.force(), format!("{share:.0} %")));
         }
-        matrices.push(matrix);
     }
+    directory.extend(entries);
     file.seek(SeekFrom::Start(0))?;
-    file.write_all(&head_bytes(head, layer, &matrices, at))?;
+    file.write_all(&head_bytes(owner, source, &layer_stats(layer, values), layer, &directory, at))?;
     file.into_inner()?.sync_all()?;
     Ok(first + at)
 }
@@ -178,7 +177,7 @@ impl Results<'_> {
     fn read(&self, rows: Range<usize>, out: &mut Vec<u8>) {
         const TASK: usize = 64;
         let from = out.len();
-        out.resize(from + rows.len() * self.length, DRAWN);
+        out.resize(from + rows.len() * self.length, Verdict::Draw as u8);
         out[from..].par_chunks_mut(TASK * self.length).enumerate().for_each(|(task, out)| {
             for (row, out) in out.chunks_exact_mut(self.length).enumerate() {
                 self.read_row(rows.start + task * TASK + row, out);
@@ -195,7 +194,7 @@ impl Results<'_> {
         let places = places_outside(archers);
         let white_over = archers & !goal(Player::White) == 0;
         let mut set = (1_u32 << black.archers) - 1;
-        let mut last = DRAWN;
+        let mut last = Verdict::Draw as u8;
         let (out, filling) = out.split_at_mut(self.columns);
         for cells in out.chunks_exact_mut(black.patterns()) {
             let enemy = expand(set, &places);
@@ -208,7 +207,7 @@ impl Results<'_> {
                 let first = row(black, enemy, 0);
                 for (marks, cell) in cells.iter_mut().enumerate() {
                     let value = self.values[(first + marks) * self.block.columns + column];
-                    *cell = number(code::proven(value).verdict);
+                    *cell = code::proven(value).verdict as u8;
                 }
                 last = cells[cells.len() - 1];
             }

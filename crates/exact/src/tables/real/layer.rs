@@ -1,21 +1,6 @@
 //! The file of one force and one bound side, finished or not.
 //!
-//! A header of 64 bytes, one byte for each placement with the bound side to move ([`super::hold`]), and two bits
-//! for each placement with the other side to move. Placements come in the order of the tables, those of the
-//! other player left out. Numbers are little-endian:
-//!
-//! | offset | bytes | what |
-//! |---|---|---|
-//! | 0 | 8 | `JARMOHLD` |
-//! | 8 | 4 | version of this format |
-//! | 12 | 12 | version of the rules and digest of the board, as in a table |
-//! | 24 | 4 | force |
-//! | 28 | 4 | the bound side: 0 White, 1 Black |
-//! | 32 | 4 | stage of the work; `u32::MAX`: finished |
-//! | 36 | 4 | blocks that are done in this stage |
-//! | 40 | 8 | number of placements of either kind |
-//! | 48 | 8 | checksum of everything after the header, as in a table |
-//! | 56 | 8 | 0 |
+//! `docs/formats.md` describes the format.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +16,8 @@ use jarmo_host::files;
 
 /// How a file begins.
 pub const MAGIC: [u8; 8] = *b"JARMOHLD";
-const FORMAT_VERSION: u32 = 1;
+/// Goes up when anything in the file changes its meaning.
+pub const FORMAT_VERSION: u32 = 1;
 
 /// The stage of a finished file.
 pub const FINISHED: u32 = u32::MAX;
@@ -138,20 +124,6 @@ pub fn finished_path(folder: &Path, bound: Player, force: u32) -> PathBuf {
 
 fn damaged() -> ExactError {
     ExactError::new("is damaged; remove it and build it again")
-}
-
-/// The header of an unfinished file.
-pub fn header(owner: Owner, bound: Player, layout: &Layout) -> [u8; HEADER] {
-    let mut header = Vec::with_capacity(HEADER);
-    header.extend(MAGIC);
-    header.extend(FORMAT_VERSION.to_le_bytes());
-    header.extend(owner.to_bytes());
-    header.extend(layout.layer.force().to_le_bytes());
-    header.extend((bound.index() as u32).to_le_bytes());
-    header.extend([0; 8]);
-    header.extend((layout.size as u64).to_le_bytes());
-    header.resize(HEADER, 0);
-    header.try_into().expect("the length is right")
 }
 
 /// Refuses a file of something else.

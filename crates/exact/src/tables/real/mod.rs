@@ -8,16 +8,13 @@
 //! [`Holds`] opens the files, which `lab real build` makes.
 
 pub mod actions;
-mod endgames;
 pub mod hold;
-pub mod known;
 pub mod layer;
 
 use std::path::Path;
 
 use self::actions::Move;
-use self::hold::Hold;
-use self::known::{Held, LOSES};
+use self::hold::{Held, Hold, LOSES};
 use self::layer::{HeldLayer, finished_path};
 use super::file::Owner;
 use super::index::{LEAST_FORCE, MOST_FORCE, Placement};
@@ -27,8 +24,6 @@ use jarmo_core::game::Player;
 use jarmo_core::games::board::{Board, BoardAction};
 use jarmo_core::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use jarmo_core::games::{Jarmo, JarmoPosition};
-
-pub(super) use self::endgames::RealTables;
 
 /// The highest force of which a folder has a file for this side.
 fn highest(folder: &Path, bound: Player) -> Option<u32> {
@@ -100,10 +95,19 @@ impl Holds {
             }
             _ => None,
         });
-        Some(match placement.mover == bound {
-            true => side.holds_before(&placement, last),
-            false if position.shuttle(bound) == Shuttle::PASS => side.holds_after_pass(&placement),
-            false => side.holds_after(&placement, last),
+        if placement.mover == bound {
+            let shortest = || last.and_then(|(last, _)| side.forbids(&placement, last));
+            return Some(match side.hold(&placement) {
+                Hold::No => false,
+                Hold::Yes => true,
+                Hold::Unless { .. } => last.zip(shortest()).is_none_or(|((_, streak), shortest)| streak < shortest),
+            });
+        }
+        Some(match last {
+            _ if position.shuttle(bound) == Shuttle::PASS => side.holds_after_pass(&placement),
+            _ if placement.own.archers == 0 => true,
+            None => side.flags(&placement) & LOSES == 0,
+            Some((last, streak)) => side.longest_streak(&placement, last, SHUTTLE_LIMIT) >= streak,
         })
     }
 }
@@ -113,28 +117,6 @@ impl Side {
     #[inline(always)]
     fn layer_of(&self, placement: &Placement) -> &HeldLayer {
         &self.layers[(placement.force() - LEAST_FORCE) as usize]
-    }
-
-    /// Whether the bound side holds a placement with the free side to move after this last move of the bound
-    /// side, with this streak.
-    fn holds_after(&self, placement: &Placement, last: Option<(Move, u8)>) -> bool {
-        match last {
-            _ if placement.own.archers == 0 => true,
-            None => self.flags(placement) & LOSES == 0,
-            Some((last, streak)) => self.longest_streak(placement, last, SHUTTLE_LIMIT) >= streak,
-        }
-    }
-
-    /// Whether the bound side, which is to move, holds a placement after this last move of its own, with this streak.
-    fn holds_before(&self, placement: &Placement, last: Option<(Move, u8)>) -> bool {
-        match self.hold(placement) {
-            Hold::No => false,
-            Hold::Yes => true,
-            Hold::Unless { .. } => last.is_none_or(|(last, streak)| {
-                let shortest = self.forbids(placement, last);
-                shortest.is_none_or(|shortest| streak < shortest)
-            }),
-        }
     }
 }
 

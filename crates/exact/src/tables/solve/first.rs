@@ -35,7 +35,8 @@ fn first_byte(lines: &Lines, counters: ActionCounters, lower: &Layers<'_>, place
         };
     }
     let mut actions = lines.moves(placement.mover, placement.own.archers) + deploy_places(placement).count_ones();
-    if placement.enemy.archers.is_power_of_two() && attacks_last(lines, placement) {
+    let attacks = |circle| lines.near(circle) & placement.own.archers & !goal(placement.mover) != 0;
+    if placement.enemy.archers.is_power_of_two() && attacks(placement.enemy.archers.trailing_zeros()) {
         // This captures the opponent's last archer, which ends the game without points for the opponent.
         return code::won(1);
     }
@@ -70,11 +71,4 @@ pub(super) fn longest_below(lines: &Lines, lower: &Layers<'_>, placement: &Place
         }
     });
     longest
-}
-
-#[inline(always)]
-fn attacks_last(lines: &Lines, placement: &Placement) -> bool {
-    let last = placement.enemy.archers;
-    let from = placement.own.archers & !goal(placement.mover);
-    lines.near(last.trailing_zeros()) & from != 0
 }

@@ -19,20 +19,22 @@ mod pages;
 mod spill;
 
 use std::io;
+use std::time::Duration;
 
 use rayon::prelude::*;
 
-pub(super) use self::pages::Pages;
-pub(super) use self::spill::Spill;
+pub(super) use self::spill::{Saved, Spill};
 
 use self::back::{Bins, Columns, Origin, Spread};
-use self::pages::{BlockPages, FINAL, Page, Plan};
+use self::pages::{BlockPages, FINAL, Page, Pages, Plan};
 use super::code::{self, ActionCounters, DRAWN};
+use super::file::Bytes;
 use super::index::{LEAST_FORCE, Layer, Material, Placement};
 use super::lines::Lines;
-use super::subsets::{self, MOST, choose};
+use super::subsets::{MOST, sets};
 use crate::ExactError;
 use jarmo_core::game::{Player, Proven};
+use jarmo_core::games::board::CIRCLES;
 
 /// Finished layers: the bytes of each, lowest force first.
 #[derive(Clone, Debug)]
@@ -42,15 +44,8 @@ pub(super) struct Layers<'a> {
 
 impl<'a> Layers<'a> {
     /// The layers with these bytes, from the lowest force up.
-    ///
-    /// # Panics
-    /// Panics unless every layer has one byte per position.
-    pub(super) fn of(finished: impl Iterator<Item = &'a [u8]>) -> Layers<'a> {
-        let layers = finished.zip(LEAST_FORCE..).map(|(bytes, force)| {
-            let layer = Layer::new(force);
-            assert_eq!(bytes.len(), layer.size(), "one byte per position");
-            (layer, bytes)
-        });
+    pub(super) fn of(finished: &'a [Bytes]) -> Layers<'a> {
+        let layers = finished.iter().zip(LEAST_FORCE..).map(|(bytes, force)| (Layer::new(force), bytes.get()));
         Layers { layers: layers.collect() }
     }
 
@@ -64,16 +59,9 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// How far the work on a layer is.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Progress {
-    /// This share of the positions has first bytes.
-    Filled(f64),
-    /// This share of the sources of a step is done.
-    Step(u32, f64),
-    /// This share of the positions has its final byte.
-    Closed(f64),
-}
+/// The shares of the work that the first bytes and the last ones take. They are from force 10, by processor time.
+const FILLING: f64 = 0.2;
+const CLOSING: f64 = 0.01;
 
 /// Pages that are brought into memory at a time, to be filled or read.
 const BATCH: usize = 256;
@@ -114,6 +102,7 @@ pub(super) struct Solver<'a> {
 impl<'a> Solver<'a> {
     /// A solver of `layer`; `lower` holds all layers below it.
     pub(super) fn new(lines: &'a Lines, layer: &'a Layer, lower: &'a Layers<'a>) -> Solver<'a> {
+        const FREE: usize = CIRCLES - 1; // the opponent has an archer
         // Neighbours in this order lead to the same blocks, so that few have to be read again.
         let mut order: Vec<usize> = (0..layer.blocks().len()).collect();
         order.sort_by_key(|&number| {
@@ -131,18 +120,22 @@ impl<'a> Solver<'a> {
             lower,
             // One more for a drawing action to a lower layer.
             counters: ActionCounters::up_to(lines.most_actions() + 1),
-            columns: columns(),
+            columns: Columns {
+                sets: std::array::from_fn(|size| sets(FREE, size).collect()),
+                patterns: std::array::from_fn(|size| sets(MOST, size).collect()),
+            },
             order,
         }
     }
 
-    /// The pages of this layer that may take `memory` bytes in all, with the others in `spill`.
-    pub(super) fn pages(&self, memory: u64, spill: Spill, save_every: std::time::Duration) -> io::Result<Pages> {
-        Pages::on_disk(self.layer, memory.saturating_sub(BESIDES), spill, save_every)
+    /// The pages of this layer that may take `memory` bytes in all, with the others in these files.
+    pub(super) fn pages(&self, memory: u64, files: (Spill, Saved), save_every: Duration) -> io::Result<Pages> {
+        Pages::new(self.layer, memory.saturating_sub(BESIDES), files, save_every)
     }
 
-    /// Solves the layer. Afterwards all pages are final, and saved if they have files. Returns the longest distance.
-    pub(super) fn solve(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<u32, ExactError> {
+    /// Solves the layer, and tells the share of the work that is done. Afterwards all pages are final and saved. Returns
+    /// the longest distance.
+    pub(super) fn solve(&self, pages: &mut Pages, tell: &mut dyn FnMut(f64)) -> Result<u32, ExactError> {
         self.fill(pages, tell)?;
         self.propagate(pages, tell)?;
         self.close(pages, tell)?;
@@ -151,7 +144,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Gives every position its first byte.
-    fn fill(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<(), ExactError> {
+    fn fill(&self, pages: &mut Pages, tell: &mut dyn FnMut(f64)) -> Result<(), ExactError> {
         let never = vec![0; self.layer.blocks().len()];
         for block in pages.plan.blocks.clone() {
             let numbers: Vec<usize> = block.numbers().filter(|&number| pages.pages[number].includes == 0).collect();
@@ -173,7 +166,7 @@ impl<'a> Solver<'a> {
                 self.check_length(pages.longest())?;
                 pages.save_if_due()?;
                 let filled = pages.plan.place(batch[batch.len() - 1]).end;
-                tell(Progress::Filled(filled as f64 / self.layer.size() as f64));
+                tell(FILLING * filled as f64 / self.layer.size() as f64);
             }
         }
         pages.time = pages.time.max(1);
@@ -181,7 +174,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Propagates results until none is left.
-    fn propagate(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<(), ExactError> {
+    fn propagate(&self, pages: &mut Pages, tell: &mut dyn FnMut(f64)) -> Result<(), ExactError> {
         let sources = self.order.len() as u32;
         let mut workers: Vec<Bins> = (0..PARTS).map(|_| Bins::default()).collect();
         loop {
@@ -192,7 +185,9 @@ impl<'a> Solver<'a> {
             self.spread(pages, step, &mut workers)?;
             pages.time += 1;
             pages.save_if_due()?;
-            tell(Progress::Step(step, f64::from(place + 1) / f64::from(sources)));
+            let (from, to) = (steps_done(step), steps_done(step + 1));
+            let done = from + (to - from) * f64::from(place + 1) / f64::from(sources);
+            tell(FILLING + (1.0 - FILLING - CLOSING) * done);
         }
     }
 
@@ -326,7 +321,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Makes every position that still has a counter a draw.
-    fn close(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<(), ExactError> {
+    fn close(&self, pages: &mut Pages, tell: &mut dyn FnMut(f64)) -> Result<(), ExactError> {
         let never = vec![0; self.layer.blocks().len()];
         for block in pages.plan.blocks.clone() {
             let numbers: Vec<usize> = block.numbers().filter(|&number| pages.pages[number].includes != FINAL).collect();
@@ -343,7 +338,7 @@ impl<'a> Solver<'a> {
                     page.changed = true;
                 });
                 let closed = pages.plan.place(batch[batch.len() - 1]).end;
-                tell(Progress::Closed(closed as f64 / self.layer.size() as f64));
+                tell(1.0 - CLOSING + CLOSING * closed as f64 / self.layer.size() as f64);
             }
         }
         Ok(())
@@ -375,14 +370,22 @@ fn targets(layer: &Layer, number: usize) -> [Option<usize>; 3] {
     Origin::ALL.map(|origin| layer.block_of(&origin.material(&layer.blocks()[number].material)?))
 }
 
-fn columns() -> Columns {
-    let all = |places: usize| {
-        std::array::from_fn(|size| {
-            let first = (1_u32 << size) - 1;
-            let next = |&set: &u32| Some(if set == 0 { 0 } else { subsets::next(set) });
-            std::iter::successors(Some(first), next).take(choose(places, size)).collect()
-        })
+/// The share of the work of all steps that this many steps are. Two thirds of it follow the positions that are
+/// decided; the rest is the same in every step.
+fn steps_done(steps: u32) -> f64 {
+    const BY_POSITIONS: f64 = 0.66;
+    const LAST_STEP: f64 = 90.0;
+    let decided = match steps.checked_sub(1) {
+        Some(last) => DECIDED.get(last as usize).copied().unwrap_or(1.0),
+        None => 0.0,
     };
-    const FREE: usize = jarmo_core::games::board::CIRCLES - 1; // the opponent has an archer
-    Columns { sets: all(FREE), patterns: all(MOST) }
+    let passed = (f64::from(steps) / LAST_STEP).min(1.0);
+    BY_POSITIONS * decided + (1.0 - BY_POSITIONS) * passed
 }
+
+/// The share of force 9's decided positions that is decided within 0, 1, 2, … plies.
+const DECIDED: [f64; 38] = [
+    0.011, 0.043, 0.052, 0.104, 0.118, 0.183, 0.209, 0.299, 0.341, 0.442, 0.494, 0.587, 0.642, 0.715, 0.764, 0.814,
+    0.851, 0.883, 0.907, 0.927, 0.942, 0.954, 0.964, 0.971, 0.977, 0.982, 0.986, 0.989, 0.991, 0.993, 0.994, 0.995,
+    0.996, 0.997, 0.997, 0.998, 0.998, 0.999,
+];

@@ -6,11 +6,12 @@
 
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::spill::{Outgoing, Spill, TOGETHER, Writer};
+use super::spill::{Entry, Outgoing, Saved, Spill, TOGETHER, Writer};
 use crate::tables::code::Distances;
 use crate::tables::index::{Block, Layer};
 
@@ -116,50 +117,44 @@ pub(crate) struct Pages {
     free: Vec<Vec<u8>>, // buffers without a page
     most: usize,        // buffers in all
     made: usize,        // of these, so far
-    disk: Option<Disk>,
-}
-
-struct Disk {
     writer: Writer,
-    spill: Spill,
+    spill: Arc<Spill>,
     save_every: Duration,
     saved: Instant,
 }
 
 impl Pages {
-    /// The pages of a layer that is solved in memory alone.
-    pub(crate) fn in_memory(layer: &Layer) -> Pages {
-        Pages::new(Plan::of(layer), usize::MAX, None)
-    }
-
     /// The pages of a layer, of which at most `memory` bytes are in memory, and the others in `spill`.
-    pub(crate) fn on_disk(layer: &Layer, memory: u64, mut spill: Spill, save_every: Duration) -> io::Result<Pages> {
+    pub(super) fn new(
+        layer: &Layer,
+        memory: u64,
+        (spill, (time, entries)): (Spill, Saved),
+        save_every: Duration,
+    ) -> io::Result<Pages> {
         let plan = Plan::of(layer);
-        let most = (memory / plan.largest() as u64) as usize;
-        let (time, entries) = spill.take_saved();
-        let disk = Disk { writer: Writer::start(&spill)?, spill, save_every, saved: Instant::now() };
-        let mut pages = Pages::new(plan, most, Some(disk));
-        pages.time = time;
-        for (page, entry) in pages.pages.iter_mut().zip(entries) {
-            page.distances = entry.distances;
-            page.includes = match entry.includes {
-                0 => 0,
-                includes => includes.max(time),
-            };
-        }
-        Ok(pages)
+        let page = |entry: Entry| Page {
+            distances: entry.distances,
+            includes: if entry.includes == 0 { 0 } else { entry.includes.max(time) },
+            ..Page::default()
+        };
+        let spill = Arc::new(spill);
+        Ok(Pages {
+            pages: entries.into_iter().map(page).collect(),
+            time,
+            free: Vec::new(),
+            most: plan.len().min((memory / plan.largest() as u64) as usize),
+            made: 0,
+            plan,
+            writer: Writer::start(spill.clone())?,
+            spill,
+            save_every,
+            saved: Instant::now(),
+        })
     }
 
-    fn new(plan: Plan, most: usize, disk: Option<Disk>) -> Pages {
-        Pages {
-            pages: (0..plan.len()).map(|_| Page::default()).collect(),
-            most: most.min(plan.len()),
-            plan,
-            time: 0,
-            free: Vec::new(),
-            made: 0,
-            disk,
-        }
+    /// The files of the layer.
+    pub(crate) fn spill(&self) -> &Spill {
+        &self.spill
     }
 
     /// The longest distance that a result may have, in plies.
@@ -185,7 +180,7 @@ impl Pages {
             self.pages[page].bytes = buffer;
         }
         let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return Ok(()) };
-        let Some(Disk { spill, .. }) = &self.disk else { return Ok(()) };
+        let spill = &self.spill;
         self.pages[*first..=*last]
             .par_iter_mut()
             .zip(*first..*last + 1)
@@ -195,14 +190,13 @@ impl Pages {
 
     /// Asks the system to read those pages of a block ahead that are on disk.
     pub(super) fn read_ahead(&self, block: usize) {
-        let Some(disk) = &self.disk else { return };
         let mut numbers = self.plan.blocks[block].numbers();
         while let Some(first) = numbers.find(|&page| self.on_disk_only(page)) {
             let mut end = first + 1;
             while end < numbers.end && self.on_disk_only(end) {
                 end += 1;
             }
-            disk.spill.read_ahead(first..end);
+            self.spill.read_ahead(first..end);
             numbers.start = end;
         }
     }
@@ -215,14 +209,13 @@ impl Pages {
     /// Sees to it that `count` buffers are free.
     fn make_room(&mut self, count: usize, wanted: &[usize], keep: &[usize], next_use: &[u32]) -> io::Result<()> {
         let room = |pages: &Pages| pages.free.len() + pages.most - pages.made;
-        let under_way = |pages: &Pages| pages.disk.as_ref().map_or(0, |disk| disk.writer.under_way);
-        let lacking = count.saturating_sub(room(self) + under_way(self));
+        let lacking = count.saturating_sub(room(self) + self.writer.under_way);
         if lacking > 0 {
             // A few more, so that writes are large.
             self.push_out(lacking.max(4 * TOGETHER), wanted, keep, next_use);
         }
         while room(self) < count {
-            assert!(under_way(self) > 0, "the pages needed at a time fit into memory");
+            assert!(self.writer.under_way > 0, "the pages needed at a time fit into memory");
             self.receive()?;
         }
         Ok(())
@@ -232,9 +225,10 @@ impl Pages {
     fn push_out(&mut self, count: usize, wanted: &[usize], keep: &[usize], next_use: &[u32]) {
         let mut blocks: Vec<usize> = (0..self.plan.blocks.len()).filter(|block| !keep.contains(block)).collect();
         blocks.sort_by_key(|&block| std::cmp::Reverse(next_use[block]));
+        let numbers: Vec<Range<usize>> = blocks.iter().map(|&block| self.plan.blocks[block].numbers()).collect();
         let mut left = count;
         let mut changed = Vec::new();
-        for number in blocks.into_iter().flat_map(|block| self.plan.blocks[block].numbers()) {
+        for number in numbers.into_iter().flatten() {
             let page = &mut self.pages[number];
             if left == 0 {
                 break;
@@ -243,30 +237,33 @@ impl Pages {
                 continue;
             }
             left -= 1;
-            let bytes = std::mem::take(&mut page.bytes);
             if !page.changed {
-                self.free.push(bytes);
+                self.free.push(std::mem::take(&mut page.bytes));
                 continue;
             }
-            page.changed = false;
             page.on_its_way = true;
-            changed.push(Outgoing {
-                page: number,
-                bytes,
-                includes: page.includes.max(self.time),
-                distances: page.distances,
-            });
+            changed.push(self.take_changed(number));
         }
-        let Some(disk) = &mut self.disk else { return };
         let mut changed = changed.into_iter().peekable();
         while changed.peek().is_some() {
-            disk.writer.send(changed.by_ref().take(TOGETHER).collect());
+            self.writer.send(changed.by_ref().take(TOGETHER).collect());
+        }
+    }
+
+    /// A changed page, to be written.
+    fn take_changed(&mut self, number: usize) -> Outgoing {
+        let page = &mut self.pages[number];
+        page.changed = false;
+        Outgoing {
+            page: number,
+            bytes: std::mem::take(&mut page.bytes),
+            includes: page.includes.max(self.time),
+            distances: page.distances,
         }
     }
 
     fn receive(&mut self) -> io::Result<()> {
-        let Some(disk) = &mut self.disk else { return Ok(()) };
-        for out in disk.writer.receive()? {
+        for out in self.writer.receive()? {
             self.pages[out.page].on_its_way = false;
             self.free.push(out.bytes);
         }
@@ -274,7 +271,7 @@ impl Pages {
     }
 
     fn receive_all(&mut self) -> io::Result<()> {
-        while self.disk.as_ref().is_some_and(|disk| disk.writer.under_way > 0) {
+        while self.writer.under_way > 0 {
             self.receive()?;
         }
         Ok(())
@@ -282,49 +279,22 @@ impl Pages {
 
     /// Writes all changed pages if the last time was long enough ago. No source may be half included.
     pub(super) fn save_if_due(&mut self) -> io::Result<()> {
-        match &self.disk {
-            Some(disk) if disk.saved.elapsed() >= disk.save_every => self.save(),
-            _ => Ok(()),
-        }
+        if self.saved.elapsed() >= self.save_every { self.save() } else { Ok(()) }
     }
 
     /// Writes all changed pages.
     pub(super) fn save(&mut self) -> io::Result<()> {
         self.receive_all()?;
-        let Some(disk) = &mut self.disk else { return Ok(()) };
-        let time = self.time;
-        let mut changed = self.pages.iter_mut().enumerate();
-        loop {
-            let together: Vec<(usize, &mut Page)> =
-                changed.by_ref().filter(|(_, page)| page.changed).take(TOGETHER).collect();
-            if together.is_empty() {
-                break;
-            }
-            let pages: Vec<_> = together
-                .iter()
-                .map(|(number, page)| (*number, &*page.bytes, page.includes.max(time), page.distances))
-                .collect();
-            disk.spill.write(&pages)?;
-            for (_, page) in together {
-                page.changed = false;
+        let changed: Vec<usize> = (0..self.pages.len()).filter(|&number| self.pages[number].changed).collect();
+        for numbers in changed.chunks(TOGETHER) {
+            let together: Vec<Outgoing> = numbers.iter().map(|&number| self.take_changed(number)).collect();
+            self.spill.write(&together)?;
+            for out in together {
+                self.pages[out.page].bytes = out.bytes;
             }
         }
-        disk.spill.save(time)?;
-        disk.saved = Instant::now();
+        self.spill.save(self.time)?;
+        self.saved = Instant::now();
         Ok(())
-    }
-
-    /// The bytes of the layer, one per position, if they are all in memory.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        let mut all = Vec::with_capacity(self.plan.places.last().map_or(0, |place| place.end));
-        for page in self.pages {
-            all.extend(page.bytes);
-        }
-        all
-    }
-
-    /// The files of the layer; every page must be saved.
-    pub(crate) fn into_spill(self) -> Option<Spill> {
-        self.disk.map(|disk| disk.spill)
     }
 }

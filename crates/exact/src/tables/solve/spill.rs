@@ -3,17 +3,7 @@
 //! `force-NN.unfinished` becomes the table: after the room for its header it holds the bytes of every
 //! page at their final place. `force-NN.pages` says what each page includes, and keeps a second copy of
 //! the pages that were written last. A page is written to the copy first, so a process that dies while it
-//! writes leaves one of the two whole. All numbers are little-endian:
-//!
-//! | offset in `.pages` | bytes | what |
-//! |---|---|---|
-//! | 0 | 48 | `JARMOPAG`, version, rules, board, force, pages, 8 zeros, XXH3-64 of the 40 bytes before |
-//! | 512 and 1024 | 16 | the time of a save, twice (4 bytes each), and its XXH3-64; the larger time counts |
-//! | 4096 | 32 each | per page: checksum (8), `includes` (4), 4 zeros, distances (16) |
-//! | then, at a multiple of 4096 | 4096 | the copy: the number of its pages (8); page number (8) and entry (32) of each |
-//! | then | | the bytes of these pages |
-//!
-//! The checksum of a page is the XXH3-64 of its bytes, seeded with that of the rest of its entry.
+//! writes leaves one of the two whole. `docs/formats.md` describes the format.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -45,16 +35,16 @@ const COPY_HEAD: usize = 4096;
 
 /// What the disk knows about a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     checksum: u64,
     pub(super) includes: u32,
     pub(super) distances: Distances,
 }
 
 impl Entry {
-    fn of(page: usize, bytes: &[u8], includes: u32, distances: Distances) -> Entry {
-        let mut entry = Entry { checksum: 0, includes, distances };
-        entry.checksum = entry.checksum_of(page, bytes);
+    fn of(out: &Outgoing) -> Entry {
+        let mut entry = Entry { checksum: 0, includes: out.includes, distances: out.distances };
+        entry.checksum = entry.checksum_of(out.page, &out.bytes);
         entry
     }
 
@@ -92,11 +82,6 @@ pub(super) struct Outgoing {
 
 /// The two files of an unfinished layer.
 pub(crate) struct Spill {
-    files: Arc<Files>,
-    saved: Option<(u32, Vec<Entry>)>,
-}
-
-struct Files {
     table: File,
     side: File,
     table_path: PathBuf,
@@ -106,86 +91,70 @@ struct Files {
     copy: u64, // offset of the copy in the side file
 }
 
+/// What an unfinished layer had at its last save: the time, and the entry of every page.
+pub(crate) type Saved = (u32, Vec<Entry>);
+
 impl Spill {
     /// Goes on with the files of an earlier build.
-    pub(crate) fn resume(folder: &Path, owner: Owner, layer: &Layer) -> Result<Spill, ExactError> {
-        let files = Files::open(folder, layer, false)?;
+    pub(crate) fn resume(folder: &Path, owner: Owner, layer: &Layer) -> Result<(Spill, Saved), ExactError> {
+        let spill = Spill::open(folder, layer, false)?;
         let damaged = |path: &Path, what: &str| ExactError::damaged(what).at(path);
         let mut head = [0; 48];
         let ended = "is truncated";
-        read_at(&files.side, &mut head, 0).map_err(|_| damaged(&files.side_path, ended))?;
-        if head != files.head(owner, layer) {
-            return Err(damaged(&files.side_path, "belongs to another build or is damaged"));
+        read_at(&spill.side, &mut head, 0).map_err(|_| damaged(&spill.side_path, ended))?;
+        if head != spill.head(owner, layer) {
+            return Err(damaged(&spill.side_path, "belongs to another build or is damaged"));
         }
-        let mut entries = vec![0; files.sizes.len() * ENTRY];
-        read_at(&files.side, &mut entries, ENTRIES).map_err(|_| damaged(&files.side_path, ended))?;
+        let mut entries = vec![0; spill.sizes.len() * ENTRY];
+        read_at(&spill.side, &mut entries, ENTRIES).map_err(|_| damaged(&spill.side_path, ended))?;
         let mut entries: Vec<Entry> = entries.chunks_exact(ENTRY).map(Entry::from_bytes).collect();
-        let unsound = files.unsound(&entries).map_err(ExactError::io(&files.table_path))?;
-        let restored = files.restore(&mut entries, &unsound).map_err(ExactError::io(&files.side_path))?;
+        let unsound = spill.unsound(&entries).map_err(ExactError::io(&spill.table_path))?;
+        let restored = spill.restore(&mut entries, &unsound).map_err(ExactError::io(&spill.side_path))?;
         if restored < unsound.len() {
-            return Err(damaged(&files.table_path, "is damaged"));
+            return Err(damaged(&spill.table_path, "is damaged"));
         }
-        let time = SAVES.iter().filter_map(|&at| files.saved_time(at)).max();
-        Ok(Spill { files: Arc::new(files), saved: Some((time.unwrap_or(0), entries)) })
+        let time = SAVES.iter().filter_map(|&at| spill.saved_time(at)).max();
+        Ok((spill, (time.unwrap_or(0), entries)))
     }
 
     /// Creates empty files; room for the whole table is taken at once.
-    pub(crate) fn create(folder: &Path, owner: Owner, layer: &Layer) -> Result<Spill, ExactError> {
-        let files = Files::open(folder, layer, true)?;
-        allocate(&files.table, (HEADER + layer.size()) as u64).map_err(ExactError::io(&files.table_path))?;
-        let largest = files.sizes.iter().max().copied().unwrap_or(0);
-        let side = files.copy + (COPY_HEAD + TOGETHER * largest) as u64;
-        allocate(&files.side, side)
-            .and_then(|()| write_at(&files.side, &files.head(owner, layer), 0))
-            .map_err(ExactError::io(&files.side_path))?;
-        let entries = vec![Entry::default(); files.sizes.len()];
-        Ok(Spill { files: Arc::new(files), saved: Some((0, entries)) })
-    }
-
-    /// The time of the last save and the entry of every page, once.
-    pub(super) fn take_saved(&mut self) -> (u32, Vec<Entry>) {
-        self.saved.take().expect("taken once")
+    pub(crate) fn create(folder: &Path, owner: Owner, layer: &Layer) -> Result<(Spill, Saved), ExactError> {
+        let spill = Spill::open(folder, layer, true)?;
+        allocate(&spill.table, (HEADER + layer.size()) as u64).map_err(ExactError::io(&spill.table_path))?;
+        let largest = spill.sizes.iter().max().copied().unwrap_or(0);
+        let side = spill.copy + (COPY_HEAD + TOGETHER * largest) as u64;
+        allocate(&spill.side, side)
+            .and_then(|()| write_at(&spill.side, &spill.head(owner, layer), 0))
+            .map_err(ExactError::io(&spill.side_path))?;
+        let entries = vec![Entry::default(); spill.sizes.len()];
+        Ok((spill, (0, entries)))
     }
 
     /// Reads a page.
     pub(super) fn read(&self, page: usize, bytes: &mut [u8]) -> io::Result<()> {
-        read_at(&self.files.table, bytes, self.files.starts[page])
-    }
-
-    /// Asks the system to read some pages ahead.
-    pub(super) fn read_ahead(&self, pages: std::ops::Range<usize>) {
-        self.files.read_ahead(pages);
-    }
-
-    /// Writes up to [`TOGETHER`] pages.
-    pub(super) fn write(&self, pages: &[(usize, &[u8], u32, Distances)]) -> io::Result<()> {
-        self.files.write(pages)
+        read_at(&self.table, bytes, self.starts[page])
     }
 
     /// Notes that every page on disk includes all sources before `time`.
     pub(super) fn save(&self, time: u32) -> io::Result<()> {
-        let Files { table, side, .. } = &*self.files;
-        table.sync_data()?;
-        side.sync_data()?;
+        self.table.sync_data()?;
+        self.side.sync_data()?;
         let mut record = [time.to_le_bytes(), time.to_le_bytes()].concat();
         record.extend(xxh3_64(&record).to_le_bytes());
         // The slot of the older save is replaced.
-        let newest = SAVES.into_iter().max_by_key(|&at| self.files.saved_time(at).unwrap_or(0));
+        let newest = SAVES.into_iter().max_by_key(|&at| self.saved_time(at).unwrap_or(0));
         let older = SAVES.into_iter().find(|&at| Some(at) != newest);
-        write_at(side, &record, older.expect("there are two"))?;
-        side.sync_data()
+        write_at(&self.side, &record, older.expect("there are two"))?;
+        self.side.sync_data()
     }
 
     /// Makes the solved layer a table: header, sync, rename.
-    pub(crate) fn finish(self, folder: &Path, owner: Owner, layer: &Layer, longest: u32) -> Result<(), ExactError> {
-        let Files { table, side_path, .. } = &*self.files;
-        seal_finished::<Jarmo>(folder, table, owner, layer, longest)?;
-        std::fs::remove_file(side_path).map_err(ExactError::io(side_path))
+    pub(crate) fn finish(&self, folder: &Path, owner: Owner, layer: &Layer, longest: u32) -> Result<(), ExactError> {
+        seal_finished::<Jarmo>(folder, &self.table, owner, layer, longest)?;
+        std::fs::remove_file(&self.side_path).map_err(ExactError::io(&self.side_path))
     }
-}
 
-impl Files {
-    fn open(folder: &Path, layer: &Layer, new: bool) -> Result<Files, ExactError> {
+    fn open(folder: &Path, layer: &Layer, new: bool) -> Result<Spill, ExactError> {
         let open = |path: &Path| {
             OpenOptions::new().read(true).write(true).create(new).truncate(new).open(path).map_err(|error| match error
                 .kind()
@@ -198,7 +167,7 @@ impl Files {
         let places = || (0..plan.len()).map(|page| plan.place(page));
         let side_path = pages_path::<Jarmo>(folder, layer.force());
         let table_path = unfinished_path::<Jarmo>(folder, layer.force());
-        Ok(Files {
+        Ok(Spill {
             side: open(&side_path)?,
             table: open(&table_path)?,
             side_path,
@@ -269,26 +238,24 @@ impl Files {
         Ok(restored)
     }
 
-    fn write(&self, pages: &[(usize, &[u8], u32, Distances)]) -> io::Result<()> {
+    /// Writes up to [`TOGETHER`] pages.
+    pub(super) fn write(&self, pages: &[Outgoing]) -> io::Result<()> {
         assert!(pages.len() <= TOGETHER, "too many pages");
-        let entries: Vec<Entry> = pages
-            .iter()
-            .map(|&(page, bytes, includes, distances)| Entry::of(page, bytes, includes, distances))
-            .collect();
+        let entries: Vec<Entry> = pages.iter().map(Entry::of).collect();
         let mut head = vec![0; COPY_HEAD];
         head[..8].copy_from_slice(&(pages.len() as u64).to_le_bytes());
-        for ((item, entry), (page, ..)) in head[8..].chunks_exact_mut(8 + ENTRY).zip(&entries).zip(pages) {
-            item[..8].copy_from_slice(&(*page as u64).to_le_bytes());
+        for ((item, entry), out) in head[8..].chunks_exact_mut(8 + ENTRY).zip(&entries).zip(pages) {
+            item[..8].copy_from_slice(&(out.page as u64).to_le_bytes());
             item[8..].copy_from_slice(&entry.to_bytes());
         }
         write_at(&self.side, &head, self.copy)?;
         let mut at = self.copy + COPY_HEAD as u64;
-        for (_, bytes, ..) in pages {
-            write_at(&self.side, bytes, at)?;
-            at += bytes.len() as u64;
+        for out in pages {
+            write_at(&self.side, &out.bytes, at)?;
+            at += out.bytes.len() as u64;
         }
-        for ((page, bytes, ..), entry) in pages.iter().zip(entries) {
-            self.write_home(*page, bytes, entry)?;
+        for (out, entry) in pages.iter().zip(entries) {
+            self.write_home(out.page, &out.bytes, entry)?;
         }
         Ok(())
     }
@@ -298,8 +265,9 @@ impl Files {
         write_at(&self.side, &entry.to_bytes(), ENTRIES + (page * ENTRY) as u64)
     }
 
+    /// Asks the system to read some pages ahead.
     #[cfg(target_os = "linux")]
-    fn read_ahead(&self, pages: std::ops::Range<usize>) {
+    pub(super) fn read_ahead(&self, pages: std::ops::Range<usize>) {
         let Some(last) = pages.clone().last() else { return };
         let start = self.starts[pages.start];
         let bytes = self.starts[last] + self.sizes[last] as u64 - start;
@@ -309,7 +277,7 @@ impl Files {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn read_ahead(&self, _: std::ops::Range<usize>) {}
+    pub(super) fn read_ahead(&self, _: std::ops::Range<usize>) {}
 }
 
 /// Writes pages in a thread of its own, so that solving goes on meanwhile.
@@ -322,18 +290,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(spill: &Spill) -> io::Result<Writer> {
+    pub(super) fn start(spill: Arc<Spill>) -> io::Result<Writer> {
         const QUEUE: usize = 8;
         let (send, receive) = sync_channel::<Vec<Outgoing>>(QUEUE);
         let (done, back): (Sender<_>, _) = channel();
-        let files = spill.files.clone();
         let thread = Builder::new().name("table writer".to_owned()).spawn(move || {
             for pages in receive {
-                let written = {
-                    let pages: Vec<_> =
-                        pages.iter().map(|out| (out.page, &*out.bytes, out.includes, out.distances)).collect();
-                    files.write(&pages)
-                };
+                let written = spill.write(&pages);
                 if done.send((pages, written)).is_err() {
                     break;
                 }
@@ -367,17 +330,6 @@ impl Drop for Writer {
     }
 }
 
-// A browser tab has no files.
-#[cfg(not(any(unix, windows)))]
-fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(not(any(unix, windows)))]
-fn write_at(_: &File, _: &[u8], _: u64) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
 #[cfg(unix)]
 fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
@@ -388,30 +340,20 @@ fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
 }
 
-#[cfg(windows)]
-fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, bytes, at)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            count => {
-                bytes = &mut bytes[count..];
-                at += count as u64;
-            }
-        }
-    }
-    Ok(())
+/// Elsewhere a file has one place at which it is read and written, so threads take turns.
+#[cfg(not(unix))]
+static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+#[cfg(not(unix))]
+fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    let _turn = TURN.lock();
+    io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
+    io::Read::read_exact(&mut file, bytes)
 }
 
-#[cfg(windows)]
-fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_write(file, bytes, at)? {
-            0 => return Err(io::ErrorKind::WriteZero.into()),
-            count => {
-                bytes = &bytes[count..];
-                at += count as u64;
-            }
-        }
-    }
-    Ok(())
+#[cfg(not(unix))]
+fn write_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    let _turn = TURN.lock();
+    io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
+    io::Write::write_all(&mut file, bytes)
 }

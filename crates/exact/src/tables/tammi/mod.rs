@@ -17,9 +17,9 @@ use std::ops::RangeInclusive;
 pub(super) use index::FORCES;
 pub use index::TammiLayer;
 
-use super::file::{Bytes, write_finished};
+use super::file::write_finished;
 use super::lookup::{Tables, after};
-use super::solvable::{Job, Layer, LayerEvent, NeverPacked, PliesTo, Solvable};
+use super::solvable::{Job, Layer, LayerEvent, PliesTo, Solvable};
 use crate::ExactError;
 use jarmo_core::game::{Action, Proven, Verdict};
 use jarmo_core::games::{Tammi, TammiPosition};
@@ -36,8 +36,6 @@ impl Solvable for Tammi {
     const OTHER_RULES: [&'static str; 2] = ["another limit on plies without a capture", "; use another folder"];
 
     type Layer = TammiLayer;
-    type Packed = NeverPacked;
-    type Preparation = ();
 
     fn layer(force: u32) -> TammiLayer {
         TammiLayer::new(force)
@@ -66,7 +64,7 @@ impl Solvable for Tammi {
     fn value_without_byte(tables: &Tables<Tammi>, position: &TammiPosition) -> Option<Proven> {
         position.jumper()?;
         let after = |position: &TammiPosition| Some(tables.proven(position)?.verdict);
-        let verdict = solve::best_capture(tables.game(), position, &after)?;
+        let verdict = solve::best_capture(&tables.game, position, &after)?;
         Some(by_capture(verdict))
     }
 
@@ -100,26 +98,15 @@ impl Solvable for Tammi {
         *winning.iter().min_by_key(plies).expect("an action keeps the win")
     }
 
-    fn prepare(&self) -> Result<(), ExactError> {
-        Ok(())
-    }
-
-    fn solve_layer(&self, (): &(), layer: &TammiLayer, done: &[Bytes]) -> Vec<u8> {
-        let (bytes, _) = solve::solve(self, layer, done, &mut |_| {});
-        bytes
-    }
-
     fn memory_needed(layer: &TammiLayer) -> (u64, u64) {
         let bytes = layer.size() as u64 + BESIDES;
         (bytes, bytes)
     }
 
-    fn build_layer(&self, (): &(), job: &Job<'_, Tammi>, tell: &mut dyn FnMut(LayerEvent)) -> Result<(), ExactError> {
-        let (bytes, longest) = solve::solve(self, &job.layer, job.done, &mut |done| {
-            tell(LayerEvent::Done(done));
-        });
-        write_finished::<Tammi>(job.folder, &bytes, job.owner, &job.layer, longest)?;
-        Ok(())
+    fn build_layer(&self, job: &Job<'_, Tammi>, tell: &mut dyn FnMut(LayerEvent)) -> Result<(), ExactError> {
+        let Job { folder, owner, layer, done, .. } = job;
+        let (bytes, longest) = solve::solve(self, layer, done, &mut |share| tell(LayerEvent::Done(share)));
+        write_finished::<Tammi>(folder, &bytes, *owner, layer, longest)
     }
 }
 
