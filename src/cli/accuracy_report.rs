@@ -70,7 +70,7 @@ fn groups<P>(accuracy: &Accuracy<P>) -> Vec<Group> {
 fn stages<P>(accuracy: &Accuracy<P>) -> Vec<Value> {
     let side = |stage: Stage, to_move: Player, tally: &Tally| {
         let mut object = json!(tally);
-        object[stage.unit()] = stage.number().into();
+        object[stage.unit] = stage.number.into();
         object["to_move"] = to_move.name().into();
         object
     };

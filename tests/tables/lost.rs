@@ -36,17 +36,17 @@ fn sum(list: &Value, key: &str) -> u64 {
 fn stages_are_forces_where_tables_can_be_built_and_plies_elsewhere() {
     let jarmo = Jarmo::standard();
     let start = jarmo.start();
-    assert_eq!(Stage::of(&jarmo, &start), Stage::Force(10));
+    assert_eq!(Stage::of(&jarmo, &start), Stage { unit: "force", number: 10 });
     let end = jarmo.parse_position("5/b4/4b/5/2w1w w - - 0").unwrap();
-    assert_eq!(Stage::of(&jarmo, &end), Stage::Force(4));
+    assert_eq!(Stage::of(&jarmo, &end), Stage { unit: "force", number: 4 });
     let four = ConnectFour::new(0);
     let mut position = four.start();
     for (stage, column) in [0, 0, 0, 3, 3, 3, 6].into_iter().zip("DDDDAAA".chars()) {
-        assert_eq!(Stage::of(&four, &position), Stage::Ply(stage));
+        assert_eq!(Stage::of(&four, &position), Stage { unit: "ply", number: stage });
         four.play_text(&mut position, &column.to_string()).unwrap();
     }
     let tammi = Tammi::new(30, 0);
-    assert_eq!(Stage::of(&tammi, &tammi.start()), Stage::Force(24));
+    assert_eq!(Stage::of(&tammi, &tammi.start()), Stage { unit: "force", number: 24 });
     let guard = Guard::standard();
     assert_eq!(Stage::of(&guard, &guard.start()).to_string(), "ply 0-2");
 }

@@ -11,7 +11,7 @@ pub(crate) const BOTTOM: f64 = 56.0;
 pub(crate) const PLOT: f64 = 400.0;
 
 /// The approximate width of a character in labels.
-pub(crate) const CHARACTER: f64 = 7.2;
+const CHARACTER: f64 = 7.2;
 
 /// Colours for curves, from a palette that is safe for colour blindness.
 pub(crate) const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
@@ -61,6 +61,18 @@ pub(crate) fn number(value: f64) -> String {
     } else {
         format!("{value}")
     }
+}
+
+/// The room for the longest of some labels.
+pub(crate) fn room<'a>(labels: impl Iterator<Item = &'a str>) -> f64 {
+    CHARACTER * labels.map(|label| label.chars().count()).max().unwrap_or(0) as f64
+}
+
+/// A point of a curve, and the ends of its interval.
+pub(crate) struct Point {
+    pub x: f64,
+    pub y: f64,
+    pub interval: (f64, f64),
 }
 
 /// An SVG body, one shape per line.
@@ -143,6 +155,17 @@ impl Svg {
         for (y, text, colour) in labels {
             lowest = y.max(lowest + 15.0);
             self.text((x + 10.0, lowest + 4.0), text, "start", colour, 12);
+        }
+    }
+
+    /// A curve through points, each with the lower and the upper end of its interval.
+    pub(crate) fn curve(&mut self, points: &[Point], colour: &str) {
+        for pair in points.windows(2) {
+            self.line((pair[0].x, pair[0].y), (pair[1].x, pair[1].y), colour, 2.0);
+        }
+        for Point { x, y, interval: (low, high) } in points {
+            self.line((*x, *low), (*x, *high), colour, 1.2);
+            self.dot((*x, *y), colour);
         }
     }
 

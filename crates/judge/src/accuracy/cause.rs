@@ -32,11 +32,7 @@ impl Cause {
 
     /// `policy`, `search` or `value`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Cause::Policy => "policy",
-            Cause::Search => "search",
-            Cause::Value => "value",
-        }
+        ["policy", "search", "value"][self as usize]
     }
 }
 

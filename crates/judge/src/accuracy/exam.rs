@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::report::{Accuracy, Mistake};
-use super::stage::Stage;
-use super::tally::Phase;
+use super::tally::{Phase, Stage};
 use jarmo_core::game::{Action, Game, Mask, Proven};
 use jarmo_core::random::{Stream, stream};
 use jarmo_exact::agent::{Agent, Decision, Limit, Request};
@@ -117,19 +116,9 @@ impl<G: HasEndgames> Exam<G> {
     /// # Panics
     /// Panics if there is no agent.
     pub fn answers(&self, agents: &mut [Box<dyn Agent<G>>], nodes: Option<u64>, seed: u64) -> Vec<Action> {
-        assert!(!agents.is_empty(), "an exam needs an agent");
-        let next = AtomicUsize::new(0);
-        let batches = self.questions.len().div_ceil(BATCH);
-        let mut answers: Vec<(usize, Vec<Action>)> = agents
-            .par_iter_mut()
-            .flat_map_iter(|agent| {
-                let batches = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed))
-                    .take_while(|&batch| batch < batches);
-                batches.map(|batch| (batch, self.ask_agent(agent.as_mut(), batch, nodes, seed)))
-            })
-            .collect();
-        answers.sort_unstable_by_key(|(batch, _)| *batch);
-        answers.into_iter().flat_map(|(_, actions)| actions).collect()
+        let positions: Vec<_> = self.questions.iter().map(|question| question.position).collect();
+        let numbers: Vec<u64> = (0..self.len() as u64).collect();
+        Asked { agents, nodes, seed }.choose(&positions, &numbers)
     }
 
     /// The result of legal answers to all questions.
@@ -139,38 +128,22 @@ impl<G: HasEndgames> Exam<G> {
     pub fn mark_all(&self, answers: &[Action]) -> Accuracy<G::Position> {
         assert_eq!(answers.len(), self.len(), "one action per question");
         let mut accuracy = Accuracy::new();
-        for (number, &chosen) in answers.iter().enumerate() {
-            self.mark(number, chosen, &mut accuracy);
+        for (number, (question, &chosen)) in self.questions.iter().zip(answers).enumerate() {
+            let (position, best) = (question.position, question.best());
+            let right = self.is_right(number, chosen);
+            let parts = (question.phase, Stage::of(&self.game, &position));
+            accuracy.count(parts, self.game.to_move(&position), question.is_critical(), right);
+            if !right {
+                accuracy.wrong.push(number);
+                let legal = self.game.legal(&position);
+                let mut results = legal.iter().zip(&question.results);
+                let (better, _) = results.find(|(_, result)| **result == best).expect("the best result is one of them");
+                let got = self.result(number, chosen);
+                accuracy.mistakes.push(Mistake { position, chosen, got, better, missed: best });
+            }
         }
         accuracy.sort();
         accuracy
-    }
-
-    /// The decisions of an agent in the positions of a batch.
-    fn ask_agent(&self, agent: &mut dyn Agent<G>, batch: usize, nodes: Option<u64>, seed: u64) -> Vec<Action> {
-        let first = batch * BATCH;
-        let last = self.questions.len().min(first + BATCH);
-        let positions: Vec<_> = self.questions[first..last].iter().map(|question| question.position).collect();
-        let mut streams: Vec<Stream> = (first..last).map(|index| stream(seed, index as u64)).collect();
-        choose(agent, &positions, &mut streams, nodes).into_iter().map(|decision| decision.action).collect()
-    }
-
-    /// Counts the answer to a question.
-    fn mark(&self, number: usize, chosen: Action, accuracy: &mut Accuracy<G::Position>) {
-        let question = &self.questions[number];
-        let legal = self.game.legal(&question.position);
-        let got = self.result(number, chosen);
-        let missed = question.best();
-        let right = self.is_right(number, chosen);
-        let to_move = self.game.to_move(&question.position);
-        let parts = (question.phase, Stage::of(&self.game, &question.position));
-        accuracy.count(parts, to_move, question.is_critical(), right);
-        if !right {
-            accuracy.wrong.push(number);
-            let mut results = legal.iter().zip(&question.results);
-            let (better, _) = results.find(|(_, result)| **result == missed).expect("the best result is one of them");
-            accuracy.mistakes.push(Mistake { position: question.position, chosen, got, better, missed });
-        }
     }
 
     /// The result of a legal action in the position of a question.
@@ -184,6 +157,40 @@ impl<G: HasEndgames> Exam<G> {
     /// Whether an action keeps the best result.
     pub(super) fn is_right(&self, number: usize, action: Action) -> bool {
         self.result(number, action).verdict == self.questions[number].best().verdict
+    }
+}
+
+/// Agents that play alike, one per thread, and what they may spend.
+pub(crate) struct Asked<'a, G: Game> {
+    pub agents: &'a mut [Box<dyn Agent<G>>],
+    pub nodes: Option<u64>,
+    pub seed: u64,
+}
+
+impl<G: Game> Asked<'_, G> {
+    /// Their actions in these positions, on the threads of the current rayon pool. The random numbers of each depend on
+    /// the seed and its number alone.
+    ///
+    /// # Panics
+    /// Panics if there is no agent.
+    pub(crate) fn choose(&mut self, positions: &[G::Position], numbers: &[u64]) -> Vec<Action> {
+        assert!(!self.agents.is_empty(), "an agent is needed");
+        let (nodes, seed) = (self.nodes, self.seed);
+        let batches: Vec<_> = positions.chunks(BATCH).zip(numbers.chunks(BATCH)).enumerate().collect();
+        let next = AtomicUsize::new(0);
+        let mut chosen: Vec<(usize, Vec<Decision>)> = self
+            .agents
+            .par_iter_mut()
+            .flat_map_iter(|agent| {
+                let mine = std::iter::from_fn(|| batches.get(next.fetch_add(1, Ordering::Relaxed)));
+                mine.map(|&(batch, (positions, numbers))| {
+                    let mut streams: Vec<Stream> = numbers.iter().map(|&number| stream(seed, number)).collect();
+                    (batch, choose(agent.as_mut(), positions, &mut streams, nodes))
+                })
+            })
+            .collect();
+        chosen.sort_unstable_by_key(|(batch, _)| *batch);
+        chosen.into_iter().flat_map(|(_, decisions)| decisions).map(|decision| decision.action).collect()
     }
 }
 

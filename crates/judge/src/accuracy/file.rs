@@ -207,28 +207,18 @@ fn parse_question<G: Game>(game: &G, line: &str) -> Result<Question<G::Position>
     Ok(Question { position, phase, results })
 }
 
-/// `w` for a win, `d` for a draw, `l` for a loss, then the plies to the end if they are known.
+/// The letters of the results.
+const LETTERS: [(&str, Verdict); 3] = [("w", Verdict::Win), ("d", Verdict::Draw), ("l", Verdict::Loss)];
+
+/// The letter of a result, then the plies to the end if they are known.
 fn result_text(result: Proven) -> String {
-    let letter = match result.verdict {
-        Verdict::Win => 'w',
-        Verdict::Draw => 'd',
-        Verdict::Loss => 'l',
-    };
-    let plies = result.plies.map_or(String::new(), |plies| plies.to_string());
-    format!("{letter}{plies}")
+    let (letter, _) = LETTERS.into_iter().find(|(_, verdict)| *verdict == result.verdict).expect("each has a letter");
+    result.plies.map_or(letter.to_owned(), |plies| format!("{letter}{plies}"))
 }
 
 fn parse_result(text: &str) -> Option<Proven> {
     let (letter, plies) = text.split_at_checked(1)?;
-    let verdict = match letter {
-        "w" => Verdict::Win,
-        "d" => Verdict::Draw,
-        "l" => Verdict::Loss,
-        _ => return None,
-    };
-    let plies = match plies {
-        "" => None,
-        digits => Some(digits.parse().ok()?),
-    };
+    let (_, verdict) = LETTERS.into_iter().find(|(known, _)| *known == letter)?;
+    let plies = if plies.is_empty() { None } else { Some(plies.parse().ok()?) };
     Some(Proven { verdict, plies })
 }

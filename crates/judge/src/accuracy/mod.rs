@@ -11,14 +11,13 @@ mod cause;
 mod exam;
 mod file;
 mod report;
-mod stage;
 mod svg;
 mod tally;
 
 pub use cause::{Cause, Causes, LEAST_POLICY, MORE_SEARCH};
+pub(crate) use exam::Asked;
 pub use exam::{Exam, Question, choose};
 pub use file::ExamHeader;
 pub use report::{Accuracy, FEWEST, Mistake};
-pub use stage::Stage;
 pub use svg::draw_stages;
-pub use tally::{ExamScore, Phase, Tally, share_with_error};
+pub use tally::{ExamScore, Phase, Stage, Tally, share_with_error};

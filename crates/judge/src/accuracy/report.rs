@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::stage::Stage;
-use super::tally::{ExamScore, Phase, Tally};
+use super::tally::{ExamScore, Phase, Stage, Tally};
 use jarmo_core::game::{Action, Player, Proven};
 
 /// A decision that lost the best result.

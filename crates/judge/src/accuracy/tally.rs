@@ -1,6 +1,10 @@
-//! Counts of decisions, by phase of the game.
+//! Counts of decisions, by the parts of the game.
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use jarmo_exact::tables::HasEndgames;
 
 /// Counts of decisions, and of those that kept the best result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,18 +44,12 @@ impl Tally {
 
     /// The counts of several parts together.
     pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Tally>) -> Tally {
-        let mut all = Tally::default();
-        for part in parts {
-            all.add(part);
-        }
-        all
-    }
-
-    fn add(&mut self, other: &Tally) {
-        self.decisions += other.decisions;
-        self.right += other.right;
-        self.critical += other.critical;
-        self.critical_right += other.critical_right;
+        parts.into_iter().fold(Tally::default(), |all, part| Tally {
+            decisions: all.decisions + part.decisions,
+            right: all.right + part.right,
+            critical: all.critical + part.critical,
+            critical_right: all.critical_right + part.critical_right,
+        })
     }
 }
 
@@ -87,11 +85,7 @@ impl Phase {
 
     /// `opening`, `middle` or `end`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Phase::Opening => "opening",
-            Phase::Middle => "middle",
-            Phase::End => "end",
-        }
+        ["opening", "middle", "end"][self as usize]
     }
 }
 
@@ -115,5 +109,37 @@ impl ExamScore {
     pub fn phases(&self) -> impl Iterator<Item = (Phase, &Tally)> {
         let tallies = [&self.opening, &self.middle, &self.end];
         Phase::ALL.into_iter().zip(tallies).filter(|(_, tally)| tally.critical > 0)
+    }
+}
+
+/// A part of a game: a force, or a few plies in a game without forces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Stage {
+    /// What stages are numbered by: `force` or `ply`.
+    pub unit: &'static str,
+    /// The force, or the first ply.
+    pub number: u32,
+}
+
+impl Stage {
+    /// The number of plies that are counted together.
+    pub const PLIES: u32 = 3;
+
+    /// The stage that a position belongs to.
+    pub fn of<G: HasEndgames>(game: &G, position: &G::Position) -> Stage {
+        match game.force_of(position) {
+            Some(number) => Stage { unit: "force", number },
+            None => Stage { unit: "ply", number: game.ply(position) / Stage::PLIES * Stage::PLIES },
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Stage { unit, number } = self;
+        match *unit {
+            "force" => write!(f, "{unit} {number}"),
+            _ => write!(f, "{unit} {number}-{}", number + Stage::PLIES - 1),
+        }
     }
 }

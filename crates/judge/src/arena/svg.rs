@@ -1,7 +1,7 @@
 //! The ratings as a picture: curves over training for checkpoints, otherwise rows.
 
 use super::report::{AgentRow, Report};
-use crate::plot::{BOTTOM, CHARACTER, COLOURS, GREY, INK, LEFT, PALE, PLOT, Scale, Svg, TOP, WIDTH, number};
+use crate::plot::{BOTTOM, COLOURS, GREY, INK, LEFT, PALE, PLOT, Point, Scale, Svg, TOP, WIDTH, number, room};
 
 /// The height of one row.
 const ROW: f64 = 30.0;
@@ -44,9 +44,7 @@ impl Report {
 
 /// One row per agent: the rating and its interval.
 fn rows(picture: &mut Svg, agents: &[AgentRow]) {
-    let longest = agents.iter().map(|row| row.name.chars().count()).max();
-    let left = 24.0 + CHARACTER * longest.unwrap_or(0) as f64;
-    let left = left.clamp(LEFT, WIDTH / 2.0);
+    let left = (24.0 + room(agents.iter().map(|row| row.name.as_str()))).clamp(LEFT, WIDTH / 2.0);
     let scale = around(agents, (left, WIDTH - 30.0));
     let bottom = TOP + ROW * agents.len() as f64;
     for tick in scale.ticks(100.0) {
@@ -68,9 +66,8 @@ fn rows(picture: &mut Svg, agents: &[AgentRow]) {
 /// One curve per run over its training, and a level line per other agent.
 fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
     let others: Vec<&AgentRow> = agents.iter().filter(|row| row.checkpoint.is_none()).collect();
-    let labels = others.iter().map(|row| row.name.chars().count()).chain(runs.iter().map(|run| run.chars().count()));
-    let room = CHARACTER * labels.max().unwrap_or(0) as f64;
-    let right = (WIDTH - 24.0 - room).max(WIDTH / 2.0);
+    let labels = others.iter().map(|row| row.name.as_str()).chain(runs.iter().copied());
+    let right = (WIDTH - 24.0 - room(labels)).max(WIDTH / 2.0);
     let bottom = TOP + PLOT;
     let elo = around(agents, (bottom, TOP));
     let progress = |row: &AgentRow| progress(row, over);
@@ -93,23 +90,15 @@ fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
     for (index, run) in runs.iter().enumerate() {
         let colour = COLOURS[index % COLOURS.len()];
         let of_run = |row: &&AgentRow| row.checkpoint.as_ref().is_some_and(|c| c.run == *run);
-        let known = |row: &&AgentRow| progress(row).is_some();
-        let mut points: Vec<&AgentRow> = agents.iter().filter(of_run).filter(known).collect();
-        let at = |row: &AgentRow| progress(row).unwrap_or(0.0);
-        points.sort_by(|a, b| at(a).total_cmp(&at(b)));
-        let place = |row: &AgentRow| (steps.at(at(row)), elo.at(row.rating.elo));
-        for pair in points.windows(2) {
-            picture.line(place(pair[0]), place(pair[1]), colour, 2.0);
-        }
-        for row in &points {
-            let (x, y) = place(row);
+        let point = |row: &AgentRow| {
             let (low, high) = row.rating.interval();
-            picture.line((x, elo.at(low)), (x, elo.at(high)), colour, 1.2);
-            picture.dot((x, y), colour);
-        }
-        if let Some(last) = points.last() {
-            ends.push((place(last).1, run, colour));
-        }
+            let x = steps.at(progress(row)?);
+            Some(Point { x, y: elo.at(row.rating.elo), interval: (elo.at(low), elo.at(high)) })
+        };
+        let mut points: Vec<Point> = agents.iter().filter(of_run).filter_map(point).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        picture.curve(&points, colour);
+        ends.extend(points.last().map(|last| (last.y, *run, colour)));
     }
     picture.labels(right, ends);
 }

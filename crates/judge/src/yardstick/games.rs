@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::ask::Asked;
 use super::fresh::is_mistake;
-use crate::accuracy::choose;
+use crate::accuracy::{Asked, choose};
 use jarmo_core::env::{Keep, Line, Shard};
 use jarmo_core::game::{Action, Game, Player, Verdict};
 use jarmo_core::random::{Stream, slot_stream};

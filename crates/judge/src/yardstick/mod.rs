@@ -3,7 +3,6 @@
 //! `docs/yardstick.md` says how the measures are meant. Nothing here compares agents with each other; that is
 //! [`arena`](crate::arena).
 
-mod ask;
 mod fresh;
 mod games;
 mod report;
@@ -14,7 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::JudgeError;
-use crate::accuracy::Exam;
+use crate::accuracy::{Asked, Exam};
 use crate::arena::Openings;
 use jarmo_core::game::{Action, Game, Mask};
 use jarmo_exact::agent::Agent;
@@ -134,7 +133,7 @@ impl<G: HasEndgames> Yardstick<G> {
         let game = &self.game;
         let judged = |count: u32| self.tables.as_ref().filter(|_| !some(count).is_empty());
         let name = agents[0].name().to_owned();
-        let mut asked = ask::Asked { agents, nodes, seed };
+        let mut asked = Asked { agents, nodes, seed };
         let against = judged(games).map(|tables| games::play(game, tables, some(games), &mut asked));
         let worst = judged(starts)
             .filter(|_| with_worst_case)

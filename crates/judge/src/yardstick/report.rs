@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use super::{ExamShare, PerfectGames, WorstCase, YardstickSettings};
-use crate::plot::{BOTTOM, CHARACTER, COLOURS, GREY, INK, PALE, Scale, Svg, TOP, WIDTH, number};
+use crate::plot::{BOTTOM, COLOURS, GREY, INK, PALE, Scale, Svg, TOP, WIDTH, number, room};
 
 /// The result of an agent with one budget.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,8 +108,8 @@ pub fn to_svg(title: &str, rows: &[Row]) -> String {
     const BAR: f64 = 12.0;
     const EACH: f64 = 3.0 * BAR;
     let label = |row: &Row| format!("{}, {}", row.agent, row.nodes());
-    let longest = rows.iter().map(|row| label(row).chars().count()).max();
-    let left = 24.0 + CHARACTER * longest.unwrap_or(0) as f64;
+    let labels: Vec<String> = rows.iter().map(label).collect();
+    let left = 24.0 + room(labels.iter().map(String::as_str));
     let shares = |row: &Row| [row.exam.clone(), row.fresh.clone()];
     let all = rows.iter().flat_map(shares).flatten();
     let highest = all.fold(0.01, |high: f64, exam| high.max(exam.share + exam.error));
@@ -124,7 +124,7 @@ pub fn to_svg(title: &str, rows: &[Row]) -> String {
     }
     for (index, row) in rows.iter().enumerate() {
         let top = TOP + EACH * index as f64;
-        picture.text((left - 8.0, top + 1.5 * BAR + 4.0), &label(row), "end", INK, 12);
+        picture.text((left - 8.0, top + 1.5 * BAR + 4.0), &labels[index], "end", INK, 12);
         for (which, exam) in shares(row).into_iter().enumerate() {
             let Some(exam) = exam else { continue };
             let y = top + BAR * (1.0 + which as f64);

@@ -5,8 +5,8 @@ use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
-use super::ask::Asked;
 use super::fresh::is_mistake;
+use crate::accuracy::Asked;
 use jarmo_core::game::{Action, Game, Mask, Player};
 use jarmo_exact::tables::Endgames;
 
