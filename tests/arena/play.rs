@@ -161,8 +161,8 @@ fn every_opening_is_played_from_both_sides_and_none_twice() {
     }
     assert_eq!(openings.len(), 121, "all openings of two plies");
     let row = &report.matches[0];
-    assert_eq!((row.as_white.games(), row.as_black.games()), (121, 121));
-    assert_eq!(report.agents[0].results, report.agents[1].results.flip());
+    assert_eq!((row.scores.as_white.games(), row.scores.as_black.games()), (121, 121));
+    assert_eq!(report.agents[0].scores.results, report.agents[1].scores.results.flip());
     assert_eq!(row.pairs.iter().sum::<u32>(), 121);
 }
 

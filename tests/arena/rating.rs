@@ -1,6 +1,6 @@
 //! Ratings and the sequential test on simulated results of known strength.
 
-use jarmo::arena::{Bout, Cluster, Conclusion, Fit, Pairing, Sprt, expected_score, result_probabilities};
+use jarmo::arena::{Bout, Cluster, Conclusion, Fit, Pairing, Sprt, expected_score};
 use jarmo::random::{Stream, stream};
 use rand::RngExt;
 
@@ -49,6 +49,16 @@ impl World {
     fn mean(&self) -> f64 {
         self.truth.iter().sum::<f64>() / self.truth.len() as f64
     }
+}
+
+/// The probabilities of win, draw and loss for an agent that is this much stronger. Equal agents draw a share
+/// `draws_between_equals` of their games, below 1.
+fn result_probabilities(elo: f64, draws_between_equals: f64) -> [f64; 3] {
+    let nu = 2.0 * draws_between_equals / (1.0 - draws_between_equals);
+    let score = expected_score(elo);
+    let unit = score * (1.0 - score);
+    let draw = 2.0 * nu * unit / (0.5 * nu + (0.25 * nu * nu + (4.0 - nu * nu) * unit).sqrt());
+    [score - 0.5 * draw, draw, 1.0 - score - 0.5 * draw]
 }
 
 fn uniform(stream: &mut Stream) -> f64 {

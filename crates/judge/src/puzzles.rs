@@ -79,10 +79,6 @@ impl Puzzle {
 pub fn shipped(game: &str) -> Option<&'static [Puzzle]> {
     static READ: [OnceLock<Vec<Puzzle>>; PUZZLES.len()] = [const { OnceLock::new() }; PUZZLES.len()];
     let number = PUZZLES.iter().position(|(id, _)| *id == game)?;
-    Some(READ[number].get_or_init(|| read_all(PUZZLES[number].1)))
-}
-
-fn read_all(text: &str) -> Vec<Puzzle> {
     let puzzle = |line| Puzzle::parse(line).expect("a test reads them all");
-    text.lines().map(puzzle).collect()
+    Some(READ[number].get_or_init(|| PUZZLES[number].1.lines().map(puzzle).collect()))
 }

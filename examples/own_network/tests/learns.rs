@@ -56,7 +56,7 @@ fn score(agent: &Path) -> f64 {
     let mut tournament = Tournament::new(&game, entrants.into(), &openings, settings).unwrap();
     let stop = AtomicBool::new(false);
     tournament.play(vec![agents], &stop, &mut ()).unwrap();
-    Report::new(tournament.standings()).matches[0].score
+    Report::new(tournament.standings()).matches[0].scores.score
 }
 
 #[test]

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use super::{BoardArgs, CommandResult, agents};
 use crate::balance::white_scores;
-use jarmo_core::game::Verdict;
+use jarmo_core::game::{Game, Verdict};
 use jarmo_core::numbers::{NumberRange, RANDOM_PLIES, SEED, THREADS};
 use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::tables::Tables;
 use jarmo_host::program::cores;
-use jarmo_judge::arena::Openings;
+use jarmo_judge::arena::{BOARD, Openings};
 
 /// Drawn openings that are tried for one that is kept.
 const TRIED: usize = 6;
@@ -114,7 +114,11 @@ pub(super) fn run(args: &Args) -> CommandResult {
             100.0 * (0.5 + widest)
         ),
     ];
-    let text = Openings::file_text(&game, &kept, &comments);
+    let comments = comments.iter().map(|comment| format!("# {comment}"));
+    let board = format!("{BOARD}{}", game.board_text());
+    let openings = kept.iter().map(|opening| opening.move_texts(&game).join(" "));
+    let lines: Vec<String> = comments.chain([board]).chain(openings).collect();
+    let text = lines.join("\n") + "\n";
     fs::write(&args.out, text).map_err(|error| format!("{}: {error}", args.out.display()))?;
     eprintln!("{even} of them are balanced; {}: {} openings", args.out.display(), kept.len());
     Ok(())

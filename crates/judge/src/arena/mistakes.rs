@@ -48,12 +48,8 @@ impl Mistakes {
 
     pub(super) fn merge(&mut self, more: &Mistakes) {
         self.games += more.games;
-        for (all, more) in self.by_ply.iter_mut().zip(more.by_ply) {
-            all.merge(more);
-        }
-        for (all, more) in self.by_force.iter_mut().zip(more.by_force) {
-            all.merge(more);
-        }
+        let all = self.by_ply.iter_mut().chain(&mut self.by_force);
+        all.zip(more.by_ply.into_iter().chain(more.by_force)).for_each(|(all, more)| all.merge(more));
     }
 
     fn all(&self) -> Decisions {

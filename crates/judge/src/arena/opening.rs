@@ -23,7 +23,7 @@ pub struct Openings<P> {
 }
 
 /// What the line with the board begins with.
-const BOARD: &str = "# board: ";
+pub const BOARD: &str = "# board: ";
 
 /// Up to this many distinct openings are listed and shuffled; more are drawn by random play.
 const LISTED: usize = 50_000;
@@ -112,20 +112,6 @@ impl<P: Copy + Eq + Hash> Openings<P> {
     /// These openings, in the order of the pairs.
     pub(super) fn given(list: Vec<Line<P>>) -> Self {
         Openings { distinct: list.len(), source: "given".to_owned(), list }
-    }
-
-    /// The text of a file of openings.
-    pub fn file_text<G: Game<Position = P>>(game: &G, openings: &[Line<P>], comments: &[String]) -> String {
-        let mut text = String::new();
-        for comment in comments {
-            text += &format!("# {comment}\n");
-        }
-        text += &format!("{BOARD}{}\n", game.board_text());
-        for opening in openings {
-            text += &opening.move_texts(game).join(" ");
-            text.push('\n');
-        }
-        text
     }
 
     /// All openings, in the order of the pairs.

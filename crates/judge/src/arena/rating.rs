@@ -27,15 +27,6 @@ pub fn expected_score(elo: f64) -> f64 {
     logistic(elo / ELO_PER_LOGIT)
 }
 
-/// The probabilities of win, draw and loss for an agent that is this much stronger. Equal agents draw a
-/// share `draws_between_equals` of their games, below 1.
-pub fn result_probabilities(elo: f64, draws_between_equals: f64) -> [f64; 3] {
-    let nu = 2.0 * draws_between_equals / (1.0 - draws_between_equals);
-    let score = expected_score(elo);
-    let draw = draw_probability(score, nu);
-    [score - 0.5 * draw, draw, 1.0 - score - 0.5 * draw]
-}
-
 /// The results of two agents against each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bout {
@@ -97,20 +88,10 @@ impl Estimate {
 /// Strengths fitted to match results.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    strengths: Vec<f64>,   // in log odds; their sum is 0
-    covariance: Vec<f64>,  // [agents, agents]: the inverse of the information, sum of strengths fixed
-    scatter: Vec<Scatter>, // one per bout
+    strengths: Vec<f64>,  // in log odds; their sum is 0
+    covariance: Vec<f64>, // [agents, agents]: the inverse of the information, sum of strengths fixed
+    bouts: Vec<BoutSums>,
     draws_between_equals: f64,
-}
-
-/// The variance of a bout's points.
-#[derive(Clone, Copy, Debug)]
-struct Scatter {
-    first: usize,
-    second: usize,
-    measured: f64, // variance of the pairs
-    degrees: f64,  // its degrees of freedom
-    assumed: f64,  // variance of the virtual game, known exactly
 }
 
 impl Fit {
@@ -120,13 +101,14 @@ impl Fit {
     /// # Panics
     /// Panics if the index of an agent is not below `agents`.
     pub fn new(agents: usize, bouts: &[Bout]) -> Fit {
-        let sums: Vec<BoutSums> = bouts.iter().map(BoutSums::new).collect();
+        let mut sums: Vec<BoutSums> = bouts.iter().map(BoutSums::new).collect();
         let strengths = solve_strengths(agents, &sums);
         let covariance = invert(information(agents, &sums, &strengths), agents);
-        let scatter =
-            bouts.iter().zip(&sums).map(|(bout, sums)| sums.scatter(bout, agents, &strengths, &covariance)).collect();
+        for (bout, sums) in bouts.iter().zip(&mut sums) {
+            sums.scatter(bout, agents, &strengths, &covariance);
+        }
         let draws_between_equals = solve_draws(&sums, &strengths);
-        Fit { strengths, covariance, scatter, draws_between_equals }
+        Fit { strengths, covariance, bouts: sums, draws_between_equals }
     }
 
     /// The estimated share of draws between equal agents.
@@ -161,7 +143,7 @@ impl Fit {
         let pull: Vec<f64> = (0..agents).map(|row| dot(&self.covariance[row * agents..][..agents], &weights)).collect();
         let mut variance = 0.0;
         let mut spread = 0.0; // Satterthwaite: Σ variance² / degrees
-        for bout in &self.scatter {
+        for bout in &self.bouts {
             let square = (pull[bout.first] - pull[bout.second]).powi(2);
             let measured = square * bout.measured;
             variance += measured + square * bout.assumed;
@@ -175,13 +157,17 @@ impl Fit {
     }
 }
 
-/// The totals of a bout for the fit.
+/// The totals of a bout for the fit, and then the variance of its points.
+#[derive(Clone, Debug, Default)]
 struct BoutSums {
     first: usize,
     second: usize,
     games: f64,
     points: f64, // of the first agent
     draws: f64,
+    measured: f64, // variance of the pairs
+    degrees: f64,  // its degrees of freedom
+    assumed: f64,  // variance of the virtual game, known exactly
 }
 
 /// The weight of the virtual game of every bout, and the first agent's points in it.
@@ -201,6 +187,7 @@ impl BoutSums {
             games: f64::from(games),
             points: 0.5 * f64::from(half_points),
             draws: f64::from(bout.draws),
+            ..BoutSums::default()
         }
     }
 
@@ -209,7 +196,8 @@ impl BoutSums {
         logistic(strengths[self.first] - strengths[self.second])
     }
 
-    fn scatter(&self, bout: &Bout, agents: usize, strengths: &[f64], covariance: &[f64]) -> Scatter {
+    /// Computes the variance.
+    fn scatter(&mut self, bout: &Bout, agents: usize, strengths: &[f64], covariance: &[f64]) {
         let score = self.score(strengths);
         let unit = score * (1.0 - score); // variance of a game without draws
         let at = |row: usize, column: usize| covariance[row * agents + column];
@@ -218,25 +206,15 @@ impl BoutSums {
         // The leverage of this bout on the fit, between 0 and 1.
         let leverage = (information * (at(a, a) + at(b, b) - at(a, b) - at(b, a))).clamp(0.0, 1.0);
         let observations = bout.clusters.len() as f64;
-        let squares: f64 = bout
-            .clusters
-            .iter()
-            .map(|cluster| {
-                let expected = 2.0 * f64::from(cluster.pairs) * score;
-                (0.5 * f64::from(cluster.half_points) - expected).powi(2)
-            })
-            .sum();
+        let surplus = |one: &Cluster| 0.5 * f64::from(one.half_points) - 2.0 * f64::from(one.pairs) * score;
+        let squares: f64 = bout.clusters.iter().map(|cluster| surplus(cluster).powi(2)).sum();
         let degrees = observations + VIRTUAL_PAIRS - leverage;
         let independent = if observations > 0.0 { self.games * unit / observations } else { 0.0 };
         let mean_square = if degrees > 0.0 { (squares + VIRTUAL_PAIRS * independent) / degrees } else { 0.0 };
-        Scatter {
-            first: a,
-            second: b,
-            measured: observations * mean_square,
-            degrees: degrees.max(1.0),
-            // A coin flip around the expected score.
-            assumed: VIRTUAL_GAMES * ((score - VIRTUAL_POINTS).powi(2) + 0.25),
-        }
+        self.measured = observations * mean_square;
+        self.degrees = degrees.max(1.0);
+        // A coin flip around the expected score.
+        self.assumed = VIRTUAL_GAMES * ((score - VIRTUAL_POINTS).powi(2) + 0.25);
     }
 }
 

@@ -1,14 +1,15 @@
-//! The report of a tournament: ratings, scores and matches, for JSON and CSV.
+//! The report of a tournament: ratings, scores and matches, for JSON and CSV; and its results read again.
 
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::mistakes::{MistakeRow, Mistakes};
 use super::rating::{Estimate, Fit};
 use super::sprt::PairCounts;
-use super::standings::{Anchor, BoutTally, Checkpoint, Conditions, Results, SprtState, Standings};
-use jarmo_core::game::Player;
+use super::standings::{Anchor, BoutTally, Checkpoint, Conditions, Results, Sides, SprtState, Standings};
+use crate::JudgeError;
+use jarmo_core::net::MatchResult;
 
 /// The results of a tournament.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,19 +50,9 @@ pub struct AgentRow {
     pub rating: Estimate,
     /// The probability that it is stronger than the agent of the next row.
     pub stronger_than_next: Option<f64>,
-    /// The number of games.
-    pub games: u32,
-    /// The results of all games.
+    /// Its results.
     #[serde(flatten)]
-    pub results: Results,
-    /// Points per game.
-    pub score: f64,
-    /// The results as White.
-    pub as_white: Results,
-    /// The results as Black.
-    pub as_black: Results,
-    /// The mean score difference at the end of the game; `None` for games without points.
-    pub mean_difference: Option<f64>,
+    pub scores: Scores,
     /// Its mistakes; `None` unless exact tables judge.
     pub mistakes: Option<MistakeRow>,
 }
@@ -77,6 +68,16 @@ pub struct MatchRow {
     pub elo: Estimate,
     /// The probability that the first agent is stronger.
     pub superiority: f64,
+    /// Its results.
+    #[serde(flatten)]
+    pub scores: Scores,
+    /// Pairs by the half points of the first agent, 0 to 4, without repetitions.
+    pub pairs: PairCounts,
+}
+
+/// The results of an agent in some games.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Scores {
     /// The number of games.
     pub games: u32,
     /// The results of all games.
@@ -88,8 +89,6 @@ pub struct MatchRow {
     pub as_white: Results,
     /// The results as Black.
     pub as_black: Results,
-    /// Pairs by the half points of the first agent, 0 to 4, without repetitions.
-    pub pairs: PairCounts,
     /// The mean score difference at the end of the game; `None` for games without points.
     pub mean_difference: Option<f64>,
 }
@@ -106,10 +105,22 @@ impl Report {
             agents[rank - 1].1.stronger_than_next = Some(fit.difference(upper, lower).above_zero());
         }
         let white: Results = standings.tallies.iter().fold(Results::default(), |mut all, tally| {
-            all.merge(tally.by_side[Player::White.index()]);
-            all.merge(tally.by_side[Player::Black.index()].flip());
+            let [white, black] = tally.sides.results;
+            all.merge(white);
+            all.merge(black.flip());
             all
         });
+        let match_row = |tally: &BoutTally| {
+            let elo = fit.difference(tally.first, tally.second);
+            MatchRow {
+                first: standings.entrants[tally.first].name.clone(),
+                second: standings.entrants[tally.second].name.clone(),
+                elo,
+                superiority: elo.above_zero(),
+                scores: Scores::of(tally.sides),
+                pairs: tally.pairs,
+            }
+        };
         let count = |of: fn(&BoutTally) -> u32| standings.tallies.iter().map(of).sum();
         Report {
             conditions: standings.conditions.clone(),
@@ -117,7 +128,7 @@ impl Report {
             planned_games: standings.planned_games(),
             anchor: standings.anchor.clone(),
             agents: agents.into_iter().map(|(_, row)| row).collect(),
-            matches: standings.tallies.iter().map(|tally| match_row(standings, &fit, tally)).collect(),
+            matches: standings.tallies.iter().map(match_row).collect(),
             white_score: white.score(),
             draws_between_equals: fit.draws_between_equals(),
             truncated: count(|tally| tally.truncated),
@@ -135,12 +146,13 @@ impl Report {
         for row in &self.agents {
             let (low, high) = row.rating.interval();
             let results = |Results { wins, draws, losses }| format!("{wins},{draws},{losses}");
-            let [all, white, black] = [row.results, row.as_white, row.as_black].map(results);
+            let scores = &row.scores;
+            let [all, white, black] = [scores.results, scores.as_white, scores.as_black].map(results);
             let (run, step) = row
                 .checkpoint
                 .as_ref()
                 .map_or_else(Default::default, |checkpoint| (quoted(&checkpoint.run), checkpoint.step.to_string()));
-            let difference = row.mean_difference.map_or(String::new(), |mean| format!("{mean:.3}"));
+            let difference = scores.mean_difference.map_or(String::new(), |mean| format!("{mean:.3}"));
             let mistakes = row.mistakes.as_ref();
             let mistakes = mistakes.map_or(String::new(), |mistakes| format!("{:.3}", mistakes.per_game));
             writeln!(
@@ -148,8 +160,8 @@ impl Report {
                 "{},{run},{step},{:.1},{low:.1},{high:.1},{},{all},{:.4},{white},{black},{difference},{mistakes}",
                 quoted(&row.name),
                 row.rating.elo,
-                row.games,
-                row.score,
+                scores.games,
+                scores.score,
             )
             .expect("writing to a string cannot fail");
         }
@@ -162,64 +174,76 @@ fn agent_row(standings: &Standings, fit: &Fit, agent: usize) -> AgentRow {
     let anchor = standings.anchor.as_ref();
     let fixed = anchor.and_then(|anchor| anchor.among(&standings.entrants));
     let rating = fit.rating(agent, fixed);
-    let mut by_side = [Results::default(); 2];
-    let (mut difference, mut scored_games) = (0, 0);
-    let mut mistakes = Mistakes::default();
+    let (mut sides, mut mistakes) = (Sides::default(), Mistakes::default());
     for tally in &standings.tallies {
         if tally.first == agent {
-            by_side[0].merge(tally.by_side[0]);
-            by_side[1].merge(tally.by_side[1]);
-            difference += tally.score_difference;
+            sides.merge(tally.sides);
             mistakes.merge(&tally.mistakes[0]);
         } else if tally.second == agent {
-            by_side[0].merge(tally.by_side[1].flip());
-            by_side[1].merge(tally.by_side[0].flip());
-            difference -= tally.score_difference;
+            sides.merge(tally.sides.flip());
             mistakes.merge(&tally.mistakes[1]);
-        } else {
-            continue;
         }
-        scored_games += tally.scored_games;
     }
-    let mut results = by_side[0];
-    results.merge(by_side[1]);
+    let scores = Scores::of(sides);
     AgentRow {
         name: entrant.name.clone(),
         checkpoint: entrant.checkpoint.clone(),
         rating,
         stronger_than_next: None,
-        games: results.games(),
-        results,
-        score: results.score(),
-        as_white: by_side[0],
-        as_black: by_side[1],
-        mean_difference: mean(difference, scored_games),
-        mistakes: standings.conditions.judged.then(|| MistakeRow::new(&mistakes, results.games())),
+        mistakes: standings.conditions.judged.then(|| MistakeRow::new(&mistakes, scores.games)),
+        scores,
     }
 }
 
-fn match_row(standings: &Standings, fit: &Fit, tally: &BoutTally) -> MatchRow {
-    let elo = fit.difference(tally.first, tally.second);
-    MatchRow {
-        first: standings.entrants[tally.first].name.clone(),
-        second: standings.entrants[tally.second].name.clone(),
-        elo,
-        superiority: elo.above_zero(),
-        games: tally.results().games(),
-        results: tally.results(),
-        score: tally.results().score(),
-        as_white: tally.by_side[0],
-        as_black: tally.by_side[1],
-        pairs: tally.pairs,
-        mean_difference: mean(tally.score_difference, tally.scored_games),
+impl Scores {
+    fn of(sides: Sides) -> Scores {
+        let results = sides.all();
+        let [as_white, as_black] = sides.results;
+        let mean = || sides.difference as f64 / f64::from(sides.scored_games);
+        Scores {
+            games: results.games(),
+            results,
+            score: results.score(),
+            as_white,
+            as_black,
+            mean_difference: (sides.scored_games > 0).then(mean),
+        }
     }
-}
-
-fn mean(sum: i64, count: u32) -> Option<f64> {
-    (count > 0).then(|| sum as f64 / f64::from(count))
 }
 
 /// A CSV field, quoted where it must be.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+#[derive(Deserialize)]
+struct ReportJson {
+    matches: Vec<MatchJson>,
+}
+
+#[derive(Deserialize)]
+struct MatchJson {
+    first: String,
+    second: String,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+}
+
+/// The matches of the agent named first in a tournament's JSON, for the header of an agent file.
+pub fn read_results(json: &str) -> Result<Vec<MatchResult>, JudgeError> {
+    let report: ReportJson = serde_json::from_str(json)
+        .map_err(|error| JudgeError::new(format!("not a tournament's report in JSON: {error}")))?;
+    let Some(agent) = report.matches.first().map(|played| played.first.clone()) else {
+        return Err(JudgeError::new("it contains no matches"));
+    };
+    let settings = agent.split_once('?').map_or("", |(_, settings)| settings);
+    let results = report.matches.into_iter().filter(|played| played.first == agent).map(|played| MatchResult {
+        settings: settings.to_owned(),
+        opponent: played.second,
+        wins: played.wins,
+        draws: played.draws,
+        losses: played.losses,
+    });
+    Ok(results.collect())
 }

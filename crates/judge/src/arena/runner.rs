@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::schedule::GameId;
 use jarmo_core::env::{self, Keep, Line};
-use jarmo_core::game::{Action, Game, Mask, Outcome, Player};
+use jarmo_core::game::{Action, Game, Mask, Outcome};
 use jarmo_core::random::Stream;
 use jarmo_exact::agent::{Agent, Limit, Memory, Request};
 
@@ -132,7 +132,9 @@ impl<G: Game> TeamGames<'_, G> {
                 if self.running[slot].is_none()
                     && let Some(id) = next()
                 {
-                    self.begin(slot, id, setup(id));
+                    let Setup { seats, opening, stream } = setup(id);
+                    self.env.start(slot, opening);
+                    self.running[slot] = Some(Running { id, seats, stream, memories: Default::default() });
                 }
             }
             if self.running.iter().all(Option::is_none) {
@@ -150,12 +152,6 @@ impl<G: Game> TeamGames<'_, G> {
                 room = (2 * room).min(most);
             }
         }
-    }
-
-    fn begin(&mut self, slot: usize, id: GameId, setup: Setup<G::Position>) {
-        self.env.start(slot, setup.opening);
-        self.running[slot] =
-            Some(Running { id, seats: setup.seats, stream: setup.stream, memories: Default::default() });
     }
 
     /// Lets one agent choose in every game in which it is to move.
@@ -212,15 +208,5 @@ impl<G: Game> TeamGames<'_, G> {
             let _ = sender.send((running.id, env.history(ended.slot), ended.outcome));
             None // the slot stays idle until the next game starts
         });
-    }
-}
-
-impl GameId {
-    /// The agents of White and Black, given the bout's first and second agent.
-    pub(super) fn seats(&self, (first, second): (usize, usize)) -> [usize; 2] {
-        match self.first_plays {
-            Player::White => [first, second],
-            Player::Black => [second, first],
-        }
     }
 }

@@ -37,6 +37,21 @@ pub struct GameId {
     pub first_plays: Player,
 }
 
+impl GameId {
+    /// Both games of a pair.
+    pub(super) fn of_pair(bout: usize, pair: u32) -> [GameId; 2] {
+        Player::BOTH.map(|first_plays| GameId { bout, pair, first_plays })
+    }
+
+    /// The agents of White and Black, given the bout's first and second agent.
+    pub(super) fn seats(&self, (first, second): (usize, usize)) -> [usize; 2] {
+        match self.first_plays {
+            Player::White => [first, second],
+            Player::Black => [second, first],
+        }
+    }
+}
+
 /// Consecutive pairs of one bout before the next bout's turn: enough to fill batches with few agents,
 /// and few enough that interim tables cover all bouts.
 const PAIRS_IN_A_ROW: u32 = 16;
@@ -46,9 +61,7 @@ pub(super) fn games(bouts: usize, pairs: u32) -> Vec<GameId> {
     let mut games = Vec::with_capacity(2 * bouts * pairs as usize);
     for block in (0..pairs).step_by(PAIRS_IN_A_ROW as usize) {
         for bout in 0..bouts {
-            for pair in block..pairs.min(block + PAIRS_IN_A_ROW) {
-                games.extend(Player::BOTH.map(|first_plays| GameId { bout, pair, first_plays }));
-            }
+            games.extend((block..pairs.min(block + PAIRS_IN_A_ROW)).flat_map(|pair| GameId::of_pair(bout, pair)));
         }
     }
     games

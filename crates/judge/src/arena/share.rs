@@ -15,7 +15,7 @@ use super::runner::{self, Budget, Team};
 use super::schedule::GameId;
 use super::tournament::{Observer, Settings, Tournament};
 use crate::JudgeError;
-use jarmo_core::game::{Game, Player};
+use jarmo_core::game::Game;
 use jarmo_host::record::GameRecord;
 
 /// Consecutive pairs of one bout.
@@ -65,40 +65,25 @@ impl PairBlock {
         }
         openings.rotate_right(self.first as usize % count); // openings repeat, so this one meets the first pair
         let openings = Openings::given(openings);
-        let settings = Settings {
-            pairs: end,
-            seed: self.seed,
-            budget: Budget { nodes: self.nodes, movetime: None },
-            ..Settings::default()
-        };
-        let (budget, in_flight) = (settings.budget, settings.in_flight);
-        let plan = GamePlan {
-            game,
-            openings: &openings,
-            settings,
-            bouts: vec![(0, 1)],
-            names: self.names.to_vec(),
-            judge: None,
-        };
-        let ids: Vec<GameId> = (self.first..end).flat_map(|pair| games(0, pair)).collect();
+        let budget = Budget { nodes: self.nodes, movetime: None };
+        let settings = Settings { pairs: end, seed: self.seed, budget, ..Settings::default() };
+        let limits = (budget, settings.in_flight);
+        let bouts = vec![(0, 1)];
+        let plan = GamePlan { game, openings: &openings, settings, bouts, names: self.names.to_vec(), judge: None };
+        let ids: Vec<GameId> = (self.first..end).flat_map(|pair| GameId::of_pair(0, pair)).collect();
         let mut records = Vec::with_capacity(ids.len());
         let collect = |finished: Option<_>| {
             records.extend(finished.map(|finished| plan.record(&finished)));
             ControlFlow::Continue(())
         };
-        let budget = (budget, in_flight);
-        runner::play_games(game, teams, &ids, |id| plan.setup(id), budget, stop, collect);
+        runner::play_games(game, teams, &ids, |id| plan.setup(id), limits, stop, collect);
         Ok((records.len() == ids.len()).then_some(records))
     }
 
     /// The games.
     fn ids(&self) -> HashSet<GameId> {
-        (self.first..).take(self.openings.len()).flat_map(|pair| games(self.bout, pair)).collect()
+        (self.first..).take(self.openings.len()).flat_map(|pair| GameId::of_pair(self.bout, pair)).collect()
     }
-}
-
-fn games(bout: usize, pair: u32) -> [GameId; 2] {
-    Player::BOTH.map(|first_plays| GameId { bout, pair, first_plays })
 }
 
 impl<G: Game> Tournament<'_, G> {

@@ -89,16 +89,44 @@ impl Results {
     }
 }
 
+/// The results of an agent as White and as Black.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sides {
+    pub results: [Results; 2],
+    pub difference: i64, // of the scores, as a sum over games, where games have points
+    pub scored_games: u32,
+}
+
+impl Sides {
+    pub(super) fn all(&self) -> Results {
+        let [mut all, black] = self.results;
+        all.merge(black);
+        all
+    }
+
+    /// The other agent's results in the same games.
+    pub(super) fn flip(&self) -> Sides {
+        let [white, black] = self.results;
+        Sides { results: [black.flip(), white.flip()], difference: -self.difference, ..*self }
+    }
+
+    pub(super) fn merge(&mut self, more: Sides) {
+        for (all, more) in self.results.iter_mut().zip(more.results) {
+            all.merge(more);
+        }
+        self.difference += more.difference;
+        self.scored_games += more.scored_games;
+    }
+}
+
 /// The results of one bout for its first agent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BoutTally {
     pub first: usize,
     pub second: usize,
-    pub by_side: [Results; 2], // as White, as Black
-    pub pairs: PairCounts,     // without repetitions
-    pub repeated: u32,         // pairs that repeat an earlier one
-    pub score_difference: i64, // sum over games, where games have points
-    pub scored_games: u32,
+    pub sides: Sides,
+    pub pairs: PairCounts, // without repetitions
+    pub repeated: u32,     // pairs that repeat an earlier one
     pub truncated: u32,
     pub mistakes: [Mistakes; 2], // of the first and the second agent
     clusters: Vec<Cluster>,
@@ -111,10 +139,10 @@ impl BoutTally {
         for side in Player::BOTH {
             let outcome = &pair.outcomes[side.index()];
             let verdict = outcome.verdict(side);
-            self.by_side[side.index()].add(verdict);
+            self.sides.results[side.index()].add(verdict);
             half_points += (verdict.sign() + 1) as u32;
-            self.score_difference += i64::from(outcome.score_difference(side));
-            self.scored_games += u32::from(outcome.score.is_some());
+            self.sides.difference += i64::from(outcome.score_difference(side));
+            self.sides.scored_games += u32::from(outcome.score.is_some());
             self.truncated += u32::from(outcome.truncated);
         }
         for (all, more) in self.mistakes.iter_mut().zip(&pair.mistakes) {
@@ -132,17 +160,11 @@ impl BoutTally {
         }
     }
 
-    pub(super) fn results(&self) -> Results {
-        let mut all = self.by_side[0];
-        all.merge(self.by_side[1]);
-        all
-    }
-
     fn bout(&self) -> Bout {
         // Sorted, so that sums of floats do not depend on which game ended first.
         let mut clusters = self.clusters.clone();
         clusters.sort_unstable_by_key(|cluster| (cluster.pairs, cluster.half_points));
-        Bout { first: self.first, second: self.second, draws: self.results().draws, clusters }
+        Bout { first: self.first, second: self.second, draws: self.sides.all().draws, clusters }
     }
 }
 
@@ -289,7 +311,7 @@ impl Standings {
 
     /// The games that count so far.
     pub fn games(&self) -> u32 {
-        self.tallies.iter().map(|tally| tally.results().games()).sum()
+        self.tallies.iter().map(|tally| tally.sides.all().games()).sum()
     }
 
     /// The planned number of games; a sequential test may end sooner.

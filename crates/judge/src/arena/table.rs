@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::mistakes::{AtForce, Decisions, PlyRange};
-use super::report::{AgentRow, MatchRow, Report};
+use super::report::{Report, Scores};
 use super::sprt::Conclusion;
 use super::standings::Results;
 
@@ -28,8 +28,20 @@ impl Report {
             "{:>2} {:<room$} {:>5} {:>4} {:>6} {:>6} {:>17} {:>5} {:>5} {:>5}\n",
             "#", "agent", "elo", "±", "games", "score", "won drawn  lost", "white", "black", "diff"
         );
-        for (rank, row) in self.agents.iter().enumerate() {
-            text.push_str(&agent_line(rank + 1, row, room));
+        for (row, rank) in self.agents.iter().zip(1..) {
+            let Scores { games, results, score, as_white, as_black, mean_difference } = row.scores;
+            let Results { wins, draws, losses } = results;
+            let _ = writeln!(
+                text,
+                "{rank:>2} {:<room$} {} {:>4.0} {games:>6} {} {wins:>5} {draws:>5} {losses:>5} {} {} {}",
+                shortened(&row.name, room),
+                elo(row.rating.elo),
+                row.rating.margin,
+                percent(score),
+                short_percent(as_white),
+                short_percent(as_black),
+                difference(mean_difference),
+            );
         }
         text
     }
@@ -43,7 +55,18 @@ impl Report {
             "first", "second", "games", "score", "elo", "±", "stronger", "diff"
         );
         for row in &self.matches {
-            text.push_str(&match_line(row, room));
+            let Scores { games, score, mean_difference, .. } = row.scores;
+            let _ = writeln!(
+                text,
+                "   {:<room$} – {:<room$} {games:>6} {} {} {:>4.0} {:>9} {}",
+                shortened(&row.first, room),
+                shortened(&row.second, room),
+                percent(score),
+                elo(row.elo.elo),
+                row.elo.margin,
+                likelihood(row.superiority),
+                difference(mean_difference),
+            );
         }
         text
     }
@@ -83,7 +106,7 @@ impl Report {
                 let _ = writeln!(text, "   {what:<room$} {per_game:>8} {count:>8} {known:>9}");
             }
             let room = room.max("mistakes".len());
-            let games = f64::from(row.games.max(1));
+            let games = f64::from(row.scores.games.max(1));
             let mut line = |what: &str, count: u32, known: &str| {
                 let per_game = f64::from(count) / games;
                 let _ = writeln!(text, "   {what:<room$} {per_game:>8.3} {count:>8} {known:>9}");
@@ -188,48 +211,12 @@ impl Report {
     }
 }
 
-fn agent_line(rank: usize, row: &AgentRow, room: usize) -> String {
-    let results = row.results;
-    format!(
-        "{rank:>2} {:<room$} {} {} {:>6} {} {:>5} {:>5} {:>5} {} {} {}\n",
-        shortened(&row.name, room),
-        elo(row.rating.elo),
-        margin(row.rating.margin),
-        results.games(),
-        percent(row.score),
-        results.wins,
-        results.draws,
-        results.losses,
-        short_percent(row.as_white),
-        short_percent(row.as_black),
-        difference(row.mean_difference),
-    )
-}
-
-fn match_line(row: &MatchRow, room: usize) -> String {
-    format!(
-        "   {:<room$} – {:<room$} {:>6} {} {} {} {:>9} {}\n",
-        shortened(&row.first, room),
-        shortened(&row.second, room),
-        row.results.games(),
-        percent(row.score),
-        elo(row.elo.elo),
-        margin(row.elo.margin),
-        likelihood(row.superiority),
-        difference(row.mean_difference),
-    )
-}
-
 /// A rating with its sign.
 fn elo(elo: f64) -> String {
     match elo.round() {
         0.0 => format!("{:>5}", 0),
         rounded => format!("{rounded:>+5.0}"),
     }
-}
-
-fn margin(margin: f64) -> String {
-    format!("{margin:>4.0}")
 }
 
 /// A dash, five characters wide, in place of a missing number.

@@ -132,10 +132,10 @@ impl Matches {
         let matches = report.matches.iter().map(|row| MatchScore {
             opponent: row.second.clone(),
             step: past.iter().copied().find(|&step| name(step) == row.second),
-            wins: row.results.wins,
-            draws: row.results.draws,
-            losses: row.results.losses,
-            score: row.score,
+            wins: row.scores.results.wins,
+            draws: row.scores.results.draws,
+            losses: row.scores.results.losses,
+            score: row.scores.score,
         });
         Strength { step, elo: rating.elo, elo_low, elo_high, anchor: anchor.agent, matches: matches.collect() }
     }
