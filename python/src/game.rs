@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use jarmo_core::encode::Mirror;
 use jarmo_core::game::{Action, Player};
 use jarmo_core::net::Provenance;
 use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings};
-use jarmo_selfplay::bench::{self, EnvSpeed, EnvWork};
+use jarmo_selfplay::bench::{self, EnvSpeed};
 use numpy::PyArray2;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -90,7 +91,7 @@ pub trait AnyGame: Send + Sync {
         seed: u64,
     ) -> Checked<ExamCounts>;
     fn save_network(&self, path: &Path, tensors: Tensors, provenance: Provenance) -> Checked<()>;
-    fn bench(&self, work: EnvWork) -> EnvSpeed;
+    fn bench(&self, games: usize, observe: bool, seed: u64, time: Duration) -> EnvSpeed;
     fn plane_names(&self) -> Vec<String>;
     /// The text of every action for the player who begins.
     fn action_names(&self) -> Vec<String>;
@@ -158,8 +159,8 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         network::save(&self.game, path, tensors, provenance)
     }
 
-    fn bench(&self, work: EnvWork) -> EnvSpeed {
-        bench::env(self.game.clone(), work)
+    fn bench(&self, games: usize, observe: bool, seed: u64, time: Duration) -> EnvSpeed {
+        bench::env(self.game.clone(), games, observe, seed, time)
     }
 
     fn plane_names(&self) -> Vec<String> {

@@ -1,24 +1,137 @@
 //! `jarmo bench`
 
+use std::fmt::Display;
+use std::io::{self, Write};
+#[cfg(feature = "train")]
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
+use serde::Serialize;
 
 #[cfg(feature = "train")]
-use super::bench_selfplay;
-use super::{CommandResult, bench_env, bench_net, bench_search};
-use jarmo_core::numbers::SEED;
-use jarmo_exact::catalog::Catalog;
+use super::config::ConfigArgs;
+use super::{CommandResult, Failure, GameArgs, thread_pool};
+use jarmo_core::net::{KernelKind, NetSettings};
+use jarmo_core::numbers::{BATCH, BUDGET, NumberRange, SEED, THREADS};
+use jarmo_exact::agent::{AGENTS, AgentSpec, build, random_net_agent};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_selfplay::bench::{env, net, search};
 
 /// Measure how fast this machine is
 #[derive(Subcommand)]
 pub(super) enum Command {
-    Env(bench_env::Args),
-    Search(bench_search::Args),
+    Env(EnvArgs),
+    Search(SearchArgs),
     #[cfg(feature = "train")]
-    Selfplay(bench_selfplay::Args),
-    Net(bench_net::Args),
+    Selfplay(SelfPlayArgs),
+    Net(NetArgs),
+}
+
+/// Random legal play through the vectorised environment: mask, uniform choice, step, restart
+#[derive(clap::Args)]
+pub(super) struct EnvArgs {
+    #[command(flatten)]
+    game: GameArgs,
+    /// Games in parallel
+    #[arg(long, value_name = "N", default_value = "4096", value_parser = GAMES.parser::<usize>())]
+    games: usize,
+    /// Also write the features and the mask of every position
+    #[arg(long)]
+    observe: bool,
+    /// Threads to spread the games over
+    #[arg(long, value_name = "T", default_value = "1", value_parser = THREADS.parser::<usize>())]
+    threads: usize,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// The features of this many games take gigabytes.
+const GAMES: NumberRange<u64> = NumberRange::new(1, 1 << 22);
+
+/// An agent playing against itself: simulations, root positions and evaluations per CPU second
+#[derive(clap::Args)]
+pub(super) struct SearchArgs {
+    #[command(flatten)]
+    game: GameArgs,
+    /// The agent
+    #[arg(long, value_name = "SPEC", default_value = "uniform:32", help = format!("The agent: {AGENTS}"))]
+    agent: AgentSpec,
+    /// Use a network with random weights instead of an agent; tiny: width 128, one block
+    #[arg(long, value_name = "SIZE", conflicts_with = "agent")]
+    net: Option<NetSize>,
+    /// Games in parallel
+    #[arg(long, value_name = "N", default_value = "1", value_parser = BATCH.parser::<usize>())]
+    games: usize,
+    /// Simulations or nodes per decision; overrides the agent's own number
+    #[arg(long, value_name = "S", value_parser = BUDGET.parser::<u64>())]
+    sims: Option<u64>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum NetSize {
+    Tiny,
+}
+
+/// Self-play as in training: games, positions, simulations and evaluations per second
+///
+/// The network has random weights, or those of --agent. A trained network searches more narrowly, so more
+/// evaluations are cached.
+#[cfg(feature = "train")]
+#[derive(clap::Args)]
+pub(super) struct SelfPlayArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Play with this agent's network instead of random weights
+    #[arg(long, value_name = "FILE")]
+    agent: Option<PathBuf>,
+    /// Threads to spread the games over
+    #[arg(long, value_name = "T", default_value = "1", value_parser = THREADS.parser::<usize>())]
+    threads: usize,
+    /// Seconds to play
+    #[arg(long, value_name = "S", default_value = "5", value_parser = super::seconds)]
+    seconds: Duration,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Networks on one core: positions per second with each kernel
+#[derive(clap::Args)]
+pub(super) struct NetArgs {
+    #[command(flatten)]
+    game: GameArgs,
+    /// Width of a layer, a multiple of 32
+    #[arg(long, value_name = "N", default_value = "512", value_parser = NetSettings::WIDTH.parser::<usize>())]
+    width: usize,
+    /// Residual blocks, one layer each
+    #[arg(long, value_name = "N", default_value = "1", value_parser = NetSettings::BLOCKS.parser::<usize>())]
+    blocks: usize,
+    /// Measure only this kernel
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<KernelKind>,
+    /// Positions per batch
+    #[arg(long, value_name = "N", default_value = "256", value_parser = BATCH.parser::<usize>())]
+    batch: usize,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// How long to measure, with which random numbers, and how to print it.
+#[derive(clap::Args)]
+struct RunArgs {
+    /// Seconds per run; there are five
+    #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
+    seconds: Duration,
+    /// Seed of all randomness
+    #[arg(long, value_name = "SEED", default_value = "1", value_parser = SEED.parser::<u64>())]
+    seed: u64,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
@@ -26,32 +139,76 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
         Command::Env(args) => args.game.open(games, None, &args),
         Command::Search(args) => args.game.open(games, None, &args),
         #[cfg(feature = "train")]
-        Command::Selfplay(args) => bench_selfplay::run(games, args),
+        Command::Selfplay(args) => {
+            let config = args.config.resolve(games, None, &[])?;
+            games.with_game(&config.game.name, &config.game.settings(), SelfPlayTask(&args, &config))?
+        }
         Command::Net(args) => args.game.open(games, None, &args),
     }
 }
 
-/// How long to measure, with which random numbers, and how to print it.
-#[derive(clap::Args)]
-pub(super) struct RunArgs {
-    /// Seconds per run; there are five
-    #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
-    pub seconds: Duration,
-    /// Seed of all randomness
-    #[arg(long, value_name = "SEED", default_value = "1", value_parser = SEED.parser::<u64>())]
-    pub seed: u64,
-    /// Print the result as JSON
-    #[arg(long)]
-    pub json: bool,
+impl GameTask for &EnvArgs {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+        let RunArgs { seconds, seed, json } = self.run;
+        let pool = thread_pool(Some(self.threads))?;
+        report(&pool.install(|| env(game, self.games, self.observe, seed, seconds)), json)
+    }
+}
+
+impl GameTask for &SearchArgs {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+        let RunArgs { seconds, seed, json } = self.run;
+        let mut agent = match self.net {
+            Some(NetSize::Tiny) => random_net_agent(&game, NetSettings { width: 128, blocks: 1 }, seed),
+            None => build(game.clone(), &self.agent).map_err(Failure::usage)?,
+        };
+        report(&search(&game, agent.as_mut(), self.games, self.sims, seed, seconds), json)
+    }
+}
+
+#[cfg(feature = "train")]
+struct SelfPlayTask<'a>(&'a SelfPlayArgs, &'a jarmo_learn::config::Config);
+
+#[cfg(feature = "train")]
+impl GameTask for SelfPlayTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+        let SelfPlayTask(args, config) = self;
+        let seed = config.run.seed;
+        let weights = match &args.agent {
+            Some(file) => jarmo_host::agent_file::load_for(file, &game)?.weights().clone(),
+            None => {
+                let shape = jarmo_core::net::NetShape::of(&game);
+                jarmo_core::net::Weights::random(config.net, shape, &mut jarmo_core::random::stream(seed, 0))
+            }
+        };
+        let play = || jarmo_selfplay::bench::selfplay(&game, &config.selfplay, &weights, seed, args.seconds);
+        report(&thread_pool(Some(args.threads))?.install(play), args.json)
+    }
+}
+
+impl GameTask for &NetArgs {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+        let RunArgs { seconds, seed, json } = self.run;
+        let kernels = self.kernel.map_or(KernelKind::ALL.to_vec(), |kernel| vec![kernel]);
+        let size = NetSettings { width: self.width, blocks: self.blocks };
+        size.validate().map_err(Failure::usage)?;
+        report(&net(&game, size, &kernels, self.batch, seed, seconds), json)
+    }
 }
 
 /// Prints a measurement as JSON or as text.
-pub(super) fn report<T: serde::Serialize + std::fmt::Display>(measured: &T, json: bool) -> CommandResult {
-    use std::io::Write;
-
-    let mut out = std::io::stdout().lock();
+fn report<T: Serialize + Display>(measured: &T, json: bool) -> CommandResult {
+    let mut out = io::stdout().lock();
     if json {
-        serde_json::to_writer(&mut out, measured).map_err(std::io::Error::from)?;
+        serde_json::to_writer(&mut out, measured).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
         writeln!(out, "{measured}")?;

@@ -9,11 +9,6 @@ mod arena;
 #[cfg(feature = "fleet")]
 mod arena_fleet;
 mod bench;
-mod bench_env;
-mod bench_net;
-mod bench_search;
-#[cfg(feature = "train")]
-mod bench_selfplay;
 mod block;
 #[cfg(feature = "train")]
 mod config;

@@ -2,7 +2,7 @@
 
 use crate::common;
 use jarmo::agent::{Agent, AgentSpec, Decision, Limit, Memory, Request, build};
-use jarmo::bench::{SearchWork, search};
+use jarmo::bench::search;
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Game, Mask, Player, Verdict};
 use jarmo::games::scripted::Node;
@@ -443,8 +443,8 @@ fn more_search_plays_better() {
 fn speed_is_measured_over_real_choices() {
     let game = Jarmo::standard();
     let mut agent = build(game.clone(), &"uniform:16".parse().unwrap()).unwrap();
-    let work = SearchWork { games: 3, nodes: Some(8), seed: 1, run_time: Duration::from_millis(5) };
-    let speed = serde_json::to_value(search(&game, agent.as_mut(), work)).unwrap();
+    let speed = search(&game, agent.as_mut(), 3, Some(8), 1, Duration::from_millis(5));
+    let speed = serde_json::to_value(speed).unwrap();
     let number = |key: &str| speed[key].as_f64().unwrap();
     assert!(number("nodes_per_decision") <= 8.0, "{speed}");
     assert!(number("simulations_per_cpu_s") > number("positions_per_cpu_s"), "{speed}");

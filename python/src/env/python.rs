@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use jarmo_core::env::{EnvSettings, Keep, Rows};
-use jarmo_selfplay::bench::EnvWork;
 use numpy::ndarray::Ix1;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -417,8 +416,8 @@ pub(crate) fn bench_env<'py>(
     if !(0.0..=60.0).contains(&seconds) {
         return Err(PyValueError::new_err(format!("seconds must be 0 to 60, not {seconds}")));
     }
-    let work = EnvWork { games: num_envs as usize, observe, seed, run_time: Duration::from_secs_f64(seconds) };
-    let speed = py.detach(|| pool().install(|| game.0.bench(work)));
+    let (games, time) = (num_envs as usize, Duration::from_secs_f64(seconds));
+    let speed = py.detach(|| pool().install(|| game.0.bench(games, observe, seed, time)));
     let dict = PyDict::new(py);
     dict.set_item("plies_per_s", speed.plies_per_s)?;
     dict.set_item("plies_per_cpu_s", speed.plies_per_cpu_s)?;

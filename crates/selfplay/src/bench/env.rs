@@ -10,19 +10,6 @@ use jarmo_core::encode::Encode;
 use jarmo_core::env::VecEnv;
 use jarmo_core::game::Action;
 
-/// The settings of a measurement.
-#[derive(Clone, Copy, Debug)]
-pub struct EnvWork {
-    /// Games in lockstep.
-    pub games: usize,
-    /// Whether to write features and mask of every position.
-    pub observe: bool,
-    /// The seed of the random play.
-    pub seed: u64,
-    /// The minimum time of each run.
-    pub run_time: Duration,
-}
-
 /// The speed of random legal play: medians of several runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct EnvSpeed {
@@ -62,15 +49,16 @@ impl fmt::Display for EnvSpeed {
     }
 }
 
-/// Plays random games on the threads of the current rayon pool and reports the speed.
-pub fn env<G: Encode>(game: G, work: EnvWork) -> EnvSpeed {
-    let observed = if work.observe { work.games } else { 0 };
+/// Plays so many random games in lockstep on the threads of the current rayon pool and reports the speed. With `observe`,
+/// features and mask of every position are written.
+pub fn env<G: Encode>(game: G, games: usize, observe: bool, seed: u64, run_time: Duration) -> EnvSpeed {
+    let observed = if observe { games } else { 0 };
     let mut features = vec![0.0; observed * game.feature_count()];
     let mut masks = vec![G::Mask::default(); observed];
-    let mut actions = vec![Action(0); work.games];
-    let mut env = VecEnv::new(game, work.games, work.seed);
-    let runs = Runs::of(work.run_time, || {
-        if work.observe {
+    let mut actions = vec![Action(0); games];
+    let mut env = VecEnv::new(game, games, seed);
+    let runs = Runs::of(run_time, || {
+        if observe {
             env.observe(&mut features);
             env.masks(&mut masks);
         }
@@ -82,8 +70,8 @@ pub fn env<G: Encode>(game: G, work: EnvWork) -> EnvSpeed {
     let finished = runs.sum(1);
     EnvSpeed {
         game: env.game().id(),
-        games: work.games,
-        observe: work.observe,
+        games,
+        observe,
         threads: env.shards(),
         plies_per_s: runs.median(|run| run.per_s(0)),
         plies_per_cpu_s: runs.median(|run| run.per_cpu_s(0)),

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
 
-pub use env::{EnvSpeed, EnvWork, env};
-pub use net::{NetSpeed, NetWork, net};
-pub use search::{SearchSpeed, SearchWork, search};
-pub use selfplay::{SelfPlaySpeed, SelfPlayWork, selfplay};
+pub use env::{EnvSpeed, env};
+pub use net::{NetSpeed, net};
+pub use search::{SearchSpeed, search};
+pub use selfplay::{SelfPlaySpeed, selfplay};
 
 /// The number of runs. Their median is reported.
 const RUNS: usize = 5;

@@ -12,19 +12,6 @@ use jarmo_core::game::Action;
 use jarmo_core::net::{FeatureBatch, FrozenNet, KernelKind, Logits, NetSettings, NetShape, Weights};
 use jarmo_core::random::stream;
 
-/// The settings of a measurement.
-#[derive(Clone, Copy, Debug)]
-pub struct NetWork {
-    /// The size of the network.
-    pub net: NetSettings,
-    /// Positions in a batch.
-    pub batch: usize,
-    /// The seed of weights and positions.
-    pub seed: u64,
-    /// The minimum time of each run.
-    pub run_time: Duration,
-}
-
 /// The speed of a network on one core: medians of several runs for every kernel.
 #[derive(Clone, Debug, Serialize)]
 pub struct NetSpeed {
@@ -64,22 +51,28 @@ impl fmt::Display for NetSpeed {
     }
 }
 
-/// Evaluates positions of random games with random weights on the calling thread, with each of these
+/// Evaluates so many positions of random games with a network of random weights, on the calling thread with each of these
 /// kernels.
-pub fn net<G: Encode>(game: &G, kernels: &[KernelKind], work: NetWork) -> NetSpeed {
+pub fn net<G: Encode>(
+    game: &G,
+    net: NetSettings,
+    kernels: &[KernelKind],
+    positions: usize,
+    seed: u64,
+    run_time: Duration,
+) -> NetSpeed {
     let shape = NetShape::of(game);
-    let weights = Weights::random(work.net, shape, &mut stream(work.seed, 0));
-    let batch = random_batch(game, work.batch, work.seed);
+    let weights = Weights::random(net, shape, &mut stream(seed, 0));
+    let batch = random_batch(game, positions, seed);
     let set: usize = (0..batch.len()).map(|row| batch.row(row).len()).sum();
-    let kernels =
-        kernels.iter().map(|&kind| measure_kernel(FrozenNet::with_kernel(&weights, kind), &batch, work.run_time));
+    let kernels = kernels.iter().map(|&kind| measure_kernel(FrozenNet::with_kernel(&weights, kind), &batch, run_time));
     NetSpeed {
         game: game.id(),
-        net: work.net,
+        net,
         parameters: weights.parameters(),
         features: shape.features,
         set_features: set as f64 / batch.len() as f64,
-        batch: work.batch,
+        batch: positions,
         kernels: kernels.collect(),
     }
 }

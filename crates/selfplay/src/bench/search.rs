@@ -11,19 +11,6 @@ use jarmo_core::game::{Action, Game};
 use jarmo_core::random::{Stream, stream};
 use jarmo_exact::agent::{Agent, Limit, Request};
 
-/// The settings of a measurement.
-#[derive(Clone, Copy, Debug)]
-pub struct SearchWork {
-    /// Games in parallel.
-    pub games: usize,
-    /// Simulations or nodes per decision; overrides the agent's own number.
-    pub nodes: Option<u64>,
-    /// The seed of all randomness.
-    pub seed: u64,
-    /// The minimum time of each run.
-    pub run_time: Duration,
-}
-
 /// The speed of an agent's search in games against itself: medians of several runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct SearchSpeed {
@@ -62,31 +49,39 @@ impl fmt::Display for SearchSpeed {
     }
 }
 
-/// Plays the agent against itself on this thread and reports the speed.
-pub fn search<G: Game>(game: &G, agent: &mut dyn Agent<G>, work: SearchWork) -> SearchSpeed {
+/// Plays so many games of the agent against itself in parallel, on this thread, and reports the speed. `nodes` are
+/// simulations or nodes per decision in place of the agent's own number.
+pub fn search<G: Game>(
+    game: &G,
+    agent: &mut dyn Agent<G>,
+    games: usize,
+    nodes: Option<u64>,
+    seed: u64,
+    run_time: Duration,
+) -> SearchSpeed {
     let opening = || Some(Line::at(game.start()));
-    let mut env = Shard::new(game, 0..work.games, Keep::default(), |_| opening());
-    let mut actions = vec![Action(0); work.games];
-    let mut streams: Vec<Stream> = (0..work.games as u64).map(|index| stream(work.seed, index)).collect();
-    let limit = Limit { nodes: work.nodes, ..Limit::default() };
-    let runs = Runs::of(work.run_time, || {
+    let mut env = Shard::new(game, 0..games, Keep::default(), |_| opening());
+    let mut actions = vec![Action(0); games];
+    let mut streams: Vec<Stream> = (0..games as u64).map(|index| stream(seed, index)).collect();
+    let limit = Limit { nodes, ..Limit::default() };
+    let runs = Runs::of(run_time, || {
         let evaluated = agent.evaluations().unwrap_or(0);
         let mut requests: Vec<Request<'_, G>> = (streams.iter_mut().enumerate())
             .map(|(slot, stream)| Request { position: *env.position(slot), stream, limit, memory: None })
             .collect();
-        let mut nodes = 0;
+        let mut spent = 0;
         for (action, decision) in actions.iter_mut().zip(agent.choose(&mut requests)) {
             *action = decision.action;
-            nodes += decision.nodes;
+            spent += decision.nodes;
         }
         env.step(&actions, |_, _| opening());
         let evaluated = agent.evaluations().unwrap_or(0) - evaluated;
-        [nodes, actions.len() as u64, evaluated]
+        [spent, actions.len() as u64, evaluated]
     });
     SearchSpeed {
         game: game.id(),
         agent: agent.name().to_owned(),
-        games: work.games,
+        games,
         nodes_per_decision: runs.median(|run| run.counts[0] as f64 / run.counts[1] as f64),
         simulations_per_s: runs.median(|run| run.per_s(0)),
         simulations_per_cpu_s: runs.median(|run| run.per_cpu_s(0)),

@@ -14,19 +14,6 @@ use jarmo_core::net::{FrozenNet, KernelKind, NetEvaluator, NetKind, Weights};
 use jarmo_core::search::SearchRule;
 use jarmo_exact::tables::HasEndgames;
 
-/// The settings of a measurement.
-#[derive(Clone, Debug)]
-pub struct SelfPlayWork {
-    /// The settings of self-play.
-    pub settings: SelfPlaySettings,
-    /// The network.
-    pub weights: Weights,
-    /// The seed of the games.
-    pub seed: u64,
-    /// The minimum time to play.
-    pub run_time: Duration,
-}
-
 /// The speed of self-play.
 #[derive(Clone, Debug, Serialize)]
 pub struct SelfPlaySpeed {
@@ -95,20 +82,25 @@ fn nanoseconds() -> u64 {
 ///
 /// # Panics
 /// Panics if the settings are not valid, or the weights are for another game.
-pub fn selfplay<G: Encode + HasEndgames>(game: &G, work: SelfPlayWork) -> SelfPlaySpeed {
+pub fn selfplay<G: Encode + HasEndgames>(
+    game: &G,
+    settings: &SelfPlaySettings,
+    weights: &Weights,
+    seed: u64,
+    run_time: Duration,
+) -> SelfPlaySpeed {
     let threads = rayon::current_num_threads();
-    let weights = &work.weights;
     let net = FrozenNet::new(weights);
     let kernel = net.kernel();
     let stopwatch = Arc::new(AtomicU64::new(0));
     let evaluators = (0..threads)
         .map(|_| NetEvaluator::with_net(game.clone(), net.clone()).with_stopwatch(nanoseconds, stopwatch.clone()))
         .collect();
-    let mut play = SelfPlay::new(game, &work.settings, evaluators, work.seed);
+    let mut play = SelfPlay::new(game, settings, evaluators, seed);
     play.round(); // allocates memory and warms up
     stopwatch.store(0, Ordering::Relaxed);
     let mut all = Round::default();
-    let run = Measured::of(work.run_time, || {
+    let run = Measured::of(run_time, || {
         let mut round = play.round();
         round.samples = Default::default(); // not needed
         let counts = round.counts;
@@ -125,9 +117,9 @@ pub fn selfplay<G: Encode + HasEndgames>(game: &G, work: SelfPlayWork) -> SelfPl
         net: weights.net().clone(),
         parameters: weights.parameters(),
         kernel,
-        games: work.settings.games,
-        simulations: work.settings.simulations,
-        root: work.settings.root,
+        games: settings.games,
+        simulations: settings.simulations,
+        root: settings.root,
         threads,
         games_per_s: run.per_s(3),
         mean_length: per_game.plies,
