@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::game::Record;
 use super::rules::Rules;
-use super::{Counts, Searched, SelfPlayError, SelfPlaySettings};
+use super::{Counts, SelfPlayError, SelfPlaySettings};
 use crate::replay::Samples;
 use jarmo_core::encode::Encode;
 use jarmo_core::env::{Line, SavedGame};
@@ -25,6 +25,15 @@ impl Episode {
     pub(super) fn new<G: Encode>(game: &G, line: &Line<G::Position>, record: &Record, weights: u64) -> Episode {
         Episode { game: SavedGame::of(game, line), searches: record.save(), weights }
     }
+}
+
+/// The part of a search result that does not follow from the game's actions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Searched {
+    /// The policy target: a probability for each legal action, in ascending order.
+    pub policy: Vec<f32>,
+    /// Expected win, draw and loss of the player to move after the chosen action.
+    pub expected: [f32; 3],
 }
 
 /// Makes samples of games that were played elsewhere. Every game is played again by the rules, so features, legal

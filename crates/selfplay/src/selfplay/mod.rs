@@ -10,22 +10,23 @@ mod root;
 mod rules;
 mod settings;
 mod shard;
-mod state;
 mod timed;
 
 use std::time::Duration;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 pub use counts::{Counts, PerGame};
-pub use episode::{Episode, EpisodeReader};
+pub use episode::{Episode, EpisodeReader, Searched};
+pub use root::draw_noise;
 pub use settings::SelfPlaySettings;
-pub use state::{GamesState, Searched};
 
 pub use crate::error::SelfPlayError;
 
 use crate::replay::Samples;
 use jarmo_core::encode::Encode;
+use jarmo_core::env::EnvState;
 use jarmo_core::eval::Evaluator;
 use jarmo_exact::tables::HasEndgames;
 use rules::Rules;
@@ -34,6 +35,13 @@ use shard::SlotSearches;
 /// Parallel games in shards that share nothing. Each shard has an evaluator of its own.
 pub struct SelfPlay<G: Encode, E> {
     shards: Vec<SlotSearches<G, E>>,
+}
+
+/// All unfinished games of self-play.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GamesState {
+    env: EnvState,
+    moves: Vec<Vec<Searched>>, // [slots, searched positions]
 }
 
 /// The result of one round, or of several.
@@ -116,14 +124,14 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
     /// marked with this number of learning steps, those of the present evaluators.
     pub fn keep_episodes(&mut self, weights: u64) {
         for shard in &mut self.shards {
-            shard.keep_episodes(weights);
+            shard.slots.weights = Some(weights);
         }
     }
 
     /// From now on, rounds give the finished games besides their samples.
     pub fn keep_games(&mut self) {
         for shard in &mut self.shards {
-            shard.keep_games();
+            shard.slots.keeps_games = true;
         }
     }
 

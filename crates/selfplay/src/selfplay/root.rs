@@ -11,7 +11,7 @@ use jarmo_core::search::{SearchRule, Tree, dirichlet, gumbel_noise};
 const CONCENTRATION: f64 = 10.0;
 
 /// Writes the noise for a root with this many legal actions.
-pub(super) fn draw_noise(rule: SearchRule, actions: usize, stream: &mut Stream, out: &mut Vec<f32>) {
+pub fn draw_noise(rule: SearchRule, actions: usize, stream: &mut Stream, out: &mut Vec<f32>) {
     out.clear();
     match rule {
         SearchRule::Gumbel(_) => out.extend((0..actions).map(|_| gumbel_noise(stream.next_u64()))),

@@ -25,14 +25,14 @@ const MOST_CACHED: usize = 1 << 17;
 /// Evaluations are cached, because the next search of a game requests many of the same positions. The
 /// cache holds as many as one search of all slots makes.
 pub(super) struct SlotSearches<G: Encode, E> {
-    slots: Slots<G>,
+    pub(super) slots: Slots<G>,
     trees: Vec<Tree<G>>, // as many as are searched at a time
     batch: Batch<G>,
     evaluator: Timed<Cache<G, E>>,
 }
 
 /// The games in the slots, their records, and what their searches are planned with.
-struct Slots<G: Encode> {
+pub(super) struct Slots<G: Encode> {
     rules: Rules<G>,
     rule: SearchRule,
     simulations: u32,
@@ -42,9 +42,9 @@ struct Slots<G: Encode> {
     actions: Vec<Action>, // [slots], chosen in this round
     lambda: f32,
     noise: Vec<f32>,
-    policy: Vec<f32>,     // [actions]
-    weights: Option<u64>, // learning steps of the evaluator, if episodes are kept
-    keeps_games: bool,    // besides their samples
+    policy: Vec<f32>,                // [actions]
+    pub(super) weights: Option<u64>, // learning steps of the evaluator, if episodes are kept
+    pub(super) keeps_games: bool,    // besides their samples
     seed: u64,
 }
 
@@ -121,16 +121,6 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
             records[slot] = Record::restore(&rules.game, &positions, moves)?;
         }
         Ok(())
-    }
-
-    /// See [`SelfPlay::keep_episodes`](super::SelfPlay::keep_episodes).
-    pub(super) fn keep_episodes(&mut self, weights: u64) {
-        self.slots.weights = Some(weights);
-    }
-
-    /// See [`SelfPlay::keep_games`](super::SelfPlay::keep_games).
-    pub(super) fn keep_games(&mut self) {
-        self.slots.keeps_games = true;
     }
 
     pub(super) fn replace_evaluator(&mut self, evaluator: E) {
