@@ -2,23 +2,24 @@
 //! the state that a run is resumed from, `lines.rs` the metrics.
 
 use std::fmt::Display;
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
 use super::RunError;
-use super::resume::Place;
-use super::settings::Settings;
+use super::resume::{Place, Settings};
 use crate::config::{Config, KernelChoice};
 use crate::observe::EventFile;
-use jarmo_core::checksum::digits;
+use jarmo_core::checksum::{digits, sealed_line};
 use jarmo_core::encode::Encode;
 use jarmo_core::net::AgentFile;
 use jarmo_host::agent_file;
-use jarmo_host::files::{FolderLock, SETTINGS_BYTES, lock_folder, read_text, remove_leftovers, write_whole};
+use jarmo_host::files::{
+    FolderLock, LINES_BYTES, SETTINGS_BYTES, lock_folder, read, read_text, remove_leftovers, write_whole,
+};
 use jarmo_host::program::{self, cores, this_program};
 use jarmo_host::run_folder::{self, CHECKPOINTS};
 
@@ -208,6 +209,23 @@ impl RunFolder {
         EventFile::create(&folder, step + 1).map_err(|error| at(&folder, error))
     }
 
+    /// The content of a file with checked lines, if there is such a file.
+    pub(super) fn read_lines(&self, name: &str) -> Result<Option<Vec<u8>>, RunError> {
+        let path = self.path.join(name);
+        match read(&path, LINES_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => read.map(Some).map_err(|error| at(&path, error)),
+        }
+    }
+
+    /// Appends a line with its check to a file.
+    pub(super) fn append(&self, name: &str, line: &impl Serialize) -> Result<(), RunError> {
+        let path = self.path.join(name);
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let written = file.and_then(|mut file| file.write_all((line_of(line) + "\n").as_bytes()));
+        written.map_err(|error| self.unwritten(at(&path, error)))
+    }
+
     pub(super) fn write(&self, name: &str, content: &[u8]) -> Result<(), RunError> {
         let path = self.path.join(name);
         write_whole(&path, content).map_err(|error| self.unwritten(at(&path, error)))
@@ -254,6 +272,11 @@ pub(super) fn agents(run: &Path) -> Result<Vec<(u64, PathBuf)>, RunError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         listed => listed.map_err(|error| at(&folder, error)),
     }
+}
+
+/// Plain data as a line of JSON with its check.
+pub(super) fn line_of(data: &impl Serialize) -> String {
+    sealed_line(&serde_json::to_string(data).expect("plain data"))
 }
 
 pub(super) fn at(path: &Path, error: io::Error) -> RunError {

@@ -1,36 +1,15 @@
 //! The metrics of a run: lines with a check each. Damaged lines are reported, and kept as they are.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write};
-
 use super::RunError;
-use super::folder::{RunFolder, at};
+use super::folder::{RunFolder, line_of};
 use crate::observe::Metrics;
-use jarmo_core::checksum::{sealed_line, sealed_lines};
-use jarmo_host::files::{LINES_BYTES, read};
-pub(super) use jarmo_host::run_folder::METRICS;
+use jarmo_core::checksum::sealed_lines;
+use jarmo_host::run_folder::METRICS;
 
 impl RunFolder {
-    /// Appends a line to the metrics.
-    pub(super) fn append_metrics(&self, metrics: &Metrics) -> Result<(), RunError> {
-        let path = self.path.join(METRICS);
-        let line = line_of(metrics) + "\n";
-        let file = OpenOptions::new().create(true).append(true).open(&path);
-        file.and_then(|mut file| file.write_all(line.as_bytes())).map_err(|error| self.unwritten(at(&path, error)))
-    }
-
-    /// The content of the metrics; empty without a file.
-    fn read_metrics(&self) -> Result<Vec<u8>, RunError> {
-        let path = self.path.join(METRICS);
-        match read(&path, LINES_BYTES) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            read => read.map_err(|error| at(&path, error)),
-        }
-    }
-
     /// Changes the last line of the metrics. Returns whether there is a sound one.
     pub(super) fn change_last_metrics(&self, change: impl FnOnce(&mut Metrics)) -> Result<bool, RunError> {
-        let mut bytes = self.read_metrics()?;
+        let mut bytes = self.read_lines(METRICS)?.unwrap_or_default();
         let Some(last) = sealed_lines(&bytes).last() else {
             return Ok(false);
         };
@@ -50,7 +29,7 @@ impl RunFolder {
     /// it again. Returns the sound lines that stay, and a warning for every damaged line among the first, and if some
     /// of them are missing.
     pub(super) fn cut_metrics(&self, step: u64, count: u64) -> Result<(Vec<Metrics>, Vec<String>), RunError> {
-        let bytes = self.read_metrics()?;
+        let bytes = self.read_lines(METRICS)?.unwrap_or_default();
         let (mut kept, mut lines) = (Vec::new(), 0);
         let (mut sound, mut warnings) = (Vec::new(), Vec::new());
         let path = self.path.join(METRICS);
@@ -79,10 +58,6 @@ impl RunFolder {
         }
         Ok((sound, warnings))
     }
-}
-
-fn line_of(metrics: &Metrics) -> String {
-    sealed_line(&serde_json::to_string(metrics).expect("metrics are plain data"))
 }
 
 fn metrics_of(line: &str) -> Option<Metrics> {

@@ -6,7 +6,6 @@
 //! A run is stopped, saved and resumed between turns. Nothing here prints: the caller gets events.
 
 mod clock;
-mod exam;
 mod fleet;
 mod folder;
 mod lines;
@@ -14,7 +13,6 @@ mod matches;
 mod player;
 mod repeat;
 mod resume;
-mod settings;
 mod sums;
 mod order;
 mod state;
@@ -41,10 +39,11 @@ use clock::Clock;
 use jarmo_core::net::{AgentFile, GameVersion, Provenance};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_host::program::this_program;
+use jarmo_host::run_folder::METRICS;
 use jarmo_judge::accuracy::Exam;
 use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::Counts;
-use player::SelfPlayer;
+use player::{SelfPlayer, open_exam};
 use resume::GAMES;
 use state::{Counters, Saved};
 use sums::Sums;
@@ -73,7 +72,7 @@ pub enum Ended {
 /// Refuses settings that do not fit the game, before anything is written or learned.
 pub fn check<G: CatalogGame>(game: &G, config: &Config) -> Result<(), RunError> {
     check_network(config)?;
-    exam::open(game, &config.evaluation)?;
+    open_exam(game, &config.evaluation)?;
     matches::check(game, &config.evaluation)
 }
 
@@ -171,7 +170,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         mut tell: F,
     ) -> Result<Self, RunError> {
         matches::check(&game, &config.evaluation)?;
-        let exam = exam::open(&game, &config.evaluation)?;
+        let exam = open_exam(&game, &config.evaluation)?;
         let origin = GameVersion::of(&game);
         let (saved, warnings) = folder.load_checkpoint(&origin)?;
         let warning = |text| Event::Warning(text);
@@ -249,7 +248,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
     /// Takes learning steps while games are played, here or elsewhere, and tells watchers. `passed` are the seconds since
     /// the last line of metrics.
     fn play_and_learn(&mut self, steps: u64, passed: impl Fn() -> f64) -> Result<Learned, RunError> {
-        let fill = (self.trainer.replay().len(), self.config.replay.capacity);
+        let fill = (self.trainer.replay.len(), self.config.replay.capacity);
         let is_learned = AtomicBool::new(false);
         let fleet = self.fleet.as_ref();
         thread::scope(|scope| {
@@ -284,7 +283,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
     /// Adds a file of this machine's samples to the window.
     fn add_file(&mut self, samples: Samples) -> Result<(), RunError> {
         let line = OrderLine {
-            file: self.trainer.replay().next(),
+            file: self.trainer.replay.next(),
             step: self.trainer.steps(),
             samples: samples.len(),
             sent: None,
@@ -337,13 +336,13 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
 
     /// Writes a line of metrics and begins the next one.
     fn write_metrics(&mut self) -> Result<(), RunError> {
-        let fill = (self.trainer.replay().len(), self.config.replay.capacity);
+        let fill = (self.trainer.replay.len(), self.config.replay.capacity);
         let mut metrics = self.counters.metrics(self.game.events(), fill, &self.clock);
         metrics.accuracy = self.counters.accuracy.take();
         metrics.strength = self.counters.strength.take();
         let fleet = self.fleet.as_ref();
         metrics.fleet = fleet.map(|fleet| fleet::report(fleet.supply, &self.counters));
-        self.folder.append_metrics(&metrics)?;
+        self.folder.append(METRICS, &metrics)?;
         self.counters.lines += 1;
         self.watchers.tell(Event::Metrics(&metrics));
         self.watchers.write(|file| file.metrics(&metrics));
@@ -386,18 +385,18 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         }
         let agent = self.agent();
         let path = self.folder.save_agent(&agent)?;
-        let written = self.trainer.replay().save();
+        let written = self.trainer.replay.save();
         written.map_err(|error| self.folder.unwritten(error))?;
         self.folder.sync_order()?;
         let (games, pending) = self.player.save();
         let saved = Saved {
-            learner: self.trainer.learner().to_bytes(),
+            learner: self.trainer.learner.to_bytes(),
             games,
             pending,
             counters: Counters {
-                owed: self.trainer.owed(),
-                first_file: self.trainer.replay().first(),
-                next_file: self.trainer.replay().next(),
+                owed: self.trainer.owed,
+                first_file: self.trainer.replay.first(),
+                next_file: self.trainer.replay.next(),
                 seconds: self.clock.seconds(),
                 cpu_seconds: self.clock.cpu_seconds(),
                 ..self.counters.clone()
@@ -405,7 +404,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         };
         let origin = GameVersion::of(&self.game);
         self.folder.save_checkpoint(&saved, &origin)?;
-        self.trainer.replay().tidy().map_err(RunError::new)?;
+        self.trainer.replay.tidy().map_err(RunError::new)?;
         let keep = self.config.run.keep;
         let played = saved.counters.matches.steps();
         self.folder.tidy(&saved.counters, keep, played)?;

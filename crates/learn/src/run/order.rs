@@ -2,15 +2,14 @@
 //! the run learned from: at every learning step, the window held the files of the lines so far.
 
 use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io;
 
 use serde::{Deserialize, Serialize};
 
 use super::RunError;
-use super::folder::{RunFolder, at};
+use super::folder::{RunFolder, at, line_of};
 use super::supply::FileId;
-use jarmo_core::checksum::{sealed_line, sealed_lines};
-use jarmo_host::files::{LINES_BYTES, read};
+use jarmo_core::checksum::sealed_lines;
 
 const ORDER: &str = "order.jsonl";
 
@@ -47,11 +46,7 @@ pub struct Sent {
 impl RunFolder {
     /// Appends a line to the order. It is on the disk for certain after [`RunFolder::sync_order`].
     pub(super) fn append_order(&self, line: &OrderLine) -> Result<(), RunError> {
-        let path = self.path.join(ORDER);
-        let text = serde_json::to_string(line).expect("a line is plain data");
-        let file = OpenOptions::new().create(true).append(true).open(&path);
-        let written = file.and_then(|mut file| file.write_all((sealed_line(&text) + "\n").as_bytes()));
-        written.map_err(|error| self.unwritten(at(&path, error)))
+        self.append(ORDER, line)
     }
 
     /// Syncs the order, if the run has one.
@@ -72,11 +67,7 @@ impl RunFolder {
 
     /// The files with lower numbers. What a crash did to the lines behind them does not matter.
     fn order_before(&self, next: u64) -> Result<Vec<OrderLine>, RunError> {
-        let path = self.path.join(ORDER);
-        let bytes = match read(&path, LINES_BYTES) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            read => read.map_err(|error| at(&path, error))?,
-        };
+        let bytes = self.read_lines(ORDER)?.unwrap_or_default();
         let mut lines = Vec::new();
         let mut damaged = None;
         for line in sealed_lines(&bytes) {
@@ -89,8 +80,8 @@ impl RunFolder {
                 continue;
             }
             if let Some(number) = damaged {
-                let path = path.display();
-                return Err(RunError(format!("{path}: line {number} is damaged")));
+                let path = self.path.join(ORDER);
+                return Err(RunError(format!("{}: line {number} is damaged", path.display())));
             }
             lines.push(read);
         }
@@ -99,14 +90,10 @@ impl RunFolder {
 
     /// Removes the files from this number on from the order, because the run takes them again.
     pub(super) fn cut_order(&self, next: u64) -> Result<(), RunError> {
-        let path = self.path.join(ORDER);
-        if !path.exists() {
+        if !self.path.join(ORDER).exists() {
             return Ok(());
         }
-        let lines = self.order_before(next)?.into_iter().map(|line| {
-            let text = serde_json::to_string(&line).expect("a line is plain data");
-            sealed_line(&text) + "\n"
-        });
-        self.write(ORDER, lines.collect::<String>().as_bytes())
+        let lines = self.order_before(next)?.iter().map(|line| line_of(line) + "\n").collect::<String>();
+        self.write(ORDER, lines.as_bytes())
     }
 }

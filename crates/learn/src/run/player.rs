@@ -3,7 +3,7 @@
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{FILE_SAMPLES, RunError};
-use crate::config::Config;
+use crate::config::{Config, EvaluationSettings, ExamChoice};
 use crate::train::{DeviceKind, DeviceNet, OpenDevice};
 use jarmo_core::eval::Evaluator;
 use jarmo_core::net::{FrozenNet, KernelKind, NetEvaluator, Weights};
@@ -111,4 +111,16 @@ pub fn evaluators<G: CatalogGame>(
         }
     };
     (0..count).map(|_| evaluator()).collect()
+}
+
+/// The exam that the settings name, if there is one for the game.
+pub(super) fn open_exam<G: CatalogGame>(game: &G, settings: &EvaluationSettings) -> Result<Option<Exam<G>>, RunError> {
+    match &settings.exam {
+        ExamChoice::None => Ok(None),
+        ExamChoice::BuiltIn => Ok(Exam::built_in(game)),
+        ExamChoice::File(path) => match Exam::load(game, path) {
+            Ok(exam) => Ok(Some(exam)),
+            Err(error) => Err(RunError(format!("evaluation.exam = {error}"))),
+        },
+    }
 }

@@ -1,6 +1,7 @@
 //! The state that a run is resumed from, in the folder `resume`. A checkpoint writes `current.json` last,
 //! which names the other files.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,14 +9,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::RunError;
-use super::folder::{FIRST, RunFolder, agents, at};
-use super::lines::METRICS;
-use super::settings::Settings;
+use super::folder::{FIRST, RunFolder, agents, at, line_of};
 use super::state::{Counters, Saved};
-use jarmo_core::checksum::{sealed_line, sound_line};
+use crate::config::{Config, RunSettings};
+use jarmo_core::checksum::sound_line;
 use jarmo_core::net::GameVersion;
 use jarmo_host::container::{Unread, read_file};
 use jarmo_host::files::{LINES_BYTES, list, read};
+use jarmo_host::run_folder::METRICS;
 use jarmo_selfplay::replay::{Replay, ReplaySettings, Samples};
 
 const RESUME: &str = "resume";
@@ -33,6 +34,29 @@ struct Current {
     at: Place,
 }
 
+/// The text of every setting by its key, `learner.rate`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Settings(BTreeMap<String, String>);
+
+impl Settings {
+    pub(super) fn of(config: &Config) -> Settings {
+        let all = config.settings().into_iter();
+        Settings(all.map(|(key, value)| (key, value.to_string())).collect())
+    }
+
+    /// A sentence for every setting that is another one now. Limits may change, because they do not change what a run
+    /// learns.
+    pub(super) fn changes(&self, now: &Settings) -> Vec<String> {
+        let limits = RunSettings::LIMITS.map(|(name, _)| format!("run.{name}"));
+        let others = now.0.iter().filter(|(key, _)| !limits.contains(key));
+        let pairs = others.filter_map(|(key, new)| {
+            let old = self.0.get(key)?;
+            (old != new).then(|| format!("{key} is {new}, and was {old} when the run was saved"))
+        });
+        pairs.collect()
+    }
+}
+
 /// How far a run has come.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -46,18 +70,15 @@ pub(super) enum Place {
 
 impl RunFolder {
     pub(super) fn write_current(&self, at: Place) -> Result<(), RunError> {
-        let settings = self.settings.clone();
-        let current = serde_json::to_string(&Current { settings, at });
-        let current = sealed_line(&current.expect("counters are plain data"));
+        let current = line_of(&Current { settings: self.settings.clone(), at });
         self.write(CURRENT, current.as_bytes())
     }
 
     pub(super) fn save_checkpoint(&self, saved: &Saved, origin: &GameVersion) -> Result<(), RunError> {
-        let games = serde_json::to_string(&saved.games).expect("games are plain data");
         let parts = [
             (LEARNER, &saved.learner),
             (PENDING, &saved.pending.to_bytes(origin)),
-            (GAMES, &sealed_line(&games).into_bytes()),
+            (GAMES, &line_of(&saved.games).into_bytes()),
         ];
         for (name, bytes) in parts {
             self.write(&part(&saved.counters, name), bytes)?;
@@ -166,10 +187,7 @@ impl RunFolder {
 
     fn load_current(&self) -> Result<Option<Current>, RunError> {
         let path = self.path.join(CURRENT);
-        let bytes = match read(&path, LINES_BYTES) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            read => read.map_err(|error| at(&path, error))?,
-        };
+        let Some(bytes) = self.read_lines(CURRENT)? else { return Ok(None) };
         let text = sound_line(&bytes).ok_or_else(|| self.broken(&path, DAMAGED))?;
         let current = serde_json::from_str(text);
         current.map(Some).map_err(|error| self.broken(&path, error))

@@ -23,11 +23,11 @@ const DRAWS: u64 = 1 << 63;
 
 pub(super) struct Trainer<'a> {
     config: &'a Config,
-    learner: Learner,
-    replay: Replay,
+    pub(super) learner: Learner,
+    pub(super) replay: Replay,
     batch: Samples,
     mirror: Option<Mirror>, // half of all samples are mirrored
-    owed: f64,              // learning steps due for the samples so far
+    pub(super) owed: f64,   // learning steps due for the samples so far
 }
 
 /// The result of [`Trainer::learn`].
@@ -55,18 +55,6 @@ impl<'a> Trainer<'a> {
     /// The averaged weights, which play.
     pub(super) fn average(&self) -> &Weights {
         self.learner.average()
-    }
-
-    pub(super) fn owed(&self) -> f64 {
-        self.owed
-    }
-
-    pub(super) fn learner(&self) -> &Learner {
-        &self.learner
-    }
-
-    pub(super) fn replay(&mut self) -> &mut Replay {
-        &mut self.replay
     }
 
     /// Adds a file of samples to the window. More learning steps are due for them.
