@@ -54,6 +54,8 @@ pub const MILLISECONDS: NumberRange<u64> = NumberRange::new(1, 24 * 60 * 60 * 10
 pub const SECONDS: NumberRange<f64> = NumberRange::new(0.001, 3600.0);
 /// Learning steps of a run, and limits of them; as a limit, 0 is none.
 pub const STEPS: NumberRange<u64> = NumberRange::new(0, 1_000_000_000_000);
+/// Minutes of a run; as a limit, 0 is none.
+pub const MINUTES: NumberRange<f64> = NumberRange::new(0.0, 10_000_000.0);
 /// Minutes of processor time of a run; as a limit, 0 is none.
 pub const CPU_MINUTES: NumberRange<f64> = NumberRange::new(0.0, 1_000_000_000.0);
 /// Ports of this machine; 0 stands for any free one.

@@ -10,20 +10,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use clap::{Arg, ArgMatches, Command};
-
 use self::view::Printer;
 use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
-use super::{CommandResult, Failure};
+use super::{CommandResult, Failure, in_file};
 use jarmo_core::net::{AgentFile, NetKind, NetShape};
-use jarmo_core::numbers::{Bounds, STEPS};
+use jarmo_core::numbers::{CPU_MINUTES, MINUTES, STEPS};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GAMES, GameTask};
 use jarmo_host::agent_file;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use jarmo_host::program::{self, cores};
 use jarmo_judge::arena::read_results;
-use jarmo_learn::config::{Config, RunSettings};
+use jarmo_learn::config::Config;
 use jarmo_learn::observe::{Event, Facts, RunView};
 use jarmo_learn::run::{Ended, RunFolder, check, check_network, checkpoint, newest_agent, run_with_fleet};
 use jarmo_learn::train::{DeviceKind, OpenDevice};
@@ -53,51 +51,31 @@ pub(super) struct Args {
     limits: Limits,
 }
 
-/// Limits of the run, as settings `KEY=VALUE`.
-struct Limits(Vec<String>);
+/// Limits of the run.
+#[derive(clap::Args)]
+struct Limits {
+    /// Stop after this many learning steps; 0 for no limit. Sets run.steps
+    #[arg(long, value_name = "N", value_parser = STEPS.parser::<u64>())]
+    steps: Option<u64>,
+    /// Stop after this many games; 0 for no limit. Sets run.games
+    #[arg(long, value_name = "N", value_parser = STEPS.parser::<u64>())]
+    games: Option<u64>,
+    /// Stop after this many minutes of the whole run; 0 for no limit. Sets run.minutes
+    #[arg(long, value_name = "M", value_parser = MINUTES.parser())]
+    minutes: Option<f64>,
+    /// Stop after this many minutes of processor time, all threads together; 0 for no limit. Sets run.cpu_minutes
+    #[arg(long, value_name = "M", value_parser = CPU_MINUTES.parser())]
+    cpu_minutes: Option<f64>,
+}
 
 impl Limits {
-    /// The name and the help of the option for each of [`RunSettings::LIMITS`], which has the bounds.
-    const OPTIONS: [(&str, &str); 4] = [
-        ("steps", "Stop after this many learning steps"),
-        ("games", "Stop after this many games"),
-        ("minutes", "Stop after this many minutes of the whole run"),
-        ("cpu-minutes", "Stop after this many minutes of processor time, all threads together"),
-    ];
-}
-
-impl clap::Args for Limits {
-    fn augment_args(command: Command) -> Command {
-        let options = RunSettings::LIMITS.iter().zip(Limits::OPTIONS);
-        command.args(options.map(|(&(name, bounds), (option, help))| {
-            let option = Arg::new(name).long(option).help(format!("{help}; 0 for no limit. Sets run.{name}"));
-            match bounds {
-                Bounds::Whole(range) => option.value_name("N").value_parser(range.parser::<u64>()),
-                Bounds::Real(range) => option.value_name("M").value_parser(range.parser()),
-            }
-        }))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Limits::augment_args(command)
-    }
-}
-
-impl clap::FromArgMatches for Limits {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Limits, clap::Error> {
-        let given = RunSettings::LIMITS.iter().filter_map(|&(name, bounds)| {
-            let value = match bounds {
-                Bounds::Whole(_) => matches.get_one::<u64>(name)?.to_string(),
-                Bounds::Real(_) => format!("{:?}", matches.get_one::<f64>(name)?),
-            };
-            Some(format!("run.{name}={value}"))
-        });
-        Ok(Limits(given.collect()))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Limits::from_arg_matches(matches)?;
-        Ok(())
+    /// As settings `KEY=VALUE`.
+    fn settings(&self) -> Vec<String> {
+        let [steps, games] = [self.steps, self.games].map(|limit| limit.map(|limit| limit.to_string()));
+        let [minutes, cpu_minutes] =
+            [self.minutes, self.cpu_minutes].map(|limit| limit.map(|limit| format!("{limit:?}")));
+        let limits = [("steps", steps), ("games", games), ("minutes", minutes), ("cpu_minutes", cpu_minutes)];
+        limits.into_iter().filter_map(|(name, limit)| Some(format!("run.{name}={}", limit?))).collect()
     }
 }
 
@@ -130,9 +108,8 @@ pub(super) fn run_export(args: ExportArgs) -> CommandResult {
     };
     let mut results = Vec::new();
     for path in &args.results {
-        let wrong = |error: &dyn Display| Failure::new(format!("{}: {error}", path.display()));
-        let text = read_text(path, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
-        results.extend(read_results(&text).map_err(|error| wrong(&error))?);
+        let text = read_text(path, SETTINGS_BYTES).map_err(|error| in_file(path, error))?;
+        results.extend(read_results(&text).map_err(|error| in_file(path, error))?);
     }
     if !results.is_empty() {
         agent = agent.with_results(results);
@@ -148,7 +125,7 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     #[cfg(feature = "fleet")]
     let link = args.fleet.connect()?;
     let (folder, config) = match &args.resume {
-        Some(path) => resumed(path, &args.limits.0)?,
+        Some(path) => resumed(path, &args.limits.settings())?,
         None => created(games, &args)?,
     };
     let stop = stop_on_interrupt()?;
@@ -188,7 +165,7 @@ fn created<C: Catalog>(games: &C, args: &Args) -> Result<(RunFolder, Config), Fa
         NetKind::BuiltIn(size) => Some(size),
         NetKind::Own { .. } => None,
     });
-    let config = args.config.resolve(games, net, &args.limits.0)?;
+    let config = args.config.resolve(games, net, &args.limits.settings())?;
     let check = CheckGame(&config, first.as_ref(), &args.config);
     let checked = games.with_game(&config.game.name, &config.game.settings(), check);
     // The name was checked with the settings, so the board is wrong.

@@ -16,7 +16,9 @@ pub use layers::{Base, in_file};
 use crate::RunError;
 use crate::train::LearnerSettings;
 use jarmo_core::net::{KernelKind, NetKind, NetSettings};
-use jarmo_core::numbers::{BATCH, Bounds, CPU_MINUTES, MATCH_GAMES, PARALLEL_GAMES, RANDOM_PLIES, STEPS, THREADS};
+use jarmo_core::numbers::{
+    BATCH, Bounds, CPU_MINUTES, MATCH_GAMES, MINUTES, PARALLEL_GAMES, RANDOM_PLIES, STEPS, THREADS,
+};
 use jarmo_exact::catalog::GameSettings;
 use jarmo_host::program::cores;
 use jarmo_selfplay::replay::ReplaySettings;
@@ -250,7 +252,7 @@ impl RunSettings {
     pub const LIMITS: [(&str, Bounds); 4] = [
         ("steps", Bounds::Whole(STEPS)),
         ("games", Bounds::Whole(STEPS)),
-        ("minutes", Bounds::real(0.0, 10_000_000.0)),
+        ("minutes", Bounds::Real(MINUTES)),
         ("cpu_minutes", Bounds::Real(CPU_MINUTES)),
     ];
 
