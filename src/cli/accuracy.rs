@@ -66,31 +66,10 @@ pub(super) struct Args {
 const WORST: NumberRange<u64> = NumberRange::new(0, 10_000_000);
 
 /// An agent per thread, and the budgets to measure one after another.
-struct Examinee<G> {
-    agents: Agents<G>,
-    budgets: Vec<ExamBudget>,
-}
+type Examinee<G> = (Agents<G>, Vec<ExamBudget>);
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum ExamBudget {
-    /// The network without search.
-    NoSearch,
-    /// The number in the spec.
-    OfSpec,
-    /// This many nodes or simulations.
-    Nodes(u64),
-}
-
-impl ExamBudget {
-    /// The limit for the agent; `None` leaves it to the spec.
-    pub(super) fn nodes(self) -> Option<u64> {
-        match self {
-            ExamBudget::NoSearch => Some(0),
-            ExamBudget::OfSpec => None,
-            ExamBudget::Nodes(nodes) => Some(nodes),
-        }
-    }
-}
+/// Nodes or simulations per decision, 0 for the network without search; `None` is the number in the spec.
+pub(super) type ExamBudget = Option<u64>;
 
 /// The measurement of an agent, ready to begin.
 type Measurement<'a> = Box<dyn FnOnce() -> Result<(), Failure> + 'a>;
@@ -173,17 +152,13 @@ fn measure<G: CatalogGame>(
     let mut networks = network.unwrap_or_default();
     let mut measured = Vec::new();
     let name = spec.to_string();
-    for Examinee { mut agents, budgets } in candidates {
+    for (mut agents, budgets) in candidates {
         for budget in budgets {
-            let nodes = budget.nodes();
-            let accuracy = pool.install(|| exam.take(&mut agents, nodes, args.seed));
-            let causes = match budget {
-                ExamBudget::Nodes(nodes) if args.causes => Some(pool.install(|| {
-                    let wrong = &accuracy.wrong;
-                    exam.causes(wrong, &mut networks, &mut agents, nodes, args.seed)
-                })),
-                _ => None,
-            };
+            let accuracy = pool.install(|| exam.take(&mut agents, budget, args.seed));
+            let searches = budget.filter(|&nodes| args.causes && nodes > 0);
+            let causes = searches.map(|nodes| {
+                pool.install(|| exam.causes(&accuracy.wrong, &mut networks, &mut agents, nodes, args.seed))
+            });
             let one = Measured { budget, accuracy, causes };
             if args.json {
                 let line = to_json(game, &name, &one, args.worst);
@@ -197,7 +172,7 @@ fn measure<G: CatalogGame>(
         write_table(&mut stdout().lock(), game, &name, &measured, args.worst)?;
     }
     if let Some(path) = &args.svg {
-        let curves = measured.iter().map(|one| (one.budget.name(), &one.accuracy));
+        let curves = measured.iter().map(|one| (one.column(), &one.accuracy));
         write_output(path, draw_stages(&name, &curves.collect::<Vec<_>>()))?;
     }
     Ok(())
@@ -214,17 +189,14 @@ fn candidates_of<G: CatalogGame>(
     let mut candidates = Vec::new();
     if args.nodes.is_empty() || args.nodes.contains(&0) {
         let networks = build_all_without_search(game, spec, threads).map_err(Failure::usage)?;
-        candidates.extend(networks.map(|agents| Examinee { agents, budgets: vec![ExamBudget::NoSearch] }));
+        candidates.extend(networks.map(|agents| (agents, vec![Some(0)])));
     }
     let budgets: Vec<ExamBudget> = match &args.nodes[..] {
-        [] => vec![ExamBudget::OfSpec],
-        nodes => {
-            let searches = nodes.iter().filter(|&&nodes| nodes > 0);
-            searches.map(|&nodes| ExamBudget::Nodes(nodes)).collect()
-        }
+        [] => vec![None],
+        nodes => nodes.iter().filter(|&&nodes| nodes > 0).copied().map(Some).collect(),
     };
     if !budgets.is_empty() {
-        candidates.push(Examinee { agents: build_all(game, spec, threads).map_err(Failure::usage)?, budgets });
+        candidates.push((build_all(game, spec, threads).map_err(Failure::usage)?, budgets));
     }
     Ok(candidates)
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::accuracy::ExamBudget;
 use jarmo_core::game::{Game, Player};
-use jarmo_judge::accuracy::{Accuracy, Cause, Causes, Phase, Stage, Tally, share_with_error};
+use jarmo_judge::accuracy::{Accuracy, Cause, Causes, Phase, Tally, share_with_error};
 
 /// An agent's answers with one of its budgets.
 pub(super) struct Measured<P> {
@@ -17,13 +17,13 @@ pub(super) struct Measured<P> {
     pub causes: Option<Causes>,
 }
 
-impl ExamBudget {
+impl<P> Measured<P> {
     /// The heading of its column.
-    pub(super) fn name(self) -> String {
-        match self {
-            ExamBudget::NoSearch => "network".to_owned(),
-            ExamBudget::OfSpec => "spec".to_owned(),
-            ExamBudget::Nodes(nodes) => nodes.to_string(),
+    pub(super) fn column(&self) -> String {
+        match self.budget {
+            Some(0) => "network".to_owned(),
+            None => "spec".to_owned(),
+            Some(nodes) => nodes.to_string(),
         }
     }
 }
@@ -32,7 +32,7 @@ impl ExamBudget {
 pub(super) fn to_json<G: Game>(game: &G, agent: &str, measured: &Measured<G::Position>, worst: usize) -> Value {
     let Measured { budget, accuracy, causes } = measured;
     let mut line = json!({
-        "agent": agent, "game": game.id(), "nodes": budget.nodes(),
+        "agent": agent, "game": game.id(), "nodes": budget,
         "all": accuracy.score().all, "groups": groups(accuracy), "stages": stages(accuracy),
         "worst": mistakes(game, accuracy, worst),
     });
@@ -68,15 +68,16 @@ fn groups<P>(accuracy: &Accuracy<P>) -> Vec<Group> {
 
 /// The decisions in each stage with one player to move: objects with `force` or `ply`.
 fn stages<P>(accuracy: &Accuracy<P>) -> Vec<Value> {
-    let side = |stage: Stage, to_move: Player, tally: &Tally| {
-        let mut object = json!(tally);
-        object[stage.unit] = stage.number.into();
-        object["to_move"] = to_move.name().into();
-        object
-    };
-    let stages = accuracy.stages();
-    let sides = stages.flat_map(|(stage, sides)| Player::BOTH.map(|player| (stage, player, &sides[player.index()])));
-    sides.filter(|(_, _, tally)| tally.decisions > 0).map(|(stage, player, tally)| side(stage, player, tally)).collect()
+    let mut all = Vec::new();
+    for (stage, sides) in accuracy.stages() {
+        for (player, tally) in Player::BOTH.into_iter().zip(sides).filter(|(_, tally)| tally.decisions > 0) {
+            let mut object = json!(tally);
+            object[stage.unit] = stage.number.into();
+            object["to_move"] = player.name().into();
+            all.push(object);
+        }
+    }
+    all
 }
 
 /// A wrong decision, as text.
@@ -118,7 +119,7 @@ pub(super) fn write_table<G: Game>(
     write_shares(out, measured)?;
     write_causes(out, measured)?;
     for one in measured {
-        let budget = one.budget.name();
+        let budget = one.column();
         for mistake in mistakes(game, &one.accuracy, worst) {
             let MistakeText { position, chosen, got, better, missed } = mistake;
             writeln!(out, "  {budget}: {position}: {chosen} ({got}), right is {better} ({missed})")?;
@@ -160,7 +161,7 @@ fn rows<P>(accuracy: &Accuracy<P>) -> Vec<Row> {
 fn write_shares<P>(out: &mut impl Write, measured: &[Measured<P>]) -> io::Result<()> {
     write!(out, "  {:17} {:>8} ", "wrong, in %", "asked")?;
     for one in measured {
-        write!(out, " {:>12}", one.budget.name())?;
+        write!(out, " {:>12}", one.column())?;
     }
     writeln!(out)?;
     let columns: Vec<Vec<Row>> = measured.iter().map(|one| rows(&one.accuracy)).collect();
@@ -185,7 +186,7 @@ fn write_shares<P>(out: &mut impl Write, measured: &[Measured<P>]) -> io::Result
 fn write_causes<P>(out: &mut impl Write, measured: &[Measured<P>]) -> io::Result<()> {
     for one in measured {
         let Some(causes) = &one.causes else { continue };
-        write!(out, "  {:17}", format!("causes at {}", one.budget.name()))?;
+        write!(out, "  {:17}", format!("causes at {}", one.column()))?;
         for cause in Cause::ALL {
             write!(out, " {:>8}", cause.name())?;
         }

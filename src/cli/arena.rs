@@ -97,7 +97,18 @@ pub(super) struct Args {
     resume: Option<PathBuf>,
     #[cfg(feature = "fleet")]
     #[command(flatten)]
-    fleet: super::arena_fleet::FleetArgs,
+    fleet: FleetArgs,
+}
+
+/// The machines of `--fleet`.
+#[cfg(feature = "fleet")]
+#[derive(clap::Args)]
+struct FleetArgs {
+    /// Let the workers of the server at this address play all games (see `jarmo fleet up`)
+    #[arg(long, value_name = "URL", conflicts_with_all = ["movetime", "threads"])]
+    fleet: Option<String>,
+    #[command(flatten)]
+    access: super::fleet::AccessArgs,
 }
 
 /// Every K-th checkpoint is taken.
@@ -112,12 +123,6 @@ fn even_games(text: &str) -> Result<u32, String> {
         )),
         parsed => parsed,
     }
-}
-
-/// The participants: names and specs in the same order.
-struct Field {
-    entrants: Vec<Entrant>,
-    specs: Vec<AgentSpec>,
 }
 
 /// Where the games are played.
@@ -164,8 +169,8 @@ impl Args {
         }
     }
 
-    /// The participants of these arguments.
-    fn field(&self) -> Result<Field, Failure> {
+    /// The participants and their specs, in the same order.
+    fn field(&self) -> Result<(Vec<Entrant>, Vec<AgentSpec>), Failure> {
         let every = self.every.unwrap_or(1);
         let mut agents: Vec<Expanded> = Vec::new();
         for text in &self.agents {
@@ -184,7 +189,7 @@ impl Args {
             agent.spec = spec.to_string();
             specs.push(spec);
         }
-        Ok(Field { entrants: entrants(&agents), specs })
+        Ok((entrants(&agents), specs))
     }
 
     /// Where the games are played.
@@ -195,9 +200,9 @@ impl Args {
             teams.map_err(Failure::usage)
         };
         #[cfg(feature = "fleet")]
-        if let Some(link) = self.fleet.connect()? {
+        if let Some(link) = self.fleet.access.connect(self.fleet.fleet.as_deref(), "arena")? {
             teams(1)?; // a wrong spec is found here and not by every worker
-            let settings = MatchSettings { rules: self.game.settings(None), agents: specs };
+            let settings = MatchSettings { rules: self.game.rules.settings(None), agents: specs };
             return Ok(Players::Fleet(Box::new(link), settings));
         }
         Ok(Players::Here(teams(self.threads.unwrap_or_else(cores))?))
@@ -237,7 +242,7 @@ impl GameTask for &Args {
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         check_output(self.svg.as_deref())?;
-        let Field { entrants, specs } = self.field()?;
+        let (entrants, specs) = self.field()?;
         let openings = self.openings(&game)?;
         let mut tournament = Tournament::new(&game, entrants, &openings, self.settings()).map_err(Failure::usage)?;
         if let Some(folder) = &self.tables {

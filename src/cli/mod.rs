@@ -6,8 +6,6 @@ mod about;
 mod accuracy;
 mod accuracy_report;
 mod arena;
-#[cfg(feature = "fleet")]
-mod arena_fleet;
 mod bench;
 mod block;
 #[cfg(feature = "train")]
@@ -241,6 +239,13 @@ pub(crate) struct GameArgs {
     /// The game: {games} [default: {first}]
     #[arg(long, value_name = "NAME")]
     game: Option<String>,
+    #[command(flatten)]
+    rules: RuleArgs,
+}
+
+/// The settings of the rules.
+#[derive(clap::Args)]
+pub(crate) struct RuleArgs {
     /// A board file with other lines than the standard board (jarmo and guard)
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
@@ -249,12 +254,14 @@ pub(crate) struct GameArgs {
     quiet_limit: Option<u32>,
 }
 
-impl GameArgs {
-    /// The name of the game.
-    pub(crate) fn name<'a, C: Catalog>(&'a self, games: &C) -> &'a str {
-        self.game.as_deref().unwrap_or_else(|| first(games))
+impl RuleArgs {
+    /// The settings, with this limit on the length of a game.
+    pub(crate) fn settings(&self, max_plies: Option<u32>) -> GameSettings {
+        GameSettings { board: self.board.clone(), quiet_limit: self.quiet_limit, max_plies }
     }
+}
 
+impl GameArgs {
     /// Does something with the game, with this limit on its length.
     pub(crate) fn open<C: Catalog, T: GameTask<Output = CommandResult>>(
         &self,
@@ -262,12 +269,8 @@ impl GameArgs {
         max_plies: Option<u32>,
         task: T,
     ) -> CommandResult {
-        games.with_game(self.name(games), &self.settings(max_plies), task)?
-    }
-
-    /// The settings, with this limit on the length of a game.
-    pub(crate) fn settings(&self, max_plies: Option<u32>) -> GameSettings {
-        GameSettings { board: self.board.clone(), quiet_limit: self.quiet_limit, max_plies }
+        let name = self.game.as_deref().unwrap_or_else(|| first(games));
+        games.with_game(name, &self.rules.settings(max_plies), task)?
     }
 }
 

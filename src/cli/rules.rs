@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::{CommandResult, Failure, GameArgs, position_of, write_output};
+use super::{CommandResult, Failure, GameArgs, RuleArgs, position_of, write_output};
 use crate::pictures::Album;
 use crate::probe::{self, TraceError};
-use jarmo_core::numbers::{MAX_PLIES, QUIET_LIMIT};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use jarmo_core::numbers::MAX_PLIES;
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_host::ascii::{locale_has_unicode, to_ascii};
 
 /// Show and trace positions by the rules
@@ -20,7 +20,7 @@ pub(super) enum Command {
     #[command(after_help = "\
 A line of input is {\"game\":NAME,\"position\":TEXT,\"max_plies\":200,\"moves\":[TEXT,…]}; position and
 max_plies (0 for no limit) may be left out. The exit status is 1 if any line was refused.")]
-    Trace(TraceArgs),
+    Trace(RuleArgs),
     /// Draw a position and list its legal actions
     Show(ShowArgs),
     /// Draw the pictures of a list, such as docs/games/pictures.toml, as SVG files beside it
@@ -32,16 +32,6 @@ pub(super) struct DrawArgs {
     /// The list
     #[arg(value_name = "FILE")]
     list: PathBuf,
-}
-
-#[derive(clap::Args)]
-pub(super) struct TraceArgs {
-    /// A board file with other lines than the standard board (jarmo and guard)
-    #[arg(long, value_name = "FILE")]
-    board: Option<PathBuf>,
-    /// Plies without a capture after which tammi is drawn [default: 30]
-    #[arg(long, value_name = "PLIES", value_parser = QUIET_LIMIT.parser::<u32>())]
-    quiet_limit: Option<u32>,
 }
 
 #[derive(clap::Args)]
@@ -62,7 +52,7 @@ pub(super) struct ShowArgs {
 pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     match command {
         Command::Trace(args) => {
-            let settings = GameSettings { board: args.board, quiet_limit: args.quiet_limit, max_plies: None };
+            let settings = args.settings(None);
             for name in games.names() {
                 games.with_game(name, &settings.fitting(name), Nothing)?; // reports a wrong setting once
             }
