@@ -8,18 +8,18 @@ use jarmo_core::game::Game;
 use jarmo_core::random::stream;
 use jarmo_exact::agent::{Agent as Player, AgentSpec, Decision, Limit, Networks, Request, build_from};
 use jarmo_exact::catalog::CatalogGame;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{IntoPyDict, PyDict};
 use rayon::prelude::*;
 
 use crate::array::shaped;
-use crate::game::{AnyGame, GameArgument, Rules};
+use crate::game::{AnyGame, GameArgument, PyGame, Rules};
 use crate::network::{self, Tensors};
 use crate::number;
 use crate::position::{Position, open_positions_of};
 use crate::refusal::Checked;
-use crate::threads::{self, interruptible, pool};
+use crate::threads::{self, pool, serve};
 
 /// Fewer positions than this per thread are not worth another one for agents without search.
 const MIN_PER_THREAD: usize = 4;
@@ -128,115 +128,35 @@ fn judge_part<G: Game>(
 /// ``"trained:256"`` (the agent in the package) or ``"FILE.safetensors?sims=64"``. docs/agents.md lists them all.
 #[pyclass(frozen, module = "jarmo")]
 pub struct Agent {
-    game: Arc<dyn AnyGame>,
-    spec: String,
+    pub game: Arc<dyn AnyGame>,
+    pub spec: String,
     agents: Mutex<Box<dyn AnyAgent>>,
 }
 
 impl Agent {
     fn judge(
         &self,
-        positions: &[Bound<'_, Position>],
-        question: &Question,
-        py: Python<'_>,
+        positions: &Bound<'_, PyAny>,
+        nodes: Option<u64>,
+        seed: u64,
+        threads: Option<u32>,
     ) -> PyResult<Vec<Judgement>> {
+        let py = positions.py();
+        let positions = open_positions_of(&self.game, positions)?;
+        if nodes == Some(0) {
+            return Err(PyValueError::new_err(
+                "nodes must be at least 1; for a network without search use the setting sims=0 of its spec",
+            ));
+        }
+        let question = Question { nodes, seed, threads: threads::count(threads) };
         let open: Vec<&Position> = positions.iter().map(Bound::get).collect();
-        let stop = AtomicBool::new(false);
-        let judged = interruptible(py, &stop, || {
+        let stop = Arc::default();
+        let judged = serve(py, &stop, |_| {
             let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
-            agents.judge(&open, question, &stop)
+            agents.judge(&open, &question, &stop)
         });
         Ok(judged??)
     }
-}
-
-/// A player as an argument: an agent, its spec, or a function of positions.
-pub enum PlayerArgument {
-    Spec(String),
-    Agent(Py<Agent>),
-    Function(Py<PyAny>),
-}
-
-impl<'py> FromPyObject<'_, 'py> for PlayerArgument {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<PlayerArgument> {
-        if let Ok(agent) = given.cast::<Agent>() {
-            return Ok(PlayerArgument::Agent(agent.to_owned().unbind()));
-        }
-        if let Ok(spec) = given.extract() {
-            return Ok(PlayerArgument::Spec(spec));
-        }
-        if given.is_callable() {
-            return Ok(PlayerArgument::Function(given.to_owned().unbind()));
-        }
-        Err(PyTypeError::new_err(format!(
-            "a player must be a jarmo.Agent, the spec of one, or a function that gives actions for positions, not {}",
-            given.get_type().name()?
-        )))
-    }
-}
-
-impl PlayerArgument {
-    /// Refuses an agent of another game.
-    pub fn check(&self, game: &Arc<dyn AnyGame>) -> PyResult<()> {
-        match self {
-            PlayerArgument::Agent(agent) if agent.get().game.facts() != game.facts() => {
-                Err(PyValueError::new_err(format!(
-                    "{:?} is an agent of {} with other rules than {}",
-                    agent.get().spec,
-                    agent.get().game.facts().name,
-                    game.facts().name
-                )))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The spec of an agent, or nothing for a function.
-    pub fn spec(&self) -> Option<&str> {
-        match self {
-            PlayerArgument::Spec(spec) => Some(spec),
-            PlayerArgument::Agent(agent) => Some(&agent.get().spec),
-            PlayerArgument::Function(_) => None,
-        }
-    }
-
-    /// The function, if it is one.
-    pub fn function(&self) -> Option<&Py<PyAny>> {
-        match self {
-            PlayerArgument::Function(function) => Some(function),
-            PlayerArgument::Spec(_) | PlayerArgument::Agent(_) => None,
-        }
-    }
-
-    /// The argument as it was given.
-    pub fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(match self {
-            PlayerArgument::Spec(spec) => spec.into_pyobject(py)?.into_any(),
-            PlayerArgument::Agent(agent) => agent.bind(py).clone().into_any(),
-            PlayerArgument::Function(function) => function.bind(py).clone(),
-        })
-    }
-
-    /// The spec, or the name of a function.
-    pub fn name(&self, py: Python<'_>) -> String {
-        let named = self.function().map(|function| {
-            let function = function.bind(py);
-            let name = function.getattr("__name__").and_then(|name| name.extract());
-            name.unwrap_or_else(|_| function.get_type().to_string())
-        });
-        named.or(self.spec().map(str::to_owned)).unwrap_or_default()
-    }
-}
-
-fn question(nodes: Option<u64>, seed: u64, threads: Option<u32>) -> PyResult<Question> {
-    if nodes == Some(0) {
-        return Err(PyValueError::new_err(
-            "nodes must be at least 1; for a network without search use the setting sims=0 of its spec",
-        ));
-    }
-    Ok(Question { nodes, seed, threads: threads::count(threads) })
 }
 
 #[pymethods]
@@ -254,8 +174,8 @@ impl Agent {
     }
 
     #[getter]
-    fn game(&self) -> crate::game::PyGame {
-        crate::game::PyGame(self.game.clone())
+    fn game(&self) -> PyGame {
+        PyGame(self.game.clone())
     }
 
     /// An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
@@ -264,13 +184,12 @@ impl Agent {
     fn choose<'py>(
         &self,
         positions: &Bound<'py, PyAny>,
-        #[pyo3(from_py_with = number::nodes)] nodes: Option<u64>,
-        #[pyo3(from_py_with = number::seed)] seed: u64,
-        #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
+        #[pyo3(from_py_with = number::NODES)] nodes: Option<u64>,
+        #[pyo3(from_py_with = number::SEED)] seed: u64,
+        #[pyo3(from_py_with = number::THREADS)] threads: Option<u32>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = positions.py();
-        let open = open_positions_of(&self.game, positions)?;
-        let judged = self.judge(&open, &question(nodes, seed, threads)?, py)?;
+        let judged = self.judge(positions, nodes, seed, threads)?;
         let actions = judged.iter().map(|one| i64::from(one.decision.action.0));
         shaped(py, actions.collect(), &[judged.len()])
     }
@@ -280,13 +199,12 @@ impl Agent {
     fn evaluate<'py>(
         &self,
         positions: &Bound<'py, PyAny>,
-        #[pyo3(from_py_with = number::nodes)] nodes: Option<u64>,
-        #[pyo3(from_py_with = number::seed)] seed: u64,
-        #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
+        #[pyo3(from_py_with = number::NODES)] nodes: Option<u64>,
+        #[pyo3(from_py_with = number::SEED)] seed: u64,
+        #[pyo3(from_py_with = number::THREADS)] threads: Option<u32>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = positions.py();
-        let open = open_positions_of(&self.game, positions)?;
-        let judged = self.judge(&open, &question(nodes, seed, threads)?, py)?;
+        let judged = self.judge(positions, nodes, seed, threads)?;
         let (count, actions) = (judged.len(), self.game.facts().actions);
         let mut chosen = Vec::with_capacity(count);
         let mut values = Vec::with_capacity(count);
@@ -307,8 +225,7 @@ impl Agent {
             }
             lines.push(line);
         }
-        let class = py.import("jarmo._types")?.getattr("Evaluation")?;
-        class.call1((
+        let judged = (
             shaped(py, chosen, &[count])?,
             shaped(py, values, &[count])?,
             shaped(py, results, &[count, 3])?,
@@ -316,19 +233,13 @@ impl Agent {
             shaped(py, visits, &[count, actions])?,
             shaped(py, proven, &[count])?,
             lines,
-        ))
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let class = py.get_type::<Agent>().getattr("_of")?;
-        let arguments = (&self.spec, self.game());
-        Ok((class, arguments).into_pyobject(py)?.into_any())
+        );
+        py.import("jarmo._types")?.call_method1("Evaluation", judged)
     }
 
     /// For pickling.
-    #[staticmethod]
-    fn _of(py: Python<'_>, spec: &str, game: GameArgument) -> PyResult<Agent> {
-        Agent::new(py, spec, game)
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((&str,), Bound<'py, PyDict>)> {
+        Ok(((&self.spec,), [("game", self.game())].into_py_dict(py)?))
     }
 
     /// The tensors of the agent's network by name, ``float32``, for agents that have one; `save_agent` says what

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Networks, build_from};
+use jarmo_exact::agent::{AgentError, AgentSpec, Networks, build_from};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::arena::{
     Anchor, Budget, Expanded, Openings, Over, Pairing, Report, Settings, Team, Tournament, entrants, expand,
@@ -12,22 +12,15 @@ use jarmo_judge::arena::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::agent::PlayerArgument;
 use crate::game::{GameArgument, Rules};
 use crate::number;
-use crate::players::{RemoteAgent, RemotePlayers, with_functions};
+use crate::players::Player;
 use crate::refusal::Checked;
-use crate::threads;
-
-/// A player by its name, which is a spec unless it is one of the functions.
-struct Entry {
-    name: String,
-    function: Option<usize>,
-}
+use crate::threads::{self, Caller, serve};
 
 /// How a tournament is played.
 pub struct ArenaPlan {
-    players: Vec<Entry>,
+    players: Vec<Player>,
     random_plies: Option<u32>,
     openings: Option<PathBuf>,
     settings: Settings,
@@ -40,19 +33,19 @@ pub(crate) type ArenaTexts = (String, String, String);
 pub(crate) fn play<G: CatalogGame>(
     rules: &Arc<Rules<G>>,
     plan: &ArenaPlan,
-    remote: RemotePlayers,
+    caller: &Caller,
     stop: &AtomicBool,
 ) -> Checked<ArenaTexts> {
     let game = &rules.game;
     let mut agents = Vec::new();
     let mut players = Vec::new();
-    for Entry { name, function } in &plan.players {
-        if let Some(function) = function {
-            agents.push(Expanded { spec: name.clone(), checkpoint: None });
-            players.push(Err((name, *function)));
+    for player in &plan.players {
+        if player.is_function {
+            agents.push(Expanded { spec: player.name.clone(), checkpoint: None });
+            players.push(Err(player));
             continue;
         }
-        for mut agent in expand(name, 1)? {
+        for mut agent in expand(&player.name, 1)? {
             let spec: AgentSpec = agent.spec.parse()?;
             agent.spec = spec.to_string();
             agents.push(agent);
@@ -66,14 +59,9 @@ pub(crate) fn play<G: CatalogGame>(
     };
     let mut tournament = Tournament::new(game, entrants(&agents), &openings, plan.settings.clone())?;
     let networks = Networks::new();
-    let build = |player: &Result<AgentSpec, (&String, usize)>| match player {
+    let build = |player: &Result<AgentSpec, &Player>| match player {
         Ok(spec) => build_from(game.clone(), spec, &networks),
-        Err((name, function)) => Ok(Box::new(RemoteAgent {
-            rules: rules.clone(),
-            name: (*name).clone(),
-            function: *function,
-            players: remote.clone(),
-        }) as Box<dyn Agent<G>>),
+        Err(function) => Ok(function.as_agent(rules, caller).expect("it is a function")),
     };
     let team = |_| players.iter().map(build).collect();
     let teams: Result<Vec<Team<G>>, AgentError> = (0..plan.threads).map(team).collect();
@@ -91,33 +79,23 @@ pub(crate) fn play<G: CatalogGame>(
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn arena(
     py: Python<'_>,
-    agents: Vec<PlayerArgument>,
+    agents: Vec<Player>,
     game: GameArgument,
-    #[pyo3(from_py_with = number::games)] games: u32,
-    #[pyo3(from_py_with = number::nodes)] nodes: Option<u64>,
-    #[pyo3(from_py_with = number::some_random_plies)] random_plies: Option<u32>,
+    #[pyo3(from_py_with = number::GAMES)] games: u32,
+    #[pyo3(from_py_with = number::NODES)] nodes: Option<u64>,
+    #[pyo3(from_py_with = number::SOME_RANDOM_PLIES)] random_plies: Option<u32>,
     openings: Option<PathBuf>,
     gauntlet: bool,
     anchor: Option<String>,
-    #[pyo3(from_py_with = number::seed)] seed: u64,
-    #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
+    #[pyo3(from_py_with = number::SEED)] seed: u64,
+    #[pyo3(from_py_with = number::THREADS)] threads: Option<u32>,
 ) -> PyResult<ArenaTexts> {
     if !games.is_multiple_of(2) {
         return Err(PyValueError::new_err(format!(
             "games must be an even number of at least 2, because each opening is played from both sides, not {games}"
         )));
     }
-    let mut functions = Vec::new();
-    let mut players = Vec::with_capacity(agents.len());
-    for player in &agents {
-        player.check(&game.0)?;
-        let function = player.function().map(|function| {
-            functions.push(function.bind(py).clone());
-            functions.len() - 1
-        });
-        let name = player.name(py);
-        players.push(Entry { name, function });
-    }
+    agents.iter().try_for_each(|player| player.check(&game.0))?;
     let anchor = anchor.as_deref().map(str::parse::<Anchor>).transpose();
     let settings = Settings {
         pairing: if gauntlet { Pairing::Gauntlet } else { Pairing::RoundRobin },
@@ -127,7 +105,7 @@ pub(crate) fn arena(
         anchor: anchor.map_err(PyValueError::new_err)?,
         ..Settings::default()
     };
-    let plan = ArenaPlan { players, random_plies, openings, settings, threads: threads::count(threads) };
-    let stop = AtomicBool::new(false);
-    Ok(with_functions(py, &functions, &stop, |remote| game.0.clone().arena(&plan, remote, &stop))??)
+    let plan = ArenaPlan { players: agents, random_plies, openings, settings, threads: threads::count(threads) };
+    let stop = Arc::default();
+    Ok(serve(py, &stop, |caller| game.0.clone().arena(&plan, caller, &stop))??)
 }

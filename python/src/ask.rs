@@ -1,12 +1,6 @@
-//! The user's function as an evaluator. Search runs on threads of its own and sends its questions to the thread that
-//! called from Python, which alone calls the function. So one thread's tree work overlaps with the evaluation of
-//! another one's leaves, and settings of a thread, such as `torch.no_grad()`, hold.
+//! The user's function as an evaluator.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
 
 use jarmo_core::eval::{Evaluation, Evaluator, Value};
 use jarmo_core::game::Mask;
@@ -18,14 +12,17 @@ use pyo3::types::PyTuple;
 
 use crate::array::{describe, shaped};
 use crate::game::Facts;
-use crate::threads::TICK;
+use crate::threads::Caller;
 
-/// A batch of positions to evaluate.
-pub struct Question {
-    features: Vec<f32>, // [rows, planes, rows, columns]
-    masks: Vec<bool>,   // [rows, actions]
-    rows: usize,
-    answer: Sender<Answer>, // dropped after an error
+/// The user's function, and what it is called with.
+pub struct Function {
+    pub evaluate: Py<PyAny>,
+    pub facts: Facts,
+    pub threats: bool,
+    /// The preferred number of positions.
+    pub batch: usize,
+    /// Batches are filled up to this many rows with zeros and empty masks; 0 for no padding.
+    pub pad: usize,
 }
 
 struct Answer {
@@ -33,148 +30,27 @@ struct Answer {
     values: Vec<Value>,
 }
 
-/// Sends positions to the thread that can call the user's function.
-#[derive(Clone)]
-pub struct Remote {
-    questions: Sender<Option<Question>>, // `None` when the work is done
-    threats: bool,
-    batch: usize,
-    failed: Arc<AtomicBool>,
-}
-
-impl Remote {
-    /// Evaluators that prefer batches of this size, and the receiver of their questions.
-    pub fn new(threats: bool, batch: usize) -> (Remote, Receiver<Option<Question>>) {
-        let (questions, receiver) = mpsc::channel();
-        let remote = Remote { questions, threats, batch, failed: Arc::default() };
-        (remote, receiver)
-    }
-
-    /// Whether the function failed. Evaluations are meaningless from then on.
-    pub fn has_failed(&self) -> bool {
-        self.failed.load(Ordering::Relaxed)
-    }
-
-    /// Marks the work as failed.
-    pub fn fail(&self) {
-        self.failed.store(true, Ordering::Relaxed);
-    }
-
-    /// The preferred batch size.
-    pub fn batch(&self) -> usize {
-        self.batch
-    }
-}
-
-/// The evaluator of one thread.
-#[derive(Clone)]
-pub(crate) struct RemoteEvaluator<G> {
-    game: G,
-    remote: Remote,
-}
-
-impl<G> RemoteEvaluator<G> {
-    pub(crate) fn new(game: G, remote: Remote) -> RemoteEvaluator<G> {
-        RemoteEvaluator { game, remote }
-    }
-}
-
-impl<G: CatalogGame> Evaluator<G> for RemoteEvaluator<G> {
-    fn batch(&self) -> usize {
-        self.remote.batch
-    }
-
-    fn evaluate(&mut self, positions: &[G::Position], _: &[u64], logits: &mut [f32], evaluations: &mut [Evaluation]) {
-        let answer = match self.remote.has_failed() {
-            true => None,
-            false => self.ask(positions),
-        };
-        match answer {
-            Some(answer) => {
-                logits.copy_from_slice(&answer.logits);
-                for (evaluation, value) in evaluations.iter_mut().zip(answer.values) {
-                    *evaluation = Evaluation::of(value);
-                }
-            }
-            None => {
-                self.remote.fail();
-                logits.fill(0.0);
-                evaluations.fill(Evaluation::of(Value::EVEN));
-            }
-        }
-    }
-}
-
-impl<G: CatalogGame> RemoteEvaluator<G> {
-    fn ask(&self, positions: &[G::Position]) -> Option<Answer> {
-        let (game, threats) = (&self.game, self.remote.threats);
-        let width = match threats {
-            true => game.input_count(),
-            false => game.feature_count(),
-        };
-        let mut features = vec![0.0; positions.len() * width];
-        for (position, row) in positions.iter().zip(features.chunks_exact_mut(width)) {
-            game.set_features(position, row, threats);
-        }
-        let actions = game.actions();
-        let mut masks = vec![false; positions.len() * actions];
-        for (position, row) in positions.iter().zip(masks.chunks_exact_mut(actions)) {
-            for action in game.legal(position).iter() {
-                row[action.index()] = true;
-            }
-        }
-        let (answer, answered) = mpsc::channel();
-        let question = Question { features, masks, rows: positions.len(), answer };
-        self.remote.questions.send(Some(question)).ok()?;
-        answered.recv().ok()
-    }
-}
-
-/// What the user's function is called with.
-pub(crate) struct Asking<'a, 'py> {
-    pub evaluate: &'a Bound<'py, PyAny>,
-    pub facts: &'a Facts,
-    pub remote: &'a Remote,
-    /// Batches are filled up to this many rows with zeros and empty masks; 0 for no padding.
-    pub pad: usize,
-}
-
-impl Asking<'_, '_> {
-    /// Runs `work` on another thread and answers its questions until it is done.
-    pub(crate) fn serve<T: Send>(
-        &self,
-        questions: &mut Receiver<Option<Question>>,
-        work: impl FnOnce() -> T + Send,
-    ) -> PyResult<T> {
-        self.remote.failed.store(false, Ordering::Relaxed);
-        let channel = (self.remote.questions.clone(), questions);
-        let answer = |question: Question| {
-            let answer = self.answer(question.features, question.masks, question.rows)?;
-            let _ = question.answer.send(answer); // the evaluator waits for it
-            Ok(())
-        };
-        serve(self.evaluate.py(), channel, &self.remote.failed, work, answer)
-    }
-
-    /// Calls the function and checks its answer.
-    fn answer(&self, mut features: Vec<f32>, masks: Vec<bool>, rows: usize) -> PyResult<Answer> {
-        let (py, actions) = (self.evaluate.py(), self.facts.actions);
+impl Function {
+    /// Calls the function with features, `[rows, planes, rows, columns]`, and masks, `[rows, actions]`, and checks its
+    /// answer.
+    fn answer(&self, py: Python<'_>, mut features: Vec<f32>, masks: &[bool]) -> PyResult<Answer> {
+        let actions = self.facts.actions;
+        let rows = masks.len() / actions;
         let padded = rows.max(self.pad);
-        features.resize(padded * self.facts.width(self.remote.threats), 0.0);
-        let mut shown = masks.clone();
+        features.resize(padded * self.facts.width(self.threats), 0.0);
+        let mut shown = masks.to_vec();
         shown.resize(padded * actions, false);
-        let features = shaped(py, features, &self.facts.shape(padded, self.remote.threats))?;
+        let features = shaped(py, features, &self.facts.shape(padded, self.threats))?;
         let shown = shaped(py, shown, &[padded, actions])?;
-        let given = self.evaluate.call1((features, shown))?;
+        let given = self.evaluate.bind(py).call1((features, shown))?;
         let both = given.cast::<PyTuple>().ok().filter(|both| both.len() == 2);
         let Some(both) = both else {
             let found = given.get_type().name()?;
             return Err(PyTypeError::new_err(format!("evaluate must return a tuple (logits, values), not {found}")));
         };
-        let logits = floats(&both.get_item(0)?, "logits", &[padded, actions])?;
-        let mut logits = logits.0;
+        let (mut logits, _) = floats(&both.get_item(0)?, "logits", &[padded, actions])?;
         logits.truncate(rows * actions);
-        for (index, (logit, legal)) in logits.iter().zip(&masks).enumerate() {
+        for (index, (logit, legal)) in logits.iter().zip(masks).enumerate() {
             if *legal && !logit.is_finite() {
                 let (row, action) = (index / actions, index % actions);
                 return Err(PyValueError::new_err(format!(
@@ -188,44 +64,46 @@ impl Asking<'_, '_> {
     }
 }
 
-/// Runs `work` on another thread and answers its questions on this one until it is done. After an error, or Ctrl-C,
-/// `stop` is set, questions are dropped unanswered, and so is the result.
-pub(crate) fn serve<Q: Send, T: Send>(
-    py: Python<'_>,
-    (finished, questions): (Sender<Option<Q>>, &mut Receiver<Option<Q>>),
-    stop: &AtomicBool,
-    work: impl FnOnce() -> T + Send,
-    answer: impl Fn(Q) -> PyResult<()>,
-) -> PyResult<T> {
-    thread::scope(|scope| {
-        let worker = scope.spawn(move || {
-            let result = catch_unwind(AssertUnwindSafe(work));
-            let _ = finished.send(None); // the loop below waits for it
-            result
-        });
-        let mut failure = None;
-        loop {
-            let questions = &mut *questions;
-            let question = py.detach(move || questions.recv_timeout(TICK));
-            if failure.is_none() {
-                failure = py.check_signals().err();
-            }
-            match question {
-                Ok(Some(question)) if failure.is_none() => failure = answer(question).err(),
-                Ok(None) => break,
-                Ok(Some(_)) | Err(_) => {}
-            }
-            if failure.is_some() {
-                stop.store(true, Ordering::Relaxed);
+/// The function as the evaluator of one thread. Its evaluations are meaningless after an error.
+#[derive(Clone)]
+pub(crate) struct RemoteEvaluator<G> {
+    pub game: G,
+    pub function: Arc<Function>,
+    pub caller: Caller,
+}
+
+impl<G: CatalogGame> Evaluator<G> for RemoteEvaluator<G> {
+    fn batch(&self) -> usize {
+        self.function.batch
+    }
+
+    fn evaluate(&mut self, positions: &[G::Position], _: &[u64], logits: &mut [f32], evaluations: &mut [Evaluation]) {
+        let (game, function) = (&self.game, self.function.clone());
+        let width = function.facts.width(function.threats);
+        let mut features = vec![0.0; positions.len() * width];
+        for (position, row) in positions.iter().zip(features.chunks_exact_mut(width)) {
+            game.set_features(position, row, function.threats);
+        }
+        let actions = game.actions();
+        let mut masks = vec![false; positions.len() * actions];
+        for (position, row) in positions.iter().zip(masks.chunks_exact_mut(actions)) {
+            for action in game.legal(position).iter() {
+                row[action.index()] = true;
             }
         }
-        let result = worker.join().expect("a panic is caught");
-        match (failure, result) {
-            (Some(error), _) => Err(error),
-            (None, Ok(result)) => Ok(result),
-            (None, Err(panic)) => resume_unwind(panic),
+        match self.caller.call(move |py| function.answer(py, features, &masks)) {
+            Some(answer) => {
+                logits.copy_from_slice(&answer.logits);
+                for (evaluation, value) in evaluations.iter_mut().zip(answer.values) {
+                    *evaluation = Evaluation::of(value);
+                }
+            }
+            None => {
+                logits.fill(0.0);
+                evaluations.fill(Evaluation::of(Value::EVEN));
+            }
         }
-    })
+    }
 }
 
 /// The numbers of an array of this shape, or of `[rows, 1]` or `[rows, 3]` where `[rows]` is asked for, with their

@@ -7,26 +7,25 @@ use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::accuracy::{Exam, Tally};
 use pyo3::prelude::*;
 
-use crate::agent::PlayerArgument;
 use crate::game::{GameArgument, Rules};
 use crate::number;
-use crate::players::{RemotePlayers, team, with_player};
+use crate::players::Player;
 use crate::refusal::Checked;
-use crate::threads::pool;
+use crate::threads::{Caller, pool, serve};
 
 /// Decisions and right ones, all and in critical positions, by phase; the whole exam comes first.
 pub(crate) type ExamCounts = Vec<(&'static str, [u64; 4])>;
 
 pub(crate) fn take<G: CatalogGame>(
     rules: &Arc<Rules<G>>,
-    player: &str,
-    remote: Option<RemotePlayers>,
+    player: &Player,
+    caller: &Caller,
     file: Option<&Path>,
     nodes: Option<u64>,
     seed: u64,
 ) -> Checked<ExamCounts> {
     let exam = open(&rules.game, file)?;
-    let mut agents = team(rules, player, remote, false)?;
+    let mut agents = player.team(rules, caller, false)?;
     let score = pool().install(|| exam.take(&mut agents, nodes, seed)).score();
     let counts = |tally: &Tally| [tally.decisions, tally.right, tally.critical, tally.critical_right];
     let mut all = vec![("all", counts(&score.all))];
@@ -48,12 +47,14 @@ pub(crate) fn open<G: CatalogGame>(game: &G, file: Option<&Path>) -> Checked<Exa
 #[pyo3(signature = (agent, game, *, file=None, nodes=None, seed=1))]
 pub(crate) fn exam(
     py: Python<'_>,
-    agent: PlayerArgument,
+    agent: Player,
     game: GameArgument,
     file: Option<PathBuf>,
-    #[pyo3(from_py_with = number::nodes)] nodes: Option<u64>,
-    #[pyo3(from_py_with = number::seed)] seed: u64,
+    #[pyo3(from_py_with = number::NODES)] nodes: Option<u64>,
+    #[pyo3(from_py_with = number::SEED)] seed: u64,
 ) -> PyResult<ExamCounts> {
     // An exam cannot be stopped half way; Ctrl-C is raised when it has ended.
-    with_player(py, &agent, &game.0, |name, remote| game.0.clone().exam(name, remote, file.as_deref(), nodes, seed))
+    agent.check(&game.0)?;
+    let take = |caller: &Caller| game.0.clone().exam(&agent, caller, file.as_deref(), nodes, seed);
+    Ok(serve(py, &Arc::default(), take)??)
 }

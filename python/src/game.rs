@@ -14,21 +14,23 @@ use jarmo_selfplay::bench::{self, EnvSpeed};
 use numpy::PyArray2;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::agent::{self, AnyAgent};
 use crate::arena::{self, ArenaPlan, ArenaTexts};
 use crate::array::{copied, shaped};
-use crate::ask::Remote;
+use crate::ask::Function;
 use crate::env::{self, AnyEnv, EnvArguments};
 use crate::exam::{self, ExamCounts};
 use crate::network::{self, Tensors};
 use crate::number;
-use crate::players::RemotePlayers;
+use crate::players::Player as Plays;
 use crate::position::{Position, positions_of};
 use crate::refusal::Checked;
 use crate::samples::{self, AnySelfPlay, Terms};
 use crate::search::{self, SearchPlan, Searched};
 use crate::tables::{self, AnyTables};
+use crate::threads::Caller;
 use crate::yardstick::{self, Measure, Questions};
 
 /// Rules with their settings.
@@ -78,14 +80,15 @@ pub trait AnyGame: Send + Sync {
     fn parse(self: Arc<Self>, text: &str) -> Checked<Position>;
     fn env(self: Arc<Self>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>>;
     fn agent(self: Arc<Self>, spec: &str) -> Checked<Box<dyn AnyAgent>>;
-    fn search(&self, positions: &[&Position], plan: &SearchPlan, asks: Remote) -> Searched;
-    fn self_play(self: Arc<Self>, terms: &Terms, threads: usize, asks: Remote) -> Checked<Box<dyn AnySelfPlay>>;
-    fn arena(self: Arc<Self>, plan: &ArenaPlan, remote: RemotePlayers, stop: &AtomicBool) -> Checked<ArenaTexts>;
+    fn search(&self, positions: &[&Position], plan: &SearchPlan, asked: &Arc<Function>, caller: &Caller) -> Searched;
+    fn self_play(self: Arc<Self>, terms: &Terms, threads: usize, asked: Arc<Function>)
+    -> Checked<Box<dyn AnySelfPlay>>;
+    fn arena(self: Arc<Self>, plan: &ArenaPlan, caller: &Caller, stop: &AtomicBool) -> Checked<ArenaTexts>;
     fn tables(self: Arc<Self>, folder: &Path) -> Checked<Box<dyn AnyTables>>;
     fn exam(
         self: Arc<Self>,
-        player: &str,
-        remote: Option<RemotePlayers>,
+        player: &Plays,
+        caller: &Caller,
         file: Option<&Path>,
         nodes: Option<u64>,
         seed: u64,
@@ -127,17 +130,22 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         agent::build(self, spec)
     }
 
-    fn search(&self, positions: &[&Position], plan: &SearchPlan, asks: Remote) -> Searched {
+    fn search(&self, positions: &[&Position], plan: &SearchPlan, asked: &Arc<Function>, caller: &Caller) -> Searched {
         let positions: Vec<G::Position> = positions.iter().map(|one| one.own::<G>()).collect();
-        search::run(&self.game, &positions, plan, asks)
+        search::run(&self.game, &positions, plan, asked, caller)
     }
 
-    fn self_play(self: Arc<Self>, terms: &Terms, threads: usize, asks: Remote) -> Checked<Box<dyn AnySelfPlay>> {
-        samples::build(self, terms, threads, asks)
+    fn self_play(
+        self: Arc<Self>,
+        terms: &Terms,
+        threads: usize,
+        asked: Arc<Function>,
+    ) -> Checked<Box<dyn AnySelfPlay>> {
+        samples::build(self, terms, threads, asked)
     }
 
-    fn arena(self: Arc<Self>, plan: &ArenaPlan, remote: RemotePlayers, stop: &AtomicBool) -> Checked<ArenaTexts> {
-        arena::play(&self, plan, remote, stop)
+    fn arena(self: Arc<Self>, plan: &ArenaPlan, caller: &Caller, stop: &AtomicBool) -> Checked<ArenaTexts> {
+        arena::play(&self, plan, caller, stop)
     }
 
     fn tables(self: Arc<Self>, folder: &Path) -> Checked<Box<dyn AnyTables>> {
@@ -146,13 +154,13 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
 
     fn exam(
         self: Arc<Self>,
-        player: &str,
-        remote: Option<RemotePlayers>,
+        player: &Plays,
+        caller: &Caller,
         file: Option<&Path>,
         nodes: Option<u64>,
         seed: u64,
     ) -> Checked<ExamCounts> {
-        exam::take(&self, player, remote, file, nodes, seed)
+        exam::take(&self, player, caller, file, nodes, seed)
     }
 
     fn save_network(&self, path: &Path, tensors: Tensors, provenance: Provenance) -> Checked<()> {
@@ -281,9 +289,9 @@ impl PyGame {
     #[pyo3(signature = (name="jarmo", *, max_plies=None, board=None, quiet_limit=None))]
     fn new(
         name: &str,
-        #[pyo3(from_py_with = number::max_plies)] max_plies: Option<u32>,
+        #[pyo3(from_py_with = number::MAX_PLIES)] max_plies: Option<u32>,
         board: Option<PathBuf>,
-        #[pyo3(from_py_with = number::quiet_limit)] quiet_limit: Option<u32>,
+        #[pyo3(from_py_with = number::QUIET_LIMIT)] quiet_limit: Option<u32>,
     ) -> PyResult<PyGame> {
         let settings = GameSettings { board, max_plies, quiet_limit };
         Ok(PyGame(named(name, settings)?))
@@ -338,13 +346,13 @@ impl PyGame {
     #[pyo3(signature = (*, threats=false))]
     fn symmetries<'py>(&self, py: Python<'py>, threats: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let facts = self.0.facts();
-        let class = py.import("jarmo._types")?.getattr("Symmetry")?;
+        let types = py.import("jarmo._types")?;
         let width = facts.width(threats);
         let same = Mirror { inputs: (0..width as u16).collect(), actions: (0..facts.actions as u16).collect() };
         let symmetry = |Mirror { inputs, actions }: Mirror| {
             let [features, actions] = [&inputs[..width], &actions]
                 .map(|indices| indices.iter().map(|&index| i64::from(index)).collect::<Vec<_>>());
-            class.call1((copied(py, &features, [width]), copied(py, &actions, [facts.actions])))
+            types.call_method1("Symmetry", (copied(py, &features, [width]), copied(py, &actions, [facts.actions])))
         };
         [same].into_iter().chain(self.0.mirror()).map(symmetry).collect()
     }
@@ -368,7 +376,7 @@ impl PyGame {
         py: Python<'py>,
         positions: &Bound<'py, PyAny>,
         threats: bool,
-        #[pyo3(from_py_with = number::viewer)] viewer: Option<u8>,
+        #[pyo3(from_py_with = number::VIEWER)] viewer: Option<u8>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let positions = positions_of(&self.0, positions)?;
         let viewer = viewer.map(|viewer| Player::BOTH[usize::from(viewer)]);
@@ -395,21 +403,15 @@ impl PyGame {
         Ok(masks.cast_into()?)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// For pickling.
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((&'static str,), Bound<'py, PyDict>)> {
         let facts = self.0.facts();
         let standard = named(facts.name, GameSettings::default())?;
         if standard.facts().board != facts.board {
             return Err(PyTypeError::new_err("a game on a board of its own cannot be pickled"));
         }
-        let class = py.get_type::<PyGame>().getattr("_of")?;
-        let settings = (facts.name, facts.max_plies, facts.quiet_limit);
-        Ok((class, settings).into_pyobject(py)?.into_any())
-    }
-
-    /// For pickling.
-    #[staticmethod]
-    fn _of(name: &str, max_plies: u32, quiet_limit: Option<u32>) -> PyResult<PyGame> {
-        PyGame::new(name, Some(max_plies), None, quiet_limit)
+        let settings = [("max_plies", Some(facts.max_plies)), ("quiet_limit", facts.quiet_limit)];
+        Ok(((facts.name,), settings.into_py_dict(py)?))
     }
 
     fn __repr__(&self) -> String {

@@ -80,9 +80,9 @@ pub(crate) fn save_agent(
     game: GameArgument,
     tensors: &Bound<'_, PyDict>,
     run: &str,
-    #[pyo3(from_py_with = number::seed)] seed: u64,
-    #[pyo3(from_py_with = number::step)] step: u64,
-    #[pyo3(from_py_with = number::games_played)] games: u64,
+    #[pyo3(from_py_with = number::SEED)] seed: u64,
+    #[pyo3(from_py_with = number::STEP)] step: u64,
+    #[pyo3(from_py_with = number::GAMES_PLAYED)] games: u64,
 ) -> PyResult<()> {
     let mut all = Tensors::new();
     for (name, array) in tensors.iter() {

@@ -1,4 +1,4 @@
-//! Whole numbers as arguments: a function for each, with its bounds. Every error names the argument.
+//! Whole numbers as arguments: a reader of each, with its bounds. Every error names the argument.
 
 use std::ops::RangeInclusive;
 
@@ -43,9 +43,29 @@ where
     }
 }
 
-pub(crate) fn seed(given: Given<'_, '_>) -> PyResult<u64> {
-    whole(given, "seed", 0..=u64::MAX)
-}
+/// Reads an argument.
+type Reader<T> = fn(Given<'_, '_>) -> PyResult<T>;
+
+/// No random opening is this long without ending most games.
+const MOST_OPENING_PLIES: u32 = 100;
+
+pub(crate) const SEED: Reader<u64> = |given| whole(given, "seed", 0..=u64::MAX);
+pub(crate) const NUM_ENVS: Reader<u32> = |given| whole(given, "num_envs", 1..=1 << 24);
+pub(crate) const THREADS: Reader<Option<u32>> = |given| some(given, "threads", 1..=1024);
+pub(crate) const MAX_PLIES: Reader<Option<u32>> = |given| some(given, "max_plies", 0..=u32::MAX);
+pub(crate) const QUIET_LIMIT: Reader<Option<u32>> = |given| some(given, "quiet_limit", 0..=u32::MAX);
+pub(crate) const RANDOM_PLIES: Reader<u32> = |given| whole(given, "random_plies", 0..=MOST_OPENING_PLIES);
+pub(crate) const SOME_RANDOM_PLIES: Reader<Option<u32>> = |given| some(given, "random_plies", 0..=MOST_OPENING_PLIES);
+pub(crate) const NODES: Reader<Option<u64>> = |given| some(given, "nodes", 0..=u64::MAX); // who cannot do with 0 says why
+pub(crate) const SIMULATIONS: Reader<u32> = |given| whole(given, "simulations", 1..=10_000_000); // no tree holds more
+pub(crate) const CONSIDERED: Reader<Option<u32>> = |given| some(given, "considered", 1..=u32::MAX);
+pub(crate) const BATCH: Reader<u32> = |given| whole(given, "batch", 1..=1 << 24);
+pub(crate) const GAMES: Reader<u32> = |given| whole(given, "games", 1..=1 << 20);
+pub(crate) const MIN_SAMPLES: Reader<u32> = |given| whole(given, "min_samples", 1..=1 << 30);
+pub(crate) const SLOT: Reader<u32> = |given| whole(given, "slot", 0..=u32::MAX);
+pub(crate) const VIEWER: Reader<Option<u8>> = |given| some(given, "viewer", 0..=1);
+pub(crate) const STEP: Reader<u64> = |given| whole(given, "step", 0..=u64::MAX);
+pub(crate) const GAMES_PLAYED: Reader<u64> = |given| whole(given, "games", 0..=u64::MAX);
 
 /// A seed, or a sequence of them, which must not be empty; none for `None`.
 pub(crate) fn seeds(given: Given<'_, '_>) -> PyResult<Vec<u64>> {
@@ -53,78 +73,11 @@ pub(crate) fn seeds(given: Given<'_, '_>) -> PyResult<Vec<u64>> {
         return Ok(Vec::new());
     }
     let Ok(list) = given.try_iter() else {
-        return Ok(vec![seed(given)?]);
+        return Ok(vec![SEED(given)?]);
     };
-    let seeds = list.map(|one| seed(&one?)).collect::<PyResult<Vec<u64>>>()?;
+    let seeds = list.map(|one| SEED(&one?)).collect::<PyResult<Vec<u64>>>()?;
     match seeds.is_empty() {
         true => Err(PyValueError::new_err("seed must be one number, or one for each slot")),
         false => Ok(seeds),
     }
-}
-
-pub(crate) fn num_envs(given: Given<'_, '_>) -> PyResult<u32> {
-    whole(given, "num_envs", 1..=1 << 24)
-}
-
-pub(crate) fn threads(given: Given<'_, '_>) -> PyResult<Option<u32>> {
-    some(given, "threads", 1..=1024)
-}
-
-pub(crate) fn max_plies(given: Given<'_, '_>) -> PyResult<Option<u32>> {
-    some(given, "max_plies", 0..=u32::MAX)
-}
-
-pub(crate) fn quiet_limit(given: Given<'_, '_>) -> PyResult<Option<u32>> {
-    some(given, "quiet_limit", 0..=u32::MAX)
-}
-
-pub(crate) fn random_plies(given: Given<'_, '_>) -> PyResult<u32> {
-    whole(given, "random_plies", 0..=MOST_OPENING_PLIES)
-}
-
-pub(crate) fn some_random_plies(given: Given<'_, '_>) -> PyResult<Option<u32>> {
-    some(given, "random_plies", 0..=MOST_OPENING_PLIES)
-}
-
-/// No random opening is this long without ending most games.
-const MOST_OPENING_PLIES: u32 = 100;
-
-pub(crate) fn nodes(given: Given<'_, '_>) -> PyResult<Option<u64>> {
-    some(given, "nodes", 0..=u64::MAX) // whoever cannot do with 0 says why
-}
-
-pub(crate) fn simulations(given: Given<'_, '_>) -> PyResult<u32> {
-    whole(given, "simulations", 1..=10_000_000) // no tree holds more
-}
-
-pub(crate) fn considered(given: Given<'_, '_>) -> PyResult<Option<u32>> {
-    some(given, "considered", 1..=u32::MAX)
-}
-
-pub(crate) fn batch(given: Given<'_, '_>) -> PyResult<u32> {
-    whole(given, "batch", 1..=1 << 24)
-}
-
-pub(crate) fn games(given: Given<'_, '_>) -> PyResult<u32> {
-    whole(given, "games", 1..=1 << 20)
-}
-
-pub(crate) fn min_samples(given: Given<'_, '_>) -> PyResult<u32> {
-    whole(given, "min_samples", 1..=1 << 30)
-}
-
-pub(crate) fn slot(given: Given<'_, '_>) -> PyResult<u32> {
-    whole(given, "slot", 0..=u32::MAX)
-}
-
-pub(crate) fn viewer(given: Given<'_, '_>) -> PyResult<Option<u8>> {
-    some(given, "viewer", 0..=1)
-}
-
-pub(crate) fn step(given: Given<'_, '_>) -> PyResult<u64> {
-    whole(given, "step", 0..=u64::MAX)
-}
-
-pub(crate) fn games_played(given: Given<'_, '_>) -> PyResult<u64> {
-    whole(given, "games", 0..=u64::MAX)
 }

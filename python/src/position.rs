@@ -24,7 +24,6 @@ pub trait AnyPosition: Send + Sync {
     fn as_any(&self) -> &dyn Any;
     fn game(&self) -> Arc<dyn AnyGame>;
     fn facts(&self) -> &Facts;
-    fn copy(&self) -> Position;
     fn text(&self) -> String;
     fn drawing(&self) -> String;
     fn svg(&self, actions: &[u16], title: &str) -> String;
@@ -51,10 +50,6 @@ impl<G: CatalogGame> AnyPosition for At<G> {
 
     fn facts(&self) -> &Facts {
         &self.rules.facts
-    }
-
-    fn copy(&self) -> Position {
-        Position::new(&self.rules, self.position)
     }
 
     fn text(&self) -> String {
@@ -128,14 +123,15 @@ impl<G: CatalogGame> AnyPosition for At<G> {
 ///
 /// Positions are equal if search treats them as the same. A notebook shows them as a picture, ``print`` as text.
 #[pyclass(frozen, module = "jarmo")]
+#[derive(Clone)]
 pub struct Position {
-    pub at: Box<dyn AnyPosition>,
+    pub at: Arc<dyn AnyPosition>,
 }
 
 impl Position {
     /// A position of this game.
     pub(crate) fn new<G: CatalogGame>(rules: &Arc<Rules<G>>, position: G::Position) -> Position {
-        Position { at: Box::new(At { rules: rules.clone(), position }) }
+        Position { at: Arc::new(At { rules: rules.clone(), position }) }
     }
 
     /// The position as one of this game.
@@ -225,7 +221,7 @@ impl Position {
     /// The position after these actions, given as indices or texts. The error says why one is illegal.
     #[pyo3(signature = (*actions))]
     fn play(&self, actions: Vec<Bound<'_, PyAny>>) -> PyResult<Position> {
-        let mut here = self.at.copy();
+        let mut here = self.clone();
         for given in &actions {
             here = here.at.play(here.action(given)?)?;
         }
@@ -238,10 +234,10 @@ impl Position {
         let Some(outcome) = self.at.outcome() else {
             return Ok(None);
         };
-        let class = py.import("jarmo._types")?.getattr("Outcome")?;
         let winner = outcome.winner.map(Player::index);
         let score = outcome.score.map(|[white, black]| (white, black));
-        Ok(Some(class.call1((winner, score, outcome.truncated))?))
+        let outcome = (winner, score, outcome.truncated);
+        py.import("jarmo._types")?.call_method1("Outcome", outcome).map(Some)
     }
 
     /// A picture as SVG, with legal actions as arrows.

@@ -1,7 +1,6 @@
 //! `jarmo.self_play`: samples of games that are searched with the user's function.
 
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 
 use jarmo_core::env::Line;
 use jarmo_core::game::Action;
@@ -16,20 +15,20 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::array::{copied, shaped};
-use crate::ask::{Asking, Question, Remote, RemoteEvaluator};
-use crate::game::{AnyGame, GameArgument, Rules};
+use crate::ask::{Function, RemoteEvaluator};
+use crate::game::{GameArgument, Rules};
 use crate::number;
 use crate::position::Position;
 use crate::refusal::Checked;
 use crate::search::search_rule;
-use crate::threads::{self, Closable};
+use crate::threads::{self, Caller, Closable, serve};
 
 /// Self-play of a game whose type is not known.
 pub trait AnySelfPlay: Send {
     /// One action in every game.
     fn round(&mut self) -> Round;
-    /// Forgets all evaluations, because the function may have learned since.
-    fn forget(&mut self);
+    /// Asks this caller from now on. All evaluations are forgotten, because the function may have learned since.
+    fn ask(&mut self, caller: &Caller);
     /// The unfinished games.
     fn save(&self) -> GamesState;
     /// Continues with saved games.
@@ -51,7 +50,7 @@ pub struct Origins {
 struct Played<G: CatalogGame> {
     rules: Arc<Rules<G>>,
     games: Games<G, RemoteEvaluator<G>>,
-    evaluators: Vec<RemoteEvaluator<G>>,
+    function: Arc<Function>,
     /// Its threads wait for answers, so they are not those that other calls use.
     pool: ThreadPool,
 }
@@ -62,8 +61,8 @@ impl<G: CatalogGame> AnySelfPlay for Played<G> {
         self.pool.install(|| games.round())
     }
 
-    fn forget(&mut self) {
-        self.games.replace_evaluators(self.evaluators.clone());
+    fn ask(&mut self, caller: &Caller) {
+        self.games.replace_evaluators(evaluators(self.pool.current_num_threads(), &self.rules, &self.function, caller));
     }
 
     fn save(&self) -> GamesState {
@@ -102,17 +101,25 @@ pub(crate) fn build<G: CatalogGame>(
     rules: Arc<Rules<G>>,
     terms: &Terms,
     threads: usize,
-    remote: Remote,
+    function: Arc<Function>,
 ) -> Checked<Box<dyn AnySelfPlay>> {
     let Terms { settings, seed, .. } = terms;
-    let game = &rules.game;
     let shards = threads.min(settings.games);
     let pool = ThreadPoolBuilder::new().num_threads(shards).build()?;
-    let evaluator = RemoteEvaluator::new(game.clone(), remote);
-    let evaluators = vec![evaluator; shards];
-    let mut games = Games::new(game, settings, evaluators.clone(), *seed);
+    let evaluators = evaluators(shards, &rules, &function, &Caller::default());
+    let mut games = Games::new(&rules.game, settings, evaluators, *seed);
     games.keep_games();
-    Ok(Box::new(Played { games, rules, evaluators, pool }))
+    Ok(Box::new(Played { games, rules, function, pool }))
+}
+
+fn evaluators<G: CatalogGame>(
+    shards: usize,
+    rules: &Rules<G>,
+    function: &Arc<Function>,
+    caller: &Caller,
+) -> Vec<RemoteEvaluator<G>> {
+    let (game, function, caller) = (rules.game.clone(), function.clone(), caller.clone());
+    vec![RemoteEvaluator { game, function, caller }; shards]
 }
 
 /// Samples as dense arrays, in rows.
@@ -178,10 +185,7 @@ const FORMAT: u32 = 1;
 /// games are there. See `jarmo.self_play`.
 #[pyclass(frozen, module = "jarmo")]
 pub struct SelfPlay {
-    game: Arc<dyn AnyGame>,
-    evaluate: Py<PyAny>,
-    remote: Remote,
-    threats: bool,
+    function: Arc<Function>,
     least: usize,
     terms: Terms,
     state: Closable<State>,
@@ -189,7 +193,6 @@ pub struct SelfPlay {
 
 struct State {
     games: Box<dyn AnySelfPlay>,
-    questions: Receiver<Option<Question>>,
     counts: Counts,
 }
 
@@ -202,15 +205,15 @@ impl SelfPlay {
     fn new(
         game: GameArgument,
         evaluate: Py<PyAny>,
-        #[pyo3(from_py_with = number::games)] games: u32,
-        #[pyo3(from_py_with = number::simulations)] simulations: u32,
+        #[pyo3(from_py_with = number::GAMES)] games: u32,
+        #[pyo3(from_py_with = number::SIMULATIONS)] simulations: u32,
         root: &str,
-        #[pyo3(from_py_with = number::random_plies)] max_random_plies: u32,
+        #[pyo3(from_py_with = number::RANDOM_PLIES)] max_random_plies: u32,
         value_lambda: f32,
-        #[pyo3(from_py_with = number::seed)] seed: u64,
+        #[pyo3(from_py_with = number::SEED)] seed: u64,
         threats: bool,
-        #[pyo3(from_py_with = number::min_samples)] min_samples: u32,
-        #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
+        #[pyo3(from_py_with = number::MIN_SAMPLES)] min_samples: u32,
+        #[pyo3(from_py_with = number::THREADS)] threads: Option<u32>,
     ) -> PyResult<SelfPlay> {
         let games = games as usize;
         if !(0.0..=1.0).contains(&value_lambda) {
@@ -235,14 +238,11 @@ impl SelfPlay {
             settings,
             seed,
         };
-        let (remote, questions) = Remote::new(threats, games);
-        let games = game.0.clone().self_play(&terms, threads::count(threads), remote.clone())?;
-        let state = State { games, questions, counts: Counts::default() };
+        let function = Arc::new(Function { evaluate, facts: facts.clone(), threats, batch: games, pad: 0 });
+        let games = game.0.clone().self_play(&terms, threads::count(threads), function.clone())?;
+        let state = State { games, counts: Counts::default() };
         Ok(SelfPlay {
-            game: game.0,
-            evaluate,
-            remote,
-            threats,
+            function,
             least: min_samples as usize,
             terms,
             state: Closable::new("self-play", "already under way in another thread", state),
@@ -319,14 +319,12 @@ impl SelfPlay {
 impl SelfPlay {
     /// Plays until there are enough samples.
     fn play(&self, py: Python<'_>, state: &mut State) -> PyResult<(Round, Origins)> {
-        let State { games, questions, counts } = state;
-        let asking =
-            Asking { evaluate: self.evaluate.bind(py), facts: self.game.facts(), remote: &self.remote, pad: 0 };
+        let State { games, counts } = state;
         let before = games.save();
-        let played = asking.serve(questions, || {
-            games.forget();
+        let played = serve(py, &Arc::default(), |caller| {
+            games.ask(caller);
             let mut all = games.round();
-            while all.samples.len() < self.least && !self.remote.has_failed() {
+            while all.samples.len() < self.least && !caller.has_failed() {
                 all.add(games.round());
             }
             all
@@ -342,17 +340,16 @@ impl SelfPlay {
     }
 
     fn samples<'py>(&self, py: Python<'py>, samples: &Samples, origins: Origins) -> PyResult<Bound<'py, PyAny>> {
-        let facts = self.game.facts();
+        let Function { facts, threats, .. } = &*self.function;
         let (count, actions) = (samples.len(), facts.actions);
-        let width = facts.width(self.threats);
+        let width = facts.width(*threats);
         let dense = py.detach(|| Dense::of(samples, width, actions));
-        let class = py.import("jarmo._types")?.getattr("Samples")?;
         let positions = origins.positions.into_iter();
         let positions = positions.map(|position| Ok(Bound::new(py, position)?.into_any().unbind()));
         // An array of objects, so that all fields are indexed alike.
         let positions = positions.collect::<PyResult<Vec<Py<PyAny>>>>()?;
-        class.call1((
-            shaped(py, dense.features, &facts.shape(count, self.threats))?,
+        let samples = (
+            shaped(py, dense.features, &facts.shape(count, *threats))?,
             shaped(py, dense.masks, &[count, actions])?,
             shaped(py, dense.policies, &[count, actions])?,
             shaped(py, dense.outcomes, &[count, 3])?,
@@ -362,6 +359,7 @@ impl SelfPlay {
             copied(py, &origins.actions, [count]),
             copied(py, &origins.values, [count]),
             PyArray1::from_vec(py, positions),
-        ))
+        );
+        py.import("jarmo._types")?.call_method1("Samples", samples)
     }
 }

@@ -1,24 +1,24 @@
 //! `jarmo.search`: many trees at once, evaluated by the user's function.
 
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::thread;
 
-use jarmo_core::game::Game;
+use jarmo_core::game::{Game, Mask};
 use jarmo_core::random::stream;
-use jarmo_core::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeLimit, dirichlet, gumbel_noise};
+use jarmo_core::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeLimit};
 use jarmo_exact::catalog::CatalogGame;
+use jarmo_selfplay::selfplay::draw_noise;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rand::Rng;
 
 use crate::array::shaped;
-use crate::ask::{Asking, Remote, RemoteEvaluator};
+use crate::ask::{Function, RemoteEvaluator};
 use crate::game::GameArgument;
 use crate::number;
 use crate::position::{Position, check_open, listed};
-
-/// The concentration of Dirichlet noise times the number of legal actions, as in the library's self-play.
-const CONCENTRATION: f64 = 10.0;
+use crate::threads::{self, Caller, serve};
 
 /// Fewer trees than this are not worth a second thread.
 const MIN_PER_THREAD: usize = 32;
@@ -57,13 +57,20 @@ impl Searched {
 }
 
 /// Searches from positions that are not over. After an error of the evaluator the result is not complete.
-pub(crate) fn run<G: CatalogGame>(game: &G, positions: &[G::Position], plan: &SearchPlan, remote: Remote) -> Searched {
+pub(crate) fn run<G: CatalogGame>(
+    game: &G,
+    positions: &[G::Position],
+    plan: &SearchPlan,
+    function: &Arc<Function>,
+    caller: &Caller,
+) -> Searched {
     let shares = plan.threads.min(positions.len() / MIN_PER_THREAD).max(1);
     let share = positions.len().div_ceil(shares).max(1);
     thread::scope(|scope| {
         let parts = positions.chunks(share).enumerate().map(|(index, positions)| {
-            let remote = remote.clone();
-            scope.spawn(move || search_part(game, positions, index * share, plan, remote))
+            let (game, function, caller) = (game.clone(), function.clone(), caller.clone());
+            let evaluator = RemoteEvaluator { game, function, caller };
+            scope.spawn(move || search_part(positions, index * share, plan, evaluator))
         });
         let parts: Vec<_> = parts.collect();
         let mut all = Searched::default();
@@ -74,17 +81,16 @@ pub(crate) fn run<G: CatalogGame>(game: &G, positions: &[G::Position], plan: &Se
     })
 }
 
-/// Searches the positions from number `first` on, `remote.batch()` trees at a time.
+/// Searches the positions from number `first` on, as many trees at a time as the evaluator prefers.
 fn search_part<G: CatalogGame>(
-    game: &G,
     positions: &[G::Position],
     first: usize,
     plan: &SearchPlan,
-    remote: Remote,
+    mut evaluator: RemoteEvaluator<G>,
 ) -> Searched {
-    let width = remote.batch();
+    let (game, caller) = (&evaluator.game.clone(), evaluator.caller.clone());
+    let width = evaluator.function.batch;
     let limit = TreeLimit::for_simulations(game, plan.simulations);
-    let mut evaluator = RemoteEvaluator::new(game.clone(), remote.clone());
     let mut batch = Batch::new(game);
     let mut trees: Vec<Tree<G>> = Vec::new();
     let mut found = Searched::default();
@@ -99,8 +105,8 @@ fn search_part<G: CatalogGame>(
         for (index, tree) in trees.iter_mut().enumerate() {
             prepare(tree, game, plan, first + chunk * width + index);
         }
-        batch.search(&mut trees, &mut evaluator, |_| remote.has_failed());
-        if remote.has_failed() {
+        batch.search(&mut trees, &mut evaluator, |_| caller.has_failed());
+        if caller.has_failed() {
             return found;
         }
         trees.iter().for_each(|tree| read(tree, game, &mut found));
@@ -110,21 +116,10 @@ fn search_part<G: CatalogGame>(
 
 /// Plans the search of the position with this number, whose random numbers follow from the seed and the number.
 fn prepare<G: Game>(tree: &mut Tree<G>, game: &G, plan: &SearchPlan, number: usize) {
-    use jarmo_core::game::Mask;
     let mut random = stream(plan.seed, number as u64);
-    let actions = game.legal(tree.position()).count() as usize;
     let mut noise = Vec::new();
     if plan.noise {
-        match plan.rule {
-            SearchRule::Gumbel(_) => {
-                noise.extend((0..actions).map(|_| gumbel_noise(random.next_u64())));
-            }
-            SearchRule::Puct(_) => {
-                noise.resize(actions, 0.0);
-                let alpha = CONCENTRATION / actions as f64;
-                dirichlet(alpha, &mut noise, || random.next_u64());
-            }
-        }
+        draw_noise(plan.rule, game.legal(tree.position()).count() as usize, &mut random, &mut noise);
     }
     tree.plan(plan.simulations, plan.simulations, &noise, random.next_u64());
 }
@@ -228,15 +223,15 @@ pub(crate) fn search_rule(
 pub(crate) fn search<'py>(
     positions: &Bound<'py, PyAny>,
     evaluate: &Bound<'py, PyAny>,
-    #[pyo3(from_py_with = number::simulations)] simulations: u32,
+    #[pyo3(from_py_with = number::SIMULATIONS)] simulations: u32,
     root: &str,
     noise: bool,
-    #[pyo3(from_py_with = number::seed)] seed: u64,
+    #[pyo3(from_py_with = number::SEED)] seed: u64,
     threats: bool,
-    #[pyo3(from_py_with = number::batch)] batch: u32,
+    #[pyo3(from_py_with = number::BATCH)] batch: u32,
     pad: bool,
-    #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
-    #[pyo3(from_py_with = number::considered)] considered: Option<u32>,
+    #[pyo3(from_py_with = number::THREADS)] threads: Option<u32>,
+    #[pyo3(from_py_with = number::CONSIDERED)] considered: Option<u32>,
     cpuct: Option<f32>,
     fpu: Option<f32>,
     temperature: Option<f32>,
@@ -252,15 +247,14 @@ pub(crate) fn search<'py>(
         rule: search_rule(root, considered, cpuct, fpu, temperature)?,
         noise,
         seed,
-        threads: crate::threads::count(threads),
+        threads: threads::count(threads),
     };
     let open: Vec<&Position> = positions.iter().map(Bound::get).collect();
-    let (remote, mut questions) = Remote::new(threats, batch);
-    let asking = Asking { evaluate, facts: game.facts(), remote: &remote, pad: if pad { batch } else { 0 } };
-    let found = asking.serve(&mut questions, || game.search(&open, &plan, remote.clone()))?;
+    let (evaluate, facts) = (evaluate.clone().unbind(), game.facts().clone());
+    let function = Arc::new(Function { evaluate, facts, threats, batch, pad: if pad { batch } else { 0 } });
+    let found = serve(py, &Arc::default(), |caller| game.search(&open, &plan, &function, caller))?;
     let (count, actions) = (open.len(), game.facts().actions);
-    let class = py.import("jarmo._types")?.getattr("SearchResult")?;
-    class.call1((
+    let found = (
         shaped(py, found.actions, &[count])?,
         shaped(py, found.policies, &[count, actions])?,
         shaped(py, found.values, &[count])?,
@@ -268,5 +262,6 @@ pub(crate) fn search<'py>(
         shaped(py, found.action_values, &[count, actions])?,
         shaped(py, found.proven, &[count])?,
         shaped(py, found.simulations, &[count])?,
-    ))
+    );
+    py.import("jarmo._types")?.call_method1("SearchResult", found)
 }

@@ -101,8 +101,8 @@ impl Tables {
         let values = found.iter().map(value).collect();
         let plies = found.iter().map(|one| one.as_ref().map_or(NO_PLIES, plies));
         let plies = plies.collect();
-        let class = py.import("jarmo._types")?.getattr("Lookup")?;
-        class.call1((shaped(py, known, &[count])?, shaped(py, values, &[count])?, shaped(py, plies, &[count])?))
+        let found = (shaped(py, known, &[count])?, shaped(py, values, &[count])?, shaped(py, plies, &[count])?);
+        py.import("jarmo._types")?.call_method1("Lookup", found)
     }
 
     /// Every legal action with its result for the player who acts (1, 0, -1) and its plies (-1 without); None if

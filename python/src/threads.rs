@@ -1,8 +1,12 @@
 //! Work on other threads, with Python's lock released and Ctrl-C honoured.
+//!
+//! The user's functions are called by the thread that called from Python. So settings of a thread, such as
+//! `torch.no_grad()`, hold, and one thread's tree work overlaps with the evaluation of another one's leaves.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
@@ -13,7 +17,7 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// How often a waiting thread looks for Ctrl-C.
-pub(crate) const TICK: Duration = Duration::from_millis(20);
+const TICK: Duration = Duration::from_millis(20);
 
 /// The number of threads to use: the given one, or one per core.
 pub(crate) fn count(threads: Option<u32>) -> usize {
@@ -72,31 +76,83 @@ impl<T> Closable<T> {
     }
 }
 
-/// Runs some work on another thread with Python's lock released. On Ctrl-C `stop` is set, and the exception is
-/// raised when the work has ended.
-pub(crate) fn interruptible<T: Send>(
+/// Work for the thread that called from Python.
+type Job = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
+
+/// The thread that called from Python, which alone calls the user's functions. The default answers nothing.
+#[derive(Clone)]
+pub struct Caller {
+    jobs: Sender<Option<Job>>, // `None` when all is done
+    stop: Arc<AtomicBool>,
+}
+
+impl Default for Caller {
+    fn default() -> Caller {
+        Caller { jobs: mpsc::channel().0, stop: Arc::default() }
+    }
+}
+
+impl Caller {
+    /// Does something in the thread of the caller. `None` if it failed, or something before it.
+    pub(crate) fn call<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(Python<'_>) -> PyResult<T> + Send + 'static,
+    ) -> Option<T> {
+        let (answer, answered) = mpsc::channel();
+        let job = move |py: Python<'_>| {
+            let _ = answer.send(work(py)?); // this function waits for it
+            Ok(())
+        };
+        let sent = !self.has_failed() && self.jobs.send(Some(Box::new(job))).is_ok();
+        let done = sent.then(|| answered.recv().ok()).flatten();
+        if done.is_none() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// Whether a call failed, or Ctrl-C came. No result counts from then on.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs some work on another thread with Python's lock released, and what it asks of its caller on this one. After an
+/// error, or Ctrl-C, `stop` is set, nothing is done for the work any more, and the exception is raised when it has ended.
+pub(crate) fn serve<T: Send>(
     py: Python<'_>,
-    stop: &AtomicBool,
-    work: impl FnOnce() -> T + Send,
+    stop: &Arc<AtomicBool>,
+    work: impl FnOnce(&Caller) -> T + Send,
 ) -> PyResult<T> {
     stop.store(false, Ordering::Relaxed);
-    let (sender, mut done) = mpsc::channel();
+    let (jobs, mut waiting) = mpsc::channel();
+    let caller = Caller { jobs, stop: stop.clone() };
     thread::scope(|scope| {
-        scope.spawn(move || {
-            let _ = sender.send(work()); // the receiver waits for it
+        let worker = scope.spawn(move || {
+            let result = catch_unwind(AssertUnwindSafe(|| work(&caller)));
+            let _ = caller.jobs.send(None); // the loop below waits for it
+            result
         });
-        let mut interrupted = Ok(());
+        let mut failure = None;
         loop {
-            let done = &mut done; // exclusive, so that it may cross to a thread without Python's lock
-            match py.detach(move || done.recv_timeout(TICK)) {
-                Ok(result) => return interrupted.map(|()| result),
-                Err(RecvTimeoutError::Timeout) if interrupted.is_ok() => {
-                    interrupted = py.check_signals();
-                    stop.store(interrupted.is_err(), Ordering::Relaxed);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => panic!("the work panicked"),
+            let waiting = &mut waiting; // exclusive, so that it may cross to a thread without Python's lock
+            let job = py.detach(move || waiting.recv_timeout(TICK));
+            if failure.is_none() {
+                failure = py.check_signals().err();
             }
+            match job {
+                Ok(Some(job)) if failure.is_none() => failure = job(py).err(),
+                Ok(None) => break,
+                Ok(Some(_)) | Err(_) => {}
+            }
+            if failure.is_some() {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+        let result = worker.join().expect("a panic is caught");
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(result.unwrap_or_else(|panic| resume_unwind(panic))),
         }
     })
 }

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use jarmo_core::game::Mask;
 use jarmo_exact::catalog::{CatalogGame, GameSettings};
@@ -10,22 +9,20 @@ use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings, to_svg, to_text}
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::agent::PlayerArgument;
 use crate::array::shaped;
 use crate::exam;
 use crate::game::{AnyGame, GameArgument, PyGame, Rules, named};
 use crate::number;
-use crate::players::{RemotePlayers, team, with_player};
+use crate::players::Player;
 use crate::position::Position;
 use crate::refusal::Checked;
-use crate::threads::{interruptible, pool};
+use crate::threads::{Caller, pool, serve};
 
 /// The result of an illegal action in the arrays of an exam.
 const ILLEGAL: i8 = -2;
 
-/// Measures a player of a game whose type is not known: by its name, what calls it if it is a function, its budget, and
-/// whether with the worst case.
-pub(crate) type Measure = dyn Fn(&str, Option<RemotePlayers>, Option<u64>, bool) -> Checked<Row> + Send + Sync;
+/// Measures a player of a game whose type is not known, with this budget, and with the worst case or without.
+pub(crate) type Measure = dyn Fn(&Player, &Caller, Option<u64>, bool) -> Checked<Row> + Send + Sync;
 
 pub(crate) fn build<G: CatalogGame>(
     rules: Arc<Rules<G>>,
@@ -38,10 +35,10 @@ pub(crate) fn build<G: CatalogGame>(
         None => pool().install(|| game.quick_endgames())?,
     };
     let yardstick = Yardstick::new(game, settings, tables)?;
-    Ok(Box::new(move |player, remote, nodes, with_worst_case| {
+    Ok(Box::new(move |player, caller, nodes, with_worst_case| {
         // A function has its own budget, which is only noted.
-        let budget = nodes.filter(|_| remote.is_none());
-        let mut agents = team(&rules, player, remote, nodes == Some(0))?;
+        let budget = nodes.filter(|_| !player.is_function);
+        let mut agents = player.team(&rules, caller, nodes == Some(0))?;
         let measured = pool().install(|| yardstick.measure(&mut agents, budget, with_worst_case));
         Ok(Row { nodes, ..measured })
     }))
@@ -101,15 +98,14 @@ impl PyYardstick {
         py: Python<'_>,
         game: GameArgument,
         tables: Option<PathBuf>,
-        #[pyo3(from_py_with = number::seed)] seed: u64,
+        #[pyo3(from_py_with = number::SEED)] seed: u64,
         fresh: u32,
         games: u32,
         starts: u32,
         positions: u32,
     ) -> PyResult<PyYardstick> {
         let settings = YardstickSettings { seed, fresh, games, starts, positions };
-        let stop = AtomicBool::new(false);
-        let measure = interruptible(py, &stop, || game.0.clone().yardstick(settings, tables.as_deref()))??;
+        let measure = serve(py, &Arc::default(), |_| game.0.clone().yardstick(settings, tables.as_deref()))??;
         Ok(PyYardstick { measure, game: game.0 })
     }
 
@@ -124,14 +120,14 @@ impl PyYardstick {
     fn measure(
         &self,
         py: Python<'_>,
-        player: PlayerArgument,
-        #[pyo3(from_py_with = number::nodes)] nodes: Option<u64>,
+        player: Player,
+        #[pyo3(from_py_with = number::NODES)] nodes: Option<u64>,
         worst: bool,
         name: Option<String>,
     ) -> PyResult<String> {
-        let measure = |spec: &str, remote| (self.measure)(spec, remote, nodes, worst);
-        let measured = with_player(py, &player, &self.game, measure)?;
-        let row = Row { agent: name.unwrap_or_else(|| player.name(py)), ..measured };
+        player.check(&self.game)?;
+        let measured = serve(py, &Arc::default(), |caller| (self.measure)(&player, caller, nodes, worst))??;
+        let row = Row { agent: name.unwrap_or(player.name), ..measured };
         Ok(serde_json::to_string(&row).expect("plain data"))
     }
 }

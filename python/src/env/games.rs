@@ -15,8 +15,8 @@ use pyo3::prelude::*;
 
 use super::opponent::{Failure, FunctionOpponent};
 use super::{AnyEnv, EnvArguments, Reset};
-use crate::agent::PlayerArgument;
 use crate::game::Rules;
+use crate::players::Player;
 use crate::position::Position;
 use crate::refusal::Checked;
 use crate::threads::pool;
@@ -38,16 +38,13 @@ struct Games<G: CatalogGame> {
 pub(crate) fn build<G: CatalogGame>(rules: Arc<Rules<G>>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>> {
     let EnvArguments { settings, opponent, stop } = arguments;
     let failure = Failure::default();
-    let by_function = matches!(opponent, Some(PlayerArgument::Function(_)));
+    let by_function = opponent.as_ref().is_some_and(|opponent| opponent.is_function);
     let opponents: Vec<Box<dyn Opponent<G>>> = match opponent {
         None => Vec::new(),
-        Some(PlayerArgument::Function(function)) => {
+        Some(Player { given: function, is_function: true, .. }) => {
             vec![Box::new(FunctionOpponent { rules: rules.clone(), function, failure: failure.clone() })]
         }
-        Some(agent) => {
-            let spec = agent.spec().unwrap_or_default();
-            agents(&rules.game, spec, &settings, &stop)?
-        }
+        Some(agent) => agents(&rules.game, &agent.name, &settings, &stop)?,
     };
     let game = rules.game.clone();
     let env = match opponents.is_empty() {

@@ -13,14 +13,14 @@ use jarmo_core::env::{EnvSettings, Features, Rows};
 use pyo3::PyResult;
 pub(crate) use python::{VecEnv, bench_env};
 
-use crate::agent::PlayerArgument;
+use crate::players::Player;
 use crate::position::Position;
 use crate::refusal::Checked;
 
 /// How an environment is made.
 pub struct EnvArguments {
     pub settings: EnvSettings,
-    pub opponent: Option<PlayerArgument>,
+    pub opponent: Option<Player>,
     /// Interrupts an opponent that searches.
     pub stop: Arc<AtomicBool>,
 }

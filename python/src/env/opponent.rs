@@ -19,7 +19,7 @@ pub(super) type Failure = Arc<Mutex<Option<PyErr>>>;
 /// games are in one shard.
 pub(super) struct FunctionOpponent<G: CatalogGame> {
     pub rules: Arc<Rules<G>>,
-    pub function: Py<PyAny>,
+    pub function: Arc<Py<PyAny>>,
     pub failure: Failure,
 }
 

@@ -1,7 +1,6 @@
 //! The Python class `VecEnv`.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use jarmo_core::env::{EnvSettings, Keep, Rows};
@@ -14,12 +13,12 @@ use serde::de::DeserializeOwned;
 
 use super::arrays::Layout;
 use super::{AnyEnv, EnvArguments, Reset};
-use crate::agent::PlayerArgument;
 use crate::array::{integers, writable};
 use crate::game::{GameArgument, PyGame};
 use crate::number;
+use crate::players::Player;
 use crate::position::{Position, open_positions_of};
-use crate::threads::{self, Closable, interruptible, pool};
+use crate::threads::{self, Closable, pool, serve};
 
 /// ``N`` games in lockstep, each in its own slot, on NumPy arrays.
 ///
@@ -63,7 +62,7 @@ impl VecEnv {
         let changing = &mut *env;
         let work = move |rows: Rows<'_>| match stop {
             None => py.detach(move || work(changing, rows)),
-            Some(stop) => interruptible(py, &stop, move || work(changing, rows))?,
+            Some(stop) => serve(py, &stop, move |_| work(changing, rows))?,
         };
         let arrays = match out.is_none() && self.layout.is_small() {
             true => self.layout.few(py, work)?,
@@ -108,14 +107,14 @@ impl VecEnv {
     fn new(
         py: Python<'_>,
         game: GameArgument,
-        #[pyo3(from_py_with = number::num_envs)] num_envs: u32,
-        #[pyo3(from_py_with = number::seed)] seed: u64,
-        #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
-        #[pyo3(from_py_with = number::max_plies)] max_plies: Option<u32>,
+        #[pyo3(from_py_with = number::NUM_ENVS)] num_envs: u32,
+        #[pyo3(from_py_with = number::SEED)] seed: u64,
+        #[pyo3(from_py_with = number::THREADS)] threads: Option<u32>,
+        #[pyo3(from_py_with = number::MAX_PLIES)] max_plies: Option<u32>,
         autoreset: &str,
-        opponent: Option<PlayerArgument>,
+        opponent: Option<Player>,
         seat: Option<&str>,
-        #[pyo3(from_py_with = number::random_plies)] random_plies: u32,
+        #[pyo3(from_py_with = number::RANDOM_PLIES)] random_plies: u32,
         dtype: &str,
         packed: bool,
         threats: bool,
@@ -143,7 +142,7 @@ impl VecEnv {
         arguments.set_item("autoreset", autoreset)?;
         if let Some(opponent) = &opponent {
             opponent.check(&game)?;
-            arguments.set_item("opponent", opponent.to_python(py)?)?;
+            arguments.set_item("opponent", &*opponent.given)?;
         }
         arguments.set_item("seat", seat)?;
         arguments.set_item("random_plies", random_plies)?;
@@ -161,13 +160,13 @@ impl VecEnv {
             keep: Keep { history: true, events: false },
         };
         let layout = Layout { game: game.clone(), games: settings.games, bytes, packed, threats };
-        let stop = Arc::new(AtomicBool::new(false));
-        let by_function = matches!(opponent, Some(PlayerArgument::Function(_)));
-        let made = EnvArguments { settings, opponent, stop: stop.clone() };
+        let stop = Arc::default();
+        let by_function = opponent.as_ref().is_some_and(|opponent| opponent.is_function);
+        let made = EnvArguments { settings, opponent, stop: Arc::clone(&stop) };
         // Only this thread may call a function.
         let env = match by_function {
             true => py.detach(|| game.env(made)),
-            false => interruptible(py, &stop, || game.env(made))?,
+            false => serve(py, &stop, |_| game.env(made))?,
         };
         let busy = "at work, in another thread or in a call that called this one";
         let env = Closable::new("environment", busy, env?);
@@ -335,7 +334,7 @@ impl VecEnv {
     }
 
     /// The position in a slot.
-    fn position(&self, #[pyo3(from_py_with = number::slot)] slot: u32) -> PyResult<Position> {
+    fn position(&self, #[pyo3(from_py_with = number::SLOT)] slot: u32) -> PyResult<Position> {
         let (slot, games) = (slot as usize, self.layout.games);
         if slot >= games {
             return Err(PyIndexError::new_err(format!("slot {slot}: there are {games} slots")));
@@ -408,10 +407,10 @@ impl VecEnv {
 pub(crate) fn bench_env<'py>(
     py: Python<'py>,
     game: GameArgument,
-    #[pyo3(from_py_with = number::num_envs)] num_envs: u32,
+    #[pyo3(from_py_with = number::NUM_ENVS)] num_envs: u32,
     observe: bool,
     seconds: f64,
-    #[pyo3(from_py_with = number::seed)] seed: u64,
+    #[pyo3(from_py_with = number::SEED)] seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
     if !(0.0..=60.0).contains(&seconds) {
         return Err(PyValueError::new_err(format!("seconds must be 0 to 60, not {seconds}")));
