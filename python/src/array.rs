@@ -1,9 +1,11 @@
 //! NumPy arrays from and for the caller. Every error names the argument.
 
-use numpy::ndarray::{ArrayView, Dimension, IntoDimension};
+use std::fmt::Display;
+
+use numpy::ndarray::{ArrayView, IntoDimension};
 use numpy::{
-    BorrowError, Element, PyArray, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadwriteArray, PyUntypedArray,
-    PyUntypedArrayMethods, dtype,
+    BorrowError, Element, PyArray, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyReadwriteArrayDyn,
+    PyUntypedArray, PyUntypedArrayMethods, dtype,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -60,11 +62,11 @@ fn whole_numbers(given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
 }
 
 /// The caller's array to write into, checked: type, shape, layout, and that it may be written.
-pub(crate) fn writable<'py, T: Element, D: Dimension>(
+pub(crate) fn writable<'py, T: Element>(
     given: &Bound<'py, PyAny>,
-    name: &str,
+    name: &dyn Display,
     shape: &[usize],
-) -> PyResult<PyReadwriteArray<'py, T, D>> {
+) -> PyResult<PyReadwriteArrayDyn<'py, T>> {
     let py = given.py();
     let wanted = || format!("an array of {} with shape {shape:?}", dtype::<T>(py));
     let Ok(array) = given.cast::<PyUntypedArray>() else {
@@ -80,7 +82,7 @@ pub(crate) fn writable<'py, T: Element, D: Dimension>(
     if !array.is_c_contiguous() {
         return Err(PyValueError::new_err(format!("{name} must be contiguous in C order")));
     }
-    let array = given.cast::<PyArray<T, D>>()?;
+    let array = given.cast::<PyArrayDyn<T>>()?;
     array.try_readwrite().map_err(|error| {
         PyValueError::new_err(match error {
             BorrowError::NotWriteable => format!("{name} is read-only"),
@@ -117,13 +119,10 @@ pub(crate) fn copied<'py, T: Element + Copy>(
 /// Bytes from which on a new array is aligned; below, a copy costs less than the alignment.
 pub(crate) const LARGE: usize = 1 << 14;
 
-/// A new array of zeros. If it is large it begins at a multiple of 64 bytes, so that JAX takes it without a copy.
+/// A new array of zeros that begins at a multiple of 64 bytes, so that JAX takes it without a copy.
 pub(crate) fn aligned<'py, T: Element>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     const ALIGNMENT: usize = 64;
     let bytes = shape.iter().product::<usize>() * size_of::<T>();
-    if bytes < LARGE {
-        return Ok(PyArray::<T, _>::zeros(py, shape, false).into_any());
-    }
     let room = PyArray1::<u8>::zeros(py, bytes + ALIGNMENT, false);
     let first = room.data().align_offset(ALIGNMENT);
     let within = PySlice::new(py, first as isize, (first + bytes) as isize, 1);

@@ -3,22 +3,18 @@
 use std::sync::Arc;
 
 use jarmo_core::env::{Features, Masks, Rows};
-use numpy::ndarray::{Ix1, Ix2, Ix4};
-use numpy::{Element, PyArray, PyArray1, PyArray2};
+use numpy::ndarray::Ix4;
+use numpy::{Element, PyArray, PyReadwriteArrayDyn};
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple, PyType};
+use rayon::iter::Either;
 
 use super::AnyEnv;
 use crate::array::{LARGE, aligned, copied, shaped, writable};
 use crate::game::AnyGame;
-
-/// The names of the fields of `Step` that a step writes, in their order.
-const FIELDS: [&str; 8] =
-    ["observation", "mask", "reward", "terminated", "truncated", "to_move", "seat", "seat_reward"];
-
-static NAMES: PyOnceLock<[Py<PyString>; FIELDS.len()]> = PyOnceLock::new();
 
 /// What the arrays look like.
 #[derive(Clone)]
@@ -38,158 +34,62 @@ impl Layout {
         self.game.facts().shape(games, self.threats)
     }
 
-    fn masks(&self) -> [usize; 2] {
-        let actions = self.game.facts().actions;
-        match self.packed {
-            true => [self.games, actions.div_ceil(8)],
-            false => [self.games, actions],
-        }
-    }
-
-    /// New arrays of zeros for everything that a step writes.
-    fn zeros<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let games = self.games;
-        let (features, masks) = (self.features(games), self.masks());
-        Ok(vec![
-            match self.bytes {
-                true => aligned::<u8>(py, &features)?,
-                false => aligned::<f32>(py, &features)?,
-            },
-            match self.packed {
-                true => aligned::<u8>(py, &masks)?,
-                false => aligned::<bool>(py, &masks)?,
-            },
-            PyArray2::<f32>::zeros(py, [games, 2], false).into_any(),
-            PyArray1::<bool>::zeros(py, games, false).into_any(),
-            PyArray1::<bool>::zeros(py, games, false).into_any(),
-            PyArray1::<i8>::zeros(py, games, false).into_any(),
-            PyArray1::<i8>::zeros(py, games, false).into_any(),
-            PyArray1::<f32>::zeros(py, games, false).into_any(),
-        ])
-    }
-
-    /// The arrays to write, in the order of `FIELDS`: new ones, or those of the caller.
-    pub(super) fn arrays<'py>(
+    /// The arrays that `work` writes, in the order of the fields of `Step`: those of the caller, or new ones.
+    pub(super) fn fill<'py>(
         &self,
         py: Python<'py>,
         out: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let Some(out) = out else {
-            return self.zeros(py);
-        };
-        let array = |(field, name): (&&str, &Py<PyString>)| {
-            out.getattr(name).map_err(|_| {
-                PyTypeError::new_err(format!("out has no array `{field}`; VecEnv.buffers() makes one with all arrays"))
-            })
-        };
-        let names = NAMES.get_or_init(py, || FIELDS.map(|field| PyString::new(py, field).unbind()));
-        FIELDS.iter().zip(names).map(array).collect()
-    }
-
-    /// Gives the arrays to `work` as rows.
-    pub(super) fn fill<'py, T>(
-        &self,
-        arrays: &[Bound<'py, PyAny>],
-        zeroed: bool,
-        work: impl FnOnce(Rows<'_>) -> T,
-    ) -> PyResult<T> {
-        let games = self.games;
-        let (features, masks) = (self.features(games), self.masks());
-        let [observation, mask] = ["out.observation", "out.mask"];
-        let (mut floats, mut bytes, mut bools, mut packed) = (None, None, None, None);
-        match self.bytes {
-            true => bytes = Some(writable::<u8, Ix4>(&arrays[0], observation, &features)?),
-            false => floats = Some(writable::<f32, Ix4>(&arrays[0], observation, &features)?),
-        }
-        match self.packed {
-            true => packed = Some(writable::<u8, Ix2>(&arrays[1], mask, &masks)?),
-            false => bools = Some(writable::<bool, Ix2>(&arrays[1], mask, &masks)?),
-        }
-        let mut rewards = writable::<f32, Ix2>(&arrays[2], "out.reward", &[games, 2])?;
-        let mut terminated = writable::<bool, Ix1>(&arrays[3], "out.terminated", &[games])?;
-        let mut truncated = writable::<bool, Ix1>(&arrays[4], "out.truncated", &[games])?;
-        let mut to_move = writable::<i8, Ix1>(&arrays[5], "out.to_move", &[games])?;
-        let mut actors = writable::<i8, Ix1>(&arrays[6], "out.seat", &[games])?;
-        let mut actor_rewards = writable::<f32, Ix1>(&arrays[7], "out.seat_reward", &[games])?;
-        let contiguous = "checked above";
-        let features = match (&mut floats, &mut bytes) {
-            (Some(floats), _) => Features::Float(floats.as_slice_mut().expect(contiguous)),
-            (None, Some(bytes)) => Features::Byte(bytes.as_slice_mut().expect(contiguous)),
-            (None, None) => unreachable!("one of the two types"),
-        };
-        let masks = match (&mut bools, &mut packed) {
-            (Some(bools), _) => Masks::Bool(bools.as_slice_mut().expect(contiguous)),
-            (None, Some(packed)) => Masks::Packed(packed.as_slice_mut().expect(contiguous)),
-            (None, None) => unreachable!("one of the two types"),
-        };
-        Ok(work(Rows {
-            features,
-            masks,
-            rewards: rewards.as_slice_mut().expect(contiguous),
-            terminated: terminated.as_slice_mut().expect(contiguous),
-            truncated: truncated.as_slice_mut().expect(contiguous),
-            to_move: to_move.as_slice_mut().expect(contiguous),
-            actors: actors.as_slice_mut().expect(contiguous),
-            actor_rewards: actor_rewards.as_slice_mut().expect(contiguous),
-            threats: self.threats,
-            zeroed,
-        }))
-    }
-
-    /// Whether all arrays are small.
-    pub(super) fn is_small(&self) -> bool {
-        let numbers: usize = self.features(self.games).iter().product();
-        numbers * size_of::<f32>() < LARGE
-    }
-
-    /// New small arrays. `work` writes the numbers before Python knows the arrays, which spares the checks and locks of
-    /// arrays that a caller holds.
-    pub(super) fn few<'py>(
-        &self,
-        py: Python<'py>,
         work: impl FnOnce(Rows<'_>) -> PyResult<()>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let games = self.games;
-        let (features, masks) = (self.features(games), self.masks());
-        let [numbers, bits] = [features.iter().product(), masks.iter().product()];
-        let (mut floats, mut bytes, mut bools, mut packed) = (vec![], vec![], vec![], vec![]);
-        let mut rewards = vec![0.0_f32; 2 * games];
-        let [mut terminated, mut truncated] = [vec![false; games], vec![false; games]];
-        let [mut to_move, mut actors] = [vec![0_i8; games], vec![0_i8; games]];
-        let mut actor_rewards = vec![0.0_f32; games];
+        let actions = self.game.facts().actions;
+        let mut features = {
+            let (name, shape) = (intern!(py, "observation"), self.features(games));
+            match self.bytes {
+                true => Either::Left(Target::<u8>::of(out, name, &shape)?),
+                false => Either::Right(Target::<f32>::of(out, name, &shape)?),
+            }
+        };
+        let mut masks = {
+            let name = intern!(py, "mask");
+            match self.packed {
+                true => Either::Left(Target::<u8>::of(out, name, &[games, actions.div_ceil(8)])?),
+                false => Either::Right(Target::<bool>::of(out, name, &[games, actions])?),
+            }
+        };
+        let mut rewards = Target::<f32>::of(out, intern!(py, "reward"), &[games, 2])?;
+        let mut terminated = Target::<bool>::of(out, intern!(py, "terminated"), &[games])?;
+        let mut truncated = Target::<bool>::of(out, intern!(py, "truncated"), &[games])?;
+        let mut to_move = Target::<i8>::of(out, intern!(py, "to_move"), &[games])?;
+        let mut actors = Target::<i8>::of(out, intern!(py, "seat"), &[games])?;
+        let mut actor_rewards = Target::<f32>::of(out, intern!(py, "seat_reward"), &[games])?;
         work(Rows {
-            features: match self.bytes {
-                true => Features::Byte(zeros(&mut bytes, numbers)),
-                false => Features::Float(zeros(&mut floats, numbers)),
+            features: match &mut features {
+                Either::Left(bytes) => Features::Byte(bytes.numbers()),
+                Either::Right(floats) => Features::Float(floats.numbers()),
             },
-            masks: match self.packed {
-                true => Masks::Packed(zeros(&mut packed, bits)),
-                false => Masks::Bool(zeros(&mut bools, bits)),
+            masks: match &mut masks {
+                Either::Left(packed) => Masks::Packed(packed.numbers()),
+                Either::Right(bools) => Masks::Bool(bools.numbers()),
             },
-            rewards: &mut rewards,
-            terminated: &mut terminated,
-            truncated: &mut truncated,
-            to_move: &mut to_move,
-            actors: &mut actors,
-            actor_rewards: &mut actor_rewards,
+            rewards: rewards.numbers(),
+            terminated: terminated.numbers(),
+            truncated: truncated.numbers(),
+            to_move: to_move.numbers(),
+            actors: actors.numbers(),
+            actor_rewards: actor_rewards.numbers(),
             threats: self.threats,
-            zeroed: true,
+            zeroed: out.is_none(),
         })?;
         Ok(vec![
-            match self.bytes {
-                true => copied(py, &bytes, features),
-                false => copied(py, &floats, features),
-            },
-            match self.packed {
-                true => copied(py, &packed, masks),
-                false => copied(py, &bools, masks),
-            },
-            copied(py, &rewards, [games, 2]),
-            copied(py, &terminated, [games]),
-            copied(py, &truncated, [games]),
-            copied(py, &to_move, [games]),
-            copied(py, &actors, [games]),
-            copied(py, &actor_rewards, [games]),
+            features.either(|bytes| bytes.array(py), |floats| floats.array(py)),
+            masks.either(|packed| packed.array(py), |bools| bools.array(py)),
+            rewards.array(py),
+            terminated.array(py),
+            truncated.array(py),
+            to_move.array(py),
+            actors.array(py),
+            actor_rewards.array(py),
         ])
     }
 
@@ -229,7 +129,7 @@ impl Layout {
 
     /// `jarmo.Step` of zeros.
     pub(super) fn buffers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut arrays = self.zeros(py)?;
+        let mut arrays = self.fill(py, None, |_| Ok(()))?;
         arrays.push(shaped(py, Vec::<i64>::new(), &[0])?);
         arrays.push(match self.bytes {
             true => self.last::<u8>(py, 0, |_| {})?,
@@ -239,9 +139,45 @@ impl Layout {
     }
 }
 
-fn zeros<T: Clone + Default>(numbers: &mut Vec<T>, len: usize) -> &mut [T] {
-    *numbers = vec![T::default(); len];
-    numbers
+/// Where the numbers of an array are written.
+enum Target<'py, T: Element> {
+    /// Few numbers of a new array, and its shape. Python does not know the array yet, which spares the checks and locks of
+    /// arrays that a caller holds.
+    Few(Vec<T>, Vec<usize>),
+    /// An array of the caller, or a large new one.
+    Array(Bound<'py, PyAny>, PyReadwriteArrayDyn<'py, T>),
+}
+
+impl<'py, T: Element + Copy + Default> Target<'py, T> {
+    /// The array with this name of `out`, or a new one of zeros.
+    fn of(out: Option<&Bound<'py, PyAny>>, name: &Bound<'py, PyString>, shape: &[usize]) -> PyResult<Target<'py, T>> {
+        let count = shape.iter().product();
+        let array = match out {
+            Some(out) => out.getattr(name).map_err(|_| {
+                PyTypeError::new_err(format!("out has no array `{name}`; VecEnv.buffers() makes one with all arrays"))
+            })?,
+            None if count * size_of::<T>() < LARGE => {
+                return Ok(Target::Few(vec![T::default(); count], shape.to_vec()));
+            }
+            None => aligned::<T>(name.py(), shape)?,
+        };
+        let numbers = writable(&array, &format_args!("out.{name}"), shape)?;
+        Ok(Target::Array(array, numbers))
+    }
+
+    fn numbers(&mut self) -> &mut [T] {
+        match self {
+            Target::Few(numbers, _) => numbers,
+            Target::Array(_, numbers) => numbers.as_slice_mut().expect("checked to be contiguous"),
+        }
+    }
+
+    fn array(self, py: Python<'py>) -> Bound<'py, PyAny> {
+        match self {
+            Target::Few(numbers, shape) => copied(py, &numbers, shape),
+            Target::Array(array, _) => array,
+        }
+    }
 }
 
 fn step_of<'py>(py: Python<'py>, arrays: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {

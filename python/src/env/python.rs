@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jarmo_core::env::{EnvSettings, Keep, Rows};
-use numpy::ndarray::Ix1;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -64,14 +63,7 @@ impl VecEnv {
             None => py.detach(move || work(changing, rows)),
             Some(stop) => serve(py, &stop, move |_| work(changing, rows))?,
         };
-        let arrays = match out.is_none() && self.layout.is_small() {
-            true => self.layout.few(py, work)?,
-            false => {
-                let arrays = self.layout.arrays(py, out)?;
-                self.layout.fill(&arrays, out.is_none(), work)??;
-                arrays
-            }
-        };
+        let arrays = self.layout.fill(py, out, work)?;
         self.layout.step(py, env, arrays)
     }
 
@@ -326,7 +318,7 @@ impl VecEnv {
             Some(out) => out.clone(),
             None => PyArray1::<i64>::zeros(py, games, false).into_any(),
         };
-        let mut actions = writable::<i64, Ix1>(&array, "out", &[games])?;
+        let mut actions = writable::<i64>(&array, &"out", &[games])?;
         let slice = actions.as_slice_mut().expect("checked to be contiguous");
         self.env.with(|env| py.detach(|| env.sample(slice)))?;
         drop(actions);
