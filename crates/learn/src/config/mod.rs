@@ -267,6 +267,18 @@ impl RunSettings {
         limits.into_iter().filter(|(most, _)| *most > 0.0).collect()
     }
 
+    /// The share of the nearest limit that is done, at most 1; `None` without a limit.
+    pub fn done(&self, steps: u64, games: u64, seconds: f64, cpu_seconds: f64) -> Option<f64> {
+        let parts = [
+            (steps as f64, self.steps as f64),
+            (games as f64, self.games as f64),
+            (seconds, 60.0 * self.minutes),
+            (cpu_seconds, 60.0 * self.cpu_minutes),
+        ];
+        let limited = parts.into_iter().filter(|(_, limit)| *limit > 0.0);
+        limited.map(|(count, limit)| (count / limit).min(1.0)).max_by(f64::total_cmp)
+    }
+
     /// The threads of self-play.
     pub fn playing_threads(&self) -> usize {
         match self.threads {

@@ -181,17 +181,10 @@ impl RunView {
 
     /// The time so far and, if the run has a limit, progress and the remaining time.
     fn time_text(&self) -> String {
-        let (now, run) = (&self.now, &self.config.run);
+        let now = &self.now;
         let mut text = clock(now.timing.seconds);
-        let parts = [
-            (now.step as f64, run.steps as f64),
-            (now.games as f64, run.games as f64),
-            (now.timing.seconds, 60.0 * run.minutes),
-            (now.timing.cpu_seconds, 60.0 * run.cpu_minutes),
-        ];
-        let limited = parts.into_iter().filter(|(_, limit)| *limit > 0.0);
-        let done = limited.map(|(count, limit)| (count / limit).min(1.0));
-        let Some(done) = done.max_by(f64::total_cmp) else {
+        let (seconds, cpu_seconds) = (now.timing.seconds, now.timing.cpu_seconds);
+        let Some(done) = self.config.run.done(now.step, now.games, seconds, cpu_seconds) else {
             return text + "  no limit";
         };
         let _ = write!(text, "  {} {:.0} %", bar(done), 100.0 * done);

@@ -5,7 +5,6 @@
 //! averaged weights. The two share nothing during a turn, so its result does not depend on their speed.
 //! A run is stopped, saved and resumed between turns. Nothing here prints: the caller gets events.
 
-mod clock;
 mod fleet;
 mod folder;
 mod lines;
@@ -13,7 +12,6 @@ mod matches;
 mod player;
 mod repeat;
 mod resume;
-mod sums;
 mod order;
 mod state;
 mod supply;
@@ -35,7 +33,6 @@ pub use crate::RunError;
 use crate::config::Config;
 use crate::observe::{Activity, Event, Resumed};
 use crate::train::{OpenDevice, trainable};
-use clock::Clock;
 use jarmo_core::net::{AgentFile, GameVersion, Provenance};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_host::program::this_program;
@@ -45,8 +42,7 @@ use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::Counts;
 use player::{SelfPlayer, open_exam};
 use resume::GAMES;
-use state::{Counters, Saved};
-use sums::Sums;
+use state::{Clock, Counters, Saved, Sums};
 use supply::SinceLine;
 use trainer::{Learned, Trainer, first_learner, saved_learner};
 use watch::Watchers;
@@ -296,11 +292,9 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
     }
 
     fn is_finished(&self) -> bool {
-        let run = &self.config.run;
-        (run.steps > 0 && self.trainer.steps() >= run.steps)
-            || (run.games > 0 && self.counters.games >= run.games)
-            || (run.minutes > 0.0 && self.clock.seconds() >= 60.0 * run.minutes)
-            || (run.cpu_minutes > 0.0 && self.clock.cpu_seconds() >= 60.0 * run.cpu_minutes)
+        let (steps, games) = (self.trainer.steps(), self.counters.games);
+        let done = self.config.run.done(steps, games, self.clock.seconds(), self.clock.cpu_seconds());
+        done.is_some_and(|done| done >= 1.0)
     }
 
     /// Plays matches with the newest weights. If `stop` is set meanwhile, they do not count.
