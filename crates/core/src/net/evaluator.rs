@@ -33,11 +33,11 @@ impl Network for FrozenNet {
     }
 }
 
-/// Counts the time spent on something.
+/// Counts the time spent on features and on the network.
 #[derive(Clone)]
 struct Stopwatch {
     now: fn() -> u64, // nanoseconds
-    spent: Arc<AtomicU64>,
+    spent: Arc<[AtomicU64; 2]>,
 }
 
 /// Evaluates positions with a network. Clones share the weights, so each thread can have one.
@@ -47,8 +47,8 @@ pub struct NetEvaluator<G, N = FrozenNet> {
     net: N,
     features: FeatureBatch,
     logits: Logits,
-    heads: Vec<f32>,              // of one position, as probabilities
-    stopwatch: Option<Stopwatch>, // of the time spent on features
+    heads: Vec<f32>, // of one position, as probabilities
+    stopwatch: Option<Stopwatch>,
 }
 
 impl<G: Encode> NetEvaluator<G> {
@@ -78,9 +78,9 @@ impl<G: Encode, N: Network> NetEvaluator<G, N> {
         }
     }
 
-    /// Adds the nanoseconds spent on computing features to the counter `spent`; `now` is a clock in nanoseconds.
+    /// Adds the nanoseconds spent on features and on the network to the counters `spent`; `now` is a clock in nanoseconds.
     #[must_use]
-    pub fn with_stopwatch(self, now: fn() -> u64, spent: Arc<AtomicU64>) -> NetEvaluator<G, N> {
+    pub fn with_stopwatch(self, now: fn() -> u64, spent: Arc<[AtomicU64; 2]>) -> NetEvaluator<G, N> {
         NetEvaluator { stopwatch: Some(Stopwatch { now, spent }), ..self }
     }
 }
@@ -96,14 +96,16 @@ impl<G: Encode, N: Network + Send> Evaluator<G> for NetEvaluator<G, N> {
         for position in positions {
             self.features.push(&self.game, position);
         }
-        if let (Some(watch), Some(start)) = (&self.stopwatch, start) {
-            watch.spent.fetch_add((watch.now)() - start, Ordering::Relaxed);
-        }
+        let between = self.stopwatch.as_ref().map(|watch| (watch.now)());
         self.net.evaluate(&self.features, &mut self.logits);
         let actions = self.net.shape().actions;
         for (row, evaluation) in evaluations.iter_mut().enumerate() {
             logits[row * actions..][..actions].copy_from_slice(self.logits.policy(row));
             *evaluation = Evaluation::of(self.logits.value(row, &mut self.heads));
+        }
+        if let (Some(Stopwatch { now, spent }), Some(start), Some(between)) = (&self.stopwatch, start, between) {
+            spent[0].fetch_add(between - start, Ordering::Relaxed);
+            spent[1].fetch_add(now() - between, Ordering::Relaxed);
         }
     }
 }

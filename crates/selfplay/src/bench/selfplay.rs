@@ -34,7 +34,7 @@ pub struct SelfPlaySpeed {
     simulations_per_cpu_s: f64,
     evaluations_per_cpu_s: f64,
     cached: f64, // the share of requested evaluations that were cached
-    // Shares of the time. Trees include rules and samples.
+    // Shares of the time. Trees include rules, the cache and samples.
     features_share: f64,
     network_share: f64,
     tree_share: f64,
@@ -92,13 +92,13 @@ pub fn selfplay<G: Encode + HasEndgames>(
     let threads = rayon::current_num_threads();
     let net = FrozenNet::new(weights);
     let kernel = net.kernel();
-    let stopwatch = Arc::new(AtomicU64::new(0));
+    let stopwatch: Arc<[AtomicU64; 2]> = Arc::default();
     let evaluators = (0..threads)
         .map(|_| NetEvaluator::with_net(game.clone(), net.clone()).with_stopwatch(nanoseconds, stopwatch.clone()))
         .collect();
     let mut play = SelfPlay::new(game, settings, evaluators, seed);
     play.round(); // allocates memory and warms up
-    stopwatch.store(0, Ordering::Relaxed);
+    stopwatch.iter().for_each(|spent| spent.store(0, Ordering::Relaxed));
     let mut all = Round::default();
     let run = Measured::of(run_time, || {
         let mut round = play.round();
@@ -107,9 +107,9 @@ pub fn selfplay<G: Encode + HasEndgames>(
         all.add(round);
         [counts.positions, counts.simulations, counts.evaluations(), counts.games.games]
     });
-    let playing = all.playing.as_secs_f64();
-    let features_share = stopwatch.load(Ordering::Relaxed) as f64 * 1e-9 / playing;
-    let evaluating_share = all.evaluating.as_secs_f64() / playing;
+    let playing = all.playing.as_nanos() as f64;
+    let [features_share, network_share] =
+        [0, 1].map(|part: usize| stopwatch[part].load(Ordering::Relaxed) as f64 / playing);
     let counts = &all.counts;
     let per_game = counts.per_game();
     SelfPlaySpeed {
@@ -131,7 +131,7 @@ pub fn selfplay<G: Encode + HasEndgames>(
         evaluations_per_cpu_s: run.per_cpu_s(2),
         cached: counts.cached as f64 / counts.requests.max(1) as f64,
         features_share,
-        network_share: evaluating_share - features_share,
-        tree_share: 1.0 - evaluating_share,
+        network_share,
+        tree_share: 1.0 - features_share - network_share,
     }
 }

@@ -10,7 +10,6 @@ mod root;
 mod rules;
 mod settings;
 mod shard;
-mod timed;
 
 use std::time::Duration;
 
@@ -55,8 +54,6 @@ pub struct Round {
     pub episodes: Vec<Episode>,
     /// Counters of the round.
     pub counts: Counts,
-    /// Time in evaluators, summed over shards.
-    pub evaluating: Duration,
     /// Total time, summed over shards.
     pub playing: Duration,
 }
@@ -153,7 +150,6 @@ impl Round {
         self.samples.extend(&other.samples);
         self.episodes.extend(other.episodes);
         self.counts.add(&other.counts);
-        self.evaluating += other.evaluating;
         self.playing += other.playing;
     }
 }

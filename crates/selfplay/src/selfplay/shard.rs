@@ -8,7 +8,6 @@ use rand::Rng;
 use super::game::Record;
 use super::root::{choose, draw_noise};
 use super::rules::Rules;
-use super::timed::Timed;
 use super::{Episode, GamesState, Round, Searched, SelfPlayError, SelfPlaySettings};
 use jarmo_core::encode::Encode;
 use jarmo_core::env::{self, Keep, SavedGame};
@@ -28,7 +27,7 @@ pub(super) struct SlotSearches<G: Encode, E> {
     pub(super) slots: Slots<G>,
     trees: Vec<Tree<G>>, // as many as are searched at a time
     batch: Batch<G>,
-    evaluator: Timed<Cache<G, E>>,
+    evaluator: Cache<G, E>,
 }
 
 /// The games in the slots, their records, and what their searches are planned with.
@@ -72,7 +71,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         SlotSearches {
             trees: trees.map(tree).collect(),
             batch: Batch::new(game),
-            evaluator: Timed::new(Cache::new(game, evaluator, cached)),
+            evaluator: Cache::new(game, evaluator, cached),
             slots: Slots {
                 policy: vec![0.0; game.actions()],
                 noise: Vec::new(),
@@ -124,27 +123,23 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
     }
 
     pub(super) fn replace_evaluator(&mut self, evaluator: E) {
-        let cache = self.evaluator.inner_mut();
-        *cache.inner_mut() = evaluator;
-        cache.clear();
+        *self.evaluator.inner_mut() = evaluator;
+        self.evaluator.clear();
     }
 
     /// Searches all slots, steps the environment, and turns finished games into samples.
     pub(super) fn round(&mut self) -> Round {
         let start = Instant::now();
         let (evaluated, room) = (self.batch.evaluated(), self.batch.room());
-        let evaluating = self.evaluator.spent();
-        let (hits, _) = self.evaluator.inner_mut().hits_and_misses();
+        let (hits, _) = self.evaluator.hits_and_misses();
         let mut round = Round::default();
         round.counts.positions = self.games() as u64;
         round.counts.simulations = self.search();
         self.slots.step(&mut round);
         round.counts.games = self.slots.env.take_stats();
         round.counts.requests = self.batch.evaluated() - evaluated;
-        let (all_hits, _) = self.evaluator.inner_mut().hits_and_misses();
-        round.counts.cached = all_hits - hits;
+        round.counts.cached = self.evaluator.hits_and_misses().0 - hits;
         round.counts.room = self.batch.room() - room;
-        round.evaluating = self.evaluator.spent() - evaluating;
         round.playing = start.elapsed();
         round
     }
