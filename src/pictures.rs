@@ -3,12 +3,12 @@
 //! A list is a TOML file. Each picture sets up a position, plays moves, and shows actions as arrows. What is shown as
 //! legal or illegal is checked by the rules, so no picture can show a move wrongly.
 
+use std::error::Error;
 use std::path::Path;
 
 use serde::Deserialize;
 
 use jarmo_core::view::{Arrow, Layout, svg};
-use jarmo_exact::ExactError;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
@@ -48,12 +48,6 @@ pub struct Picture {
 #[error("{0}")]
 pub struct PictureError(String);
 
-impl From<ExactError> for PictureError {
-    fn from(error: ExactError) -> PictureError {
-        PictureError(error.to_string())
-    }
-}
-
 impl Album {
     /// Reads a list.
     pub fn load(path: &Path) -> Result<Album, PictureError> {
@@ -66,34 +60,33 @@ impl Album {
 impl Picture {
     /// The content of the SVG file, for one of these games.
     pub fn draw<C: Catalog>(&self, games: &C) -> Result<String, PictureError> {
-        let drawn = games.with_game(&self.game, &GameSettings::default(), Draw(self));
-        let drawn = drawn.map_err(PictureError::from).flatten();
-        drawn.map_err(|PictureError(problem)| PictureError(format!("{}: {problem}", self.file)))
+        let drawn = games.with_game(&self.game, &GameSettings::default(), Draw(self)).map_err(Box::from).flatten();
+        drawn.map_err(|problem| PictureError(format!("{}: {problem}", self.file)))
     }
 }
 
 struct Draw<'a>(&'a Picture);
 
 impl GameTask for Draw<'_> {
-    type Output = Result<String, PictureError>;
+    type Output = Result<String, Box<dyn Error>>;
 
     fn run<G: CatalogGame>(self, game: G) -> Self::Output {
         let picture = self.0;
         let layout = game.layout();
         if layout.is_none() {
-            return Err(PictureError(format!("{} has no board to draw", game.id())));
+            return Err(format!("{} has no board to draw", game.id()).into());
         }
         let mut position = match &picture.position {
             None => game.start(),
-            Some(text) => game.parse_position(text).map_err(|error| PictureError(error.to_string()))?,
+            Some(text) => game.parse_position(text)?,
         };
         for text in &picture.moves {
-            game.play_text(&mut position, text).map_err(|error| PictureError(error.to_string()))?;
+            game.play_text(&mut position, text)?;
         }
         let mut arrows = Vec::new();
         for text in &picture.legal {
             let mut after = position;
-            let action = game.play_text(&mut after, text).map_err(|error| PictureError(error.to_string()))?;
+            let action = game.play_text(&mut after, text)?;
             let gesture = game.gesture(&position, action);
             let to = gesture.to.ok_or_else(|| no_arrow(text))?;
             arrows.push(Arrow { from: gesture.from, to, legal: true });
@@ -101,7 +94,7 @@ impl GameTask for Draw<'_> {
         for text in &picture.illegal {
             let mut after = position;
             if game.play_text(&mut after, text).is_ok() {
-                return Err(PictureError(format!("{text} is legal")));
+                return Err(format!("{text} is legal").into());
             }
             arrows.push(by_names(&layout, text).ok_or_else(|| no_arrow(text))?);
         }
@@ -116,6 +109,6 @@ fn by_names(layout: &Layout, text: &str) -> Option<Arrow> {
     Some(Arrow { from: Some(cell(from)?), to: cell(to)?, legal: false })
 }
 
-fn no_arrow(text: &str) -> PictureError {
-    PictureError(format!("{text} cannot be shown as an arrow"))
+fn no_arrow(text: &str) -> String {
+    format!("{text} cannot be shown as an arrow")
 }

@@ -1,13 +1,12 @@
 //! `jarmo completions` and `jarmo man`: what a shell and the manual need to know about the program.
 
 use std::io::{self, Write, stdout};
-use std::process::ExitCode;
 
 use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::{CommandResult, Failure};
+use super::Failure;
 use jarmo_core::game::shorten;
 use jarmo_host::program::{self, this_program};
 
@@ -27,21 +26,19 @@ pub(super) struct ManArgs {
     command: Vec<String>,
 }
 
-pub(super) fn completions(mut command: Command, args: CompletionsArgs) -> CommandResult {
+pub(super) fn completions(mut command: Command, args: CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, program::name(), &mut script);
-    stdout().write_all(&script)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(stdout().write_all(&script)?)
 }
 
-pub(super) fn man(mut command: Command, args: ManArgs) -> CommandResult {
+pub(super) fn man(mut command: Command, args: ManArgs) -> Result<(), Failure> {
     command.build();
     let page = args.command.iter().try_fold(&command, |command, name| {
         let found = command.find_subcommand(name);
         found.ok_or_else(|| unknown(command, name))
     })?;
-    stdout().write_all(&render(page)?)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(stdout().write_all(&render(page)?)?)
 }
 
 fn unknown(command: &Command, name: &str) -> Failure {

@@ -2,12 +2,11 @@
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use rayon::ThreadPool;
 
 use super::accuracy_report::{Measured, to_json, write_table};
-use super::{CommandResult, Failure, check_output, first, game_of_file, thread_pool, write_output};
+use super::{Failure, check_output, first, game_of_file, thread_pool, write_output};
 use jarmo_core::game::Game;
 use jarmo_core::numbers::{BUDGET, NumberRange, SEED, THREADS};
 use jarmo_exact::agent::{AGENTS, AgentSpec, Agents, build_all, build_all_without_search};
@@ -74,7 +73,7 @@ pub(super) type ExamBudget = Option<u64>;
 /// The measurement of an agent, ready to begin.
 type Measurement<'a> = Box<dyn FnOnce() -> Result<(), Failure> + 'a>;
 
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
     let has_network = |spec: &AgentSpec| matches!(spec, AgentSpec::Network(..));
     if !args.nodes.is_empty() && args.nodes.iter().all(|&nodes| nodes == 0) && !args.agents.iter().any(has_network) {
         return Err(Failure::usage("--nodes 0 needs an agent with a network; give another number of nodes"));
@@ -103,7 +102,7 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
             writeln!(out, "The exams are part of this program; no tables are needed.")?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The game that an agent is examined in.

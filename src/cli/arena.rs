@@ -2,20 +2,19 @@
 
 use std::io::{self, Write, stderr, stdout};
 use std::path::PathBuf;
-use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use console::Term;
 
 use super::block::LiveBlock;
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
-use super::{CommandResult, Failure, GameArgs, check_output, in_file, write_output};
+use super::{Failure, GameArgs, check_output, in_file, write_output};
 use jarmo_core::numbers::{BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, RANDOM_PLIES, SEED, THREADS};
 use jarmo_exact::agent::{AGENTS, AgentError, AgentSpec, build};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 #[cfg(feature = "fleet")]
-use jarmo_fleet::{Link, MatchSettings, play_matches};
+use jarmo_fleet::{MatchSettings, play_matches};
 use jarmo_host::program::cores;
 use jarmo_host::record::{GameRecord, RecordError, RecordFile};
 use jarmo_judge::arena::{
@@ -125,34 +124,6 @@ fn even_games(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Where the games are played.
-enum Players<G: CatalogGame> {
-    /// On this machine, with a team of agents per thread.
-    Here(Vec<Team<G>>),
-    /// On the workers of a server.
-    #[cfg(feature = "fleet")]
-    Fleet(Box<Link>, MatchSettings),
-}
-
-impl<G: CatalogGame> Players<G> {
-    fn play(
-        self,
-        #[cfg_attr(not(feature = "fleet"), expect(unused_variables))] game: &G,
-        tournament: &mut Tournament<'_, G>,
-        stop: &AtomicBool,
-        watch: &mut Watch,
-    ) -> Result<(), Failure> {
-        match self {
-            Players::Here(teams) => Ok(tournament.play(teams, stop, watch)?),
-            #[cfg(feature = "fleet")]
-            Players::Fleet(link, settings) => {
-                let warn = |warning| eprintln!("warning: {warning}");
-                Ok(play_matches(&link, game, &settings, tournament, stop, watch, warn)?)
-            }
-        }
-    }
-}
-
 impl Args {
     fn settings(&self) -> Settings {
         Settings {
@@ -192,20 +163,11 @@ impl Args {
         Ok((entrants(&agents), specs))
     }
 
-    /// Where the games are played.
-    fn players<G: CatalogGame>(&self, game: &G, specs: Vec<AgentSpec>) -> Result<Players<G>, Failure> {
+    /// So many teams of agents.
+    fn teams<G: CatalogGame>(game: &G, specs: &[AgentSpec], count: usize) -> Result<Vec<Team<G>>, Failure> {
         let team = |_| specs.iter().map(|spec| build(game.clone(), spec)).collect();
-        let teams = |threads: usize| -> Result<Vec<Team<G>>, Failure> {
-            let teams: Result<_, AgentError> = (0..threads).map(team).collect();
-            teams.map_err(Failure::usage)
-        };
-        #[cfg(feature = "fleet")]
-        if let Some(link) = self.fleet.access.connect(self.fleet.fleet.as_deref(), "arena")? {
-            teams(1)?; // a wrong spec is found here and not by every worker
-            let settings = MatchSettings { rules: self.game.rules.settings(None), agents: specs };
-            return Ok(Players::Fleet(Box::new(link), settings));
-        }
-        Ok(Players::Here(teams(self.threads.unwrap_or_else(cores))?))
+        let teams: Result<_, AgentError> = (0..count).map(team).collect();
+        teams.map_err(Failure::usage)
     }
 
     fn openings<G: CatalogGame>(&self, game: &G) -> Result<Openings<G::Position>, Failure> {
@@ -233,14 +195,14 @@ impl Args {
     }
 }
 
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
     args.game.open(games, None, &args)
 }
 
 impl GameTask for &Args {
-    type Output = CommandResult;
+    type Output = Result<(), Failure>;
 
-    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         check_output(self.svg.as_deref())?;
         let (entrants, specs) = self.field()?;
         let openings = self.openings(&game)?;
@@ -250,22 +212,32 @@ impl GameTask for &Args {
             let wrong = |error| Failure::new(format!("--tables: {error}"));
             tournament = tournament.judged_by(tables.map_err(wrong)?);
         }
-        let players = self.players(&game, specs)?;
+        #[cfg(feature = "fleet")]
+        let link = self.fleet.access.connect(self.fleet.fleet.as_deref(), "arena")?;
+        #[cfg(not(feature = "fleet"))]
+        let link: Option<std::convert::Infallible> = None;
+        // With a fleet, a wrong spec is found here and not by every worker.
+        let threads = if link.is_some() { 1 } else { self.threads.unwrap_or_else(cores) };
+        let teams = Args::teams(&game, &specs, threads)?;
         let (file, records) = self.records()?;
         if let Some(path) = &self.resume {
             tournament.restore(&records).map_err(|error| in_file(path, error))?;
         }
         let stop = stop_on_interrupt()?;
-        let repeats = self.games as usize / 2 > openings.distinct();
-        if repeats {
-            eprintln!(
-                "note: there are only {} different openings for {} pairs, so some are repeated",
-                openings.distinct(),
-                self.games / 2
-            );
+        let (distinct, pairs) = (openings.distinct(), self.games / 2);
+        if pairs as usize > distinct {
+            eprintln!("note: there are only {distinct} different openings for {pairs} pairs, so some are repeated");
         }
         let mut watch = Watch::new(file, tournament.standings());
-        let played = players.play(&game, &mut tournament, &stop, &mut watch);
+        let played: Result<(), Failure> = match link {
+            None => tournament.play(teams, &stop, &mut watch).map_err(Failure::from),
+            #[cfg(feature = "fleet")]
+            Some(link) => {
+                let settings = MatchSettings { rules: self.game.rules.settings(None), agents: specs };
+                let warn = |warning| eprintln!("warning: {warning}");
+                play_matches(&link, &game, &settings, &mut tournament, &stop, &mut watch, warn).map_err(Failure::from)
+            }
+        };
         if let Some(block) = &mut watch.block {
             block.draw([], [], "")?;
         }
@@ -274,9 +246,9 @@ impl GameTask for &Args {
         played?;
         if stop.load(Ordering::Relaxed) {
             eprintln!("{}", interrupted(self, &report));
-            return Ok(ExitCode::from(INTERRUPTED));
+            return Err(Failure::Status(INTERRUPTED));
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 

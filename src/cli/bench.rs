@@ -4,7 +4,6 @@ use std::fmt::Display;
 use std::io::{self, Write};
 #[cfg(feature = "train")]
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Subcommand, ValueEnum};
@@ -12,7 +11,7 @@ use serde::Serialize;
 
 #[cfg(feature = "train")]
 use super::config::ConfigArgs;
-use super::{CommandResult, Failure, GameArgs, thread_pool};
+use super::{Failure, GameArgs, thread_pool};
 use jarmo_core::net::{KernelKind, NetSettings};
 use jarmo_core::numbers::{BATCH, BUDGET, NumberRange, SEED, THREADS};
 use jarmo_exact::agent::{AGENTS, AgentSpec, build, random_net_agent};
@@ -134,7 +133,7 @@ struct RunArgs {
     json: bool,
 }
 
-pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, command: Command) -> Result<(), Failure> {
     match command {
         Command::Env(args) => args.game.open(games, None, &args),
         Command::Search(args) => args.game.open(games, None, &args),
@@ -148,9 +147,9 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
 }
 
 impl GameTask for &EnvArgs {
-    type Output = CommandResult;
+    type Output = Result<(), Failure>;
 
-    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let RunArgs { seconds, seed, json } = self.run;
         let pool = thread_pool(Some(self.threads))?;
         report(&pool.install(|| env(game, self.games, self.observe, seed, seconds)), json)
@@ -158,9 +157,9 @@ impl GameTask for &EnvArgs {
 }
 
 impl GameTask for &SearchArgs {
-    type Output = CommandResult;
+    type Output = Result<(), Failure>;
 
-    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let RunArgs { seconds, seed, json } = self.run;
         let mut agent = match self.net {
             Some(NetSize::Tiny) => random_net_agent(&game, NetSettings { width: 128, blocks: 1 }, seed),
@@ -175,9 +174,9 @@ struct SelfPlayTask<'a>(&'a SelfPlayArgs, &'a jarmo_learn::config::Config);
 
 #[cfg(feature = "train")]
 impl GameTask for SelfPlayTask<'_> {
-    type Output = CommandResult;
+    type Output = Result<(), Failure>;
 
-    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let SelfPlayTask(args, config) = self;
         let seed = config.run.seed;
         let weights = match &args.agent {
@@ -193,9 +192,9 @@ impl GameTask for SelfPlayTask<'_> {
 }
 
 impl GameTask for &NetArgs {
-    type Output = CommandResult;
+    type Output = Result<(), Failure>;
 
-    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let RunArgs { seconds, seed, json } = self.run;
         let kernels = self.kernel.map_or(KernelKind::ALL.to_vec(), |kernel| vec![kernel]);
         let size = NetSettings { width: self.width, blocks: self.blocks };
@@ -205,7 +204,7 @@ impl GameTask for &NetArgs {
 }
 
 /// Prints a measurement as JSON or as text.
-fn report<T: Serialize + Display>(measured: &T, json: bool) -> CommandResult {
+fn report<T: Serialize + Display>(measured: &T, json: bool) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     if json {
         serde_json::to_writer(&mut out, measured).map_err(io::Error::from)?;
@@ -213,5 +212,5 @@ fn report<T: Serialize + Display>(measured: &T, json: bool) -> CommandResult {
     } else {
         writeln!(out, "{measured}")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

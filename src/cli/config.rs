@@ -2,9 +2,8 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use super::{CommandResult, Failure, first};
+use super::{Failure, first};
 use jarmo_core::net::NetSettings;
 use jarmo_exact::catalog::Catalog;
 use jarmo_learn::RunError;
@@ -59,9 +58,8 @@ impl ConfigArgs {
     }
 }
 
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
     let config = args.config.resolve(games, None, &[])?;
     let mut out = std::io::stdout().lock();
-    write!(out, "{}", config.to_toml())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(write!(out, "{}", config.to_toml())?)
 }

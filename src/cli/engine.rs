@@ -1,9 +1,8 @@
 //! `jarmo engine`
 
 use std::io::{self, BufReader};
-use std::process::ExitCode;
 
-use super::{CommandResult, Failure, GameArgs};
+use super::{Failure, GameArgs};
 use crate::engine;
 use jarmo_core::numbers::SEED;
 use jarmo_exact::agent::{AGENTS, AgentSpec, AlphaBetaSpec, TreeSpec};
@@ -24,14 +23,14 @@ pub(super) struct Args {
     seed: u64,
 }
 
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
     args.game.open(games, None, &args)
 }
 
 impl GameTask for &Args {
-    type Output = CommandResult;
+    type Output = Result<(), Failure>;
 
-    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let default = match game.heuristic() {
             Some(_) => AgentSpec::AlphaBeta(AlphaBetaSpec::default()),
             None => AgentSpec::Rollout(TreeSpec::default()),
@@ -40,6 +39,6 @@ impl GameTask for &Args {
         let input = BufReader::new(io::stdin());
         let played = engine::run(game, agent, self.seed, input, io::stdout());
         played.map_err(Failure::usage)??;
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

@@ -2,11 +2,10 @@
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::CommandResult;
+use super::Failure;
 use jarmo_core::game::Player;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_judge::accuracy::{Exam, ExamHeader, Phase};
@@ -28,7 +27,7 @@ pub(super) struct ShowArgs {
     board: Option<PathBuf>,
 }
 
-pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, command: Command) -> Result<(), Failure> {
     let Command::Show(args) = command;
     let header = ExamHeader::load(&args.file)?;
     let settings = GameSettings { board: args.board.clone(), ..GameSettings::default() };
@@ -36,9 +35,9 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
 }
 
 impl GameTask for &ShowArgs {
-    type Output = CommandResult;
+    type Output = Result<(), Failure>;
 
-    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let exam = Exam::load(&game, &self.file)?;
         let mut out = stdout().lock();
         writeln!(out, "{} questions of {}", exam.len(), game.id())?;
@@ -56,6 +55,6 @@ impl GameTask for &ShowArgs {
                 writeln!(out, "  {phase:7}  {player:7}  {questions:9}  {critical:8}")?;
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

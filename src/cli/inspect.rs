@@ -2,9 +2,8 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use super::{CommandResult, Failure, in_file, position_of};
+use super::{Failure, in_file, position_of};
 use jarmo_core::net::{AgentFile, Inspection, NetOutput};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_host::agent_file;
@@ -26,7 +25,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
     let file = agent_file::load(&args.file)?;
     let mut inspection = Inspection::new(&file);
     if let Some(position) = &args.position {
@@ -42,7 +41,7 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     } else {
         write!(out, "{inspection}")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 struct OpinionTask<'a> {

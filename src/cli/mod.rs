@@ -107,6 +107,8 @@ pub(crate) enum Failure {
     Message(String, u8),
     /// Reading or writing failed. A closed pipe is no error and ends quietly.
     Io(io::Error),
+    /// The exit status of a command that has said why.
+    Status(u8),
 }
 
 impl Failure {
@@ -134,7 +136,8 @@ impl<E: Error + 'static> From<E> for Failure {
     }
 }
 
-/// The result of a command.
+/// The result of a command with a status of its own.
+#[cfg(feature = "fleet")]
 pub(crate) type CommandResult = Result<ExitCode, Failure>;
 
 /// Runs the `jarmo` program with the arguments of the process, for these games. The first one is the default.
@@ -174,7 +177,7 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         #[cfg(feature = "train")]
         Command::Export(args) => train::run_export(args),
         #[cfg(feature = "fleet")]
-        Command::Fleet(command) => fleet::run(games, command),
+        Command::Fleet(command) => fleet::run(games, command).map(drop),
         Command::Inspect(args) => inspect::run(games, args),
         Command::Man(args) => about::man(command, args),
         Command::Perft(args) => perft::run(games, args),
@@ -183,11 +186,12 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         #[cfg(feature = "train")]
         Command::Train(args) => train::run(games, args),
         #[cfg(feature = "fleet")]
-        Command::Worker(args) => worker::run_worker(games, args),
+        Command::Worker(args) => worker::run_worker(games, args).map(drop),
         Command::Yardstick(args) => yardstick::run(games, args),
     };
     match result {
-        Ok(status) => status,
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Status(status)) => ExitCode::from(status),
         Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(Failure::Io(error)) => {
             eprintln!("error: standard output: {error}");
@@ -263,12 +267,12 @@ impl RuleArgs {
 
 impl GameArgs {
     /// Does something with the game, with this limit on its length.
-    pub(crate) fn open<C: Catalog, T: GameTask<Output = CommandResult>>(
+    pub(crate) fn open<C: Catalog, T: GameTask<Output = Result<(), Failure>>>(
         &self,
         games: &C,
         max_plies: Option<u32>,
         task: T,
-    ) -> CommandResult {
+    ) -> Result<(), Failure> {
         let name = self.game.as_deref().unwrap_or_else(|| first(games));
         games.with_game(name, &self.rules.settings(max_plies), task)?
     }

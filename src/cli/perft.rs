@@ -1,9 +1,8 @@
 //! `jarmo perft`
 
 use std::io::{Write, stdout};
-use std::process::ExitCode;
 
-use super::{CommandResult, GameArgs, position_of};
+use super::{Failure, GameArgs, position_of};
 use jarmo_core::game::{divide, perft};
 use jarmo_core::numbers::NumberRange;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
@@ -27,15 +26,15 @@ pub(super) struct Args {
     divide: bool,
 }
 
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
     const NO_LIMIT: u32 = 0;
     args.game.open(games, Some(NO_LIMIT), &args)
 }
 
 impl GameTask for &Args {
-    type Output = CommandResult;
+    type Output = Result<(), Failure>;
 
-    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let position = position_of(&game, self.position.as_deref())?;
         let mut out = stdout().lock();
         if self.divide && self.depth > 0 {
@@ -48,6 +47,6 @@ impl GameTask for &Args {
         } else {
             writeln!(out, "{}", perft(&game, &position, self.depth))?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

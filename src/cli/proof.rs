@@ -2,13 +2,12 @@
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Subcommand;
 
-use super::{CommandResult, Failure, in_file, position_of};
+use super::{Failure, in_file, position_of};
 use jarmo_core::game::Game;
 use jarmo_core::games::Jarmo;
 use jarmo_exact::proof::{self, Proof, check};
@@ -41,7 +40,7 @@ pub(super) struct ShowArgs {
     position: Option<String>,
 }
 
-pub(super) fn run(command: Command) -> CommandResult {
+pub(super) fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Verify(args) => run_verify(&args),
         Command::Show(args) => run_show(&args),
@@ -55,7 +54,7 @@ fn load(args: &FileArgs) -> Result<Arc<Proof>, Failure> {
     }
 }
 
-fn run_verify(args: &FileArgs) -> CommandResult {
+fn run_verify(args: &FileArgs) -> Result<(), Failure> {
     let proof = load(args)?;
     let begun = Instant::now();
     let mut out = stdout().lock();
@@ -80,11 +79,10 @@ fn run_verify(args: &FileArgs) -> CommandResult {
             None => Failure::new(flaw),
         }
     })?;
-    writeln!(out, "all {} claims are proven, in {:.0} s", proof.claims().len(), begun.elapsed().as_secs_f64())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(writeln!(out, "all {} claims are proven, in {:.0} s", proof.claims().len(), begun.elapsed().as_secs_f64())?)
 }
 
-fn run_show(args: &ShowArgs) -> CommandResult {
+fn run_show(args: &ShowArgs) -> Result<(), Failure> {
     let proof = load(&args.file)?;
     let mut out = stdout().lock();
     if args.position.is_some() {
@@ -93,7 +91,7 @@ fn run_show(args: &ShowArgs) -> CommandResult {
             Some(action) => writeln!(out, "{}", proof.game().action_text(&position, action))?,
             None => writeln!(out, "no move is stored for this position")?,
         }
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     writeln!(out, "made by {}", proof.made().escape_debug())?;
     writeln!(out, "{} moves; wins of {} plies are left to search", proof.moves(), proof.search())?;
@@ -101,5 +99,5 @@ fn run_show(args: &ShowArgs) -> CommandResult {
         let opening = claim.text(proof.game());
         writeln!(out, "{opening}: {} wins within {} plies", claim.winner.name(), claim.plies)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

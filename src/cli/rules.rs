@@ -2,11 +2,10 @@
 
 use std::io::{BufWriter, Write, stdin, stdout};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::{CommandResult, Failure, GameArgs, RuleArgs, position_of, write_output};
+use super::{Failure, GameArgs, RuleArgs, position_of, write_output};
 use crate::pictures::Album;
 use crate::probe::{self, TraceError};
 use jarmo_core::numbers::MAX_PLIES;
@@ -49,7 +48,7 @@ pub(super) struct ShowArgs {
     max_plies: Option<u32>,
 }
 
-pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, command: Command) -> Result<(), Failure> {
     match command {
         Command::Trace(args) => {
             let settings = args.settings(None);
@@ -58,8 +57,8 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
             }
             let out = BufWriter::new(stdout().lock());
             match probe::trace(games, &settings, stdin().lock(), out) {
-                Ok(true) => Ok(ExitCode::SUCCESS),
-                Ok(false) => Ok(ExitCode::FAILURE),
+                Ok(true) => Ok(()),
+                Ok(false) => Err(Failure::Status(1)),
                 Err(TraceError::Write(error)) => Err(Failure::Io(error)),
                 Err(error) => Err(Failure::new(error)),
             }
@@ -73,7 +72,7 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
                 write_output(&path, drawn)?;
                 writeln!(stdout(), "{}", path.display())?;
             }
-            Ok(ExitCode::SUCCESS)
+            Ok(())
         }
     }
 }
@@ -88,9 +87,9 @@ impl GameTask for Nothing {
 }
 
 impl GameTask for &ShowArgs {
-    type Output = CommandResult;
+    type Output = Result<(), Failure>;
 
-    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let mut position = position_of(&game, self.position.as_deref())?;
         let moves = self.moves.iter().filter(|text| !text.is_empty());
         for (index, text) in moves.enumerate() {
@@ -119,6 +118,6 @@ impl GameTask for &ShowArgs {
                 writeln!(out, "result: {result}{score}{cut}")?;
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

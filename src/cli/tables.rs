@@ -3,12 +3,11 @@
 use std::any::Any;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 
-use super::{CommandResult, Failure, position_of, seconds};
+use super::{Failure, position_of, seconds};
 use jarmo_core::game::{Proven, Verdict};
 use jarmo_core::games::{Jarmo, Tammi};
 use jarmo_core::numbers::{NumberRange, QUIET_LIMIT, SEED};
@@ -152,7 +151,7 @@ impl Command {
         }
     }
 
-    fn run_for<G: Solvable>(&self, game: &G) -> CommandResult {
+    fn run_for<G: Solvable>(&self, game: &G) -> Result<(), Failure> {
         match self {
             Command::Build(args) => run_build(game, args),
             Command::Verify(args) => run_verify(game, args),
@@ -165,7 +164,7 @@ impl Command {
     }
 }
 
-pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, command: Command) -> Result<(), Failure> {
     let game = command.game();
     let settings = GameSettings { board: game.board.clone(), quiet_limit: game.quiet_limit, max_plies: None };
     games.with_game(&game.name, &settings, &command)?
@@ -173,9 +172,9 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
 
 /// The games with exact tables run the command.
 impl GameTask for &Command {
-    type Output = CommandResult;
+    type Output = Result<(), Failure>;
 
-    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let id = game.id();
         let game: &dyn Any = &game;
         match (self, game.downcast_ref::<Jarmo>(), game.downcast_ref::<Tammi>()) {
@@ -200,7 +199,7 @@ fn show_progress() -> impl FnMut(TableProgress) {
     }
 }
 
-fn run_build<G: Solvable>(game: &G, args: &BuildArgs) -> CommandResult {
+fn run_build<G: Solvable>(game: &G, args: &BuildArgs) -> Result<(), Failure> {
     if !G::FORCES.contains(&args.force) {
         return Err(Failure::usage(format!(
             "--force {}: tables of {} have {} to {} {}",
@@ -217,15 +216,14 @@ fn run_build<G: Solvable>(game: &G, args: &BuildArgs) -> CommandResult {
         save_every: args.save_every,
     };
     build(game, &args.out, settings, &mut show_progress())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn run_pack(game: &Jarmo, args: &PackArgs) -> CommandResult {
-    pack(game, &args.tables, &args.out, args.distances, &mut show_progress())?;
-    Ok(ExitCode::SUCCESS)
+fn run_pack(game: &Jarmo, args: &PackArgs) -> Result<(), Failure> {
+    Ok(pack(game, &args.tables, &args.out, args.distances, &mut show_progress())?)
 }
 
-fn run_verify<G: Solvable>(game: &G, args: &VerifyArgs) -> CommandResult {
+fn run_verify<G: Solvable>(game: &G, args: &VerifyArgs) -> Result<(), Failure> {
     let tables = Tables::open(game, &args.tables)?;
     let mut out = stdout().lock();
     let mut sound = true;
@@ -241,7 +239,7 @@ fn run_verify<G: Solvable>(game: &G, args: &VerifyArgs) -> CommandResult {
         }
         sound &= check.mistakes.is_empty();
     }
-    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    if sound { Ok(()) } else { Err(Failure::Status(1)) }
 }
 
 /// A position of the tables, and its value for the player to move.
@@ -263,7 +261,7 @@ fn inside<G: Solvable>(
     Ok((position, proven))
 }
 
-fn run_probe<G: Solvable>(game: &G, args: &ProbeArgs) -> CommandResult {
+fn run_probe<G: Solvable>(game: &G, args: &ProbeArgs) -> Result<(), Failure> {
     let tables = Tables::open(game, &args.tables)?;
     let (start, proven) = inside(&tables, &args.tables, game, args.position.as_deref())?;
     let mut out = stdout().lock();
@@ -279,10 +277,10 @@ fn run_probe<G: Solvable>(game: &G, args: &ProbeArgs) -> CommandResult {
     if !line.is_empty() {
         writeln!(out, "{}", line.join(" "))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn run_openings(game: &Jarmo, args: &OpeningsArgs) -> CommandResult {
+fn run_openings(game: &Jarmo, args: &OpeningsArgs) -> Result<(), Failure> {
     let tables = Tables::open(game, &args.tables)?;
     let (start, proven) = inside(&tables, &args.tables, game, args.position.as_deref())?;
     let mut out = stdout().lock();
@@ -308,5 +306,5 @@ fn run_openings(game: &Jarmo, args: &OpeningsArgs) -> CommandResult {
             }
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

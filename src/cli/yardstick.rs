@@ -2,11 +2,10 @@
 
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use rayon::ThreadPool;
 
-use super::{CommandResult, Failure, check_output, first, game_of_file, in_file, thread_pool, write_output};
+use super::{Failure, check_output, first, game_of_file, in_file, thread_pool, write_output};
 use jarmo_core::numbers::{BUDGET, NumberRange, SEED, THREADS};
 use jarmo_exact::agent::{AGENTS, AgentSpec, Agents, build_all, build_all_without_search};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
@@ -71,7 +70,7 @@ const COUNT: NumberRange<u64> = NumberRange::new(0, 1_000_000);
 /// The most bytes of a file of results.
 const MOST_BYTES: u64 = 1 << 26;
 
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
     if let Some(path) = &args.verify {
         return verify(games, path);
     }
@@ -88,9 +87,9 @@ struct Measure {
 }
 
 impl GameTask for Measure {
-    type Output = CommandResult;
+    type Output = Result<(), Failure>;
 
-    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let Measure { args, pool } = self;
         let mut measured = Vec::new();
         for spec in &args.agents {
@@ -133,7 +132,7 @@ impl GameTask for Measure {
         if let Some(path) = &args.svg {
             write_output(path, to_svg(&format!("Yardstick of {}", game.id()), &rows))?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
@@ -148,7 +147,7 @@ fn agents<G: CatalogGame>(game: &G, spec: &AgentSpec, budget: Option<u64>, count
     })
 }
 
-fn verify<C: Catalog>(games: &C, path: &Path) -> CommandResult {
+fn verify<C: Catalog>(games: &C, path: &Path) -> Result<(), Failure> {
     let text = files::read_text(path, MOST_BYTES).map_err(|error| in_file(path, error))?;
     for (line, number) in text.lines().zip(1..) {
         let row: Row =
@@ -156,7 +155,7 @@ fn verify<C: Catalog>(games: &C, path: &Path) -> CommandResult {
         let game = row.game.clone();
         games.with_game(&game, &GameSettings::default(), Verify { row, number })??;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 struct Verify {

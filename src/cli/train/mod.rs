@@ -7,13 +7,12 @@ mod view;
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use self::view::Printer;
 use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
-use super::{CommandResult, Failure, in_file};
+use super::{Failure, in_file};
 use jarmo_core::net::{AgentFile, NetKind, NetShape};
 use jarmo_core::numbers::{CPU_MINUTES, MINUTES, STEPS};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GAMES, GameTask};
@@ -97,7 +96,7 @@ pub(super) struct ExportArgs {
     out: PathBuf,
 }
 
-pub(super) fn run_export(args: ExportArgs) -> CommandResult {
+pub(super) fn run_export(args: ExportArgs) -> Result<(), Failure> {
     let mut agent = if args.run.exists() && !args.run.is_dir() {
         if args.checkpoint.is_some() {
             return Err(Failure::usage("--checkpoint needs the folder of a run, not an agent file"));
@@ -116,11 +115,10 @@ pub(super) fn run_export(args: ExportArgs) -> CommandResult {
     }
     agent_file::save(&agent, &args.out)?;
     let step = agent.header().provenance.step;
-    writeln!(io::stdout(), "step {step}: {}", args.out.display())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(writeln!(io::stdout(), "step {step}: {}", args.out.display())?)
 }
 
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
     let device = open_device(args.device)?;
     #[cfg(feature = "fleet")]
     let link = args.fleet.connect()?;
@@ -233,9 +231,9 @@ struct TrainTask<'a> {
 }
 
 impl GameTask for TrainTask<'_> {
-    type Output = CommandResult;
+    type Output = Result<(), Failure>;
 
-    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let config = self.config;
         let facts = facts(&game, config, self.folder, self.device);
         #[cfg(feature = "fleet")]
@@ -286,7 +284,7 @@ impl GameTask for TrainTask<'_> {
             }
             writeln!(out, "inspect it: {program} inspect {agent} --position start")?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
