@@ -14,7 +14,7 @@ use pyo3::types::{IntoPyDict, PyDict};
 use rayon::prelude::*;
 
 use crate::array::shaped;
-use crate::game::{AnyGame, GameArgument, PyGame, Rules};
+use crate::game::{PyGame, Rules};
 use crate::network::{self, Tensors};
 use crate::number;
 use crate::position::{Position, open_positions_of};
@@ -128,7 +128,9 @@ fn judge_part<G: Game>(
 /// ``"trained:256"`` (the agent in the package) or ``"FILE.safetensors?sims=64"``. docs/agents.md lists them all.
 #[pyclass(frozen, module = "jarmo")]
 pub struct Agent {
-    pub game: Arc<dyn AnyGame>,
+    #[pyo3(get)]
+    pub game: PyGame,
+    #[pyo3(get)]
     pub spec: String,
     agents: Mutex<Box<dyn AnyAgent>>,
 }
@@ -142,7 +144,7 @@ impl Agent {
         threads: Option<u32>,
     ) -> PyResult<Vec<Judgement>> {
         let py = positions.py();
-        let positions = open_positions_of(&self.game, positions)?;
+        let positions = open_positions_of(&self.game.0, positions)?;
         if nodes == Some(0) {
             return Err(PyValueError::new_err(
                 "nodes must be at least 1; for a network without search use the setting sims=0 of its spec",
@@ -162,20 +164,10 @@ impl Agent {
 #[pymethods]
 impl Agent {
     #[new]
-    #[pyo3(signature = (spec, *, game=GameArgument::standard()), text_signature = "(spec, *, game='jarmo')")]
-    fn new(py: Python<'_>, spec: &str, game: GameArgument) -> PyResult<Agent> {
+    #[pyo3(signature = (spec, *, game=PyGame::standard()), text_signature = "(spec, *, game='jarmo')")]
+    fn new(py: Python<'_>, spec: &str, game: PyGame) -> PyResult<Agent> {
         let agents = py.detach(|| game.0.clone().agent(spec))?;
-        Ok(Agent { spec: agents.spec(), agents: Mutex::new(agents), game: game.0 })
-    }
-
-    #[getter]
-    fn spec(&self) -> &str {
-        &self.spec
-    }
-
-    #[getter]
-    fn game(&self) -> PyGame {
-        PyGame(self.game.clone())
+        Ok(Agent { spec: agents.spec(), agents: Mutex::new(agents), game })
     }
 
     /// An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
@@ -205,7 +197,7 @@ impl Agent {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = positions.py();
         let judged = self.judge(positions, nodes, seed, threads)?;
-        let (count, actions) = (judged.len(), self.game.facts().actions);
+        let (count, actions) = (judged.len(), self.game.0.facts().actions);
         let mut chosen = Vec::with_capacity(count);
         let mut values = Vec::with_capacity(count);
         let mut results = Vec::with_capacity(3 * count);
@@ -239,7 +231,7 @@ impl Agent {
 
     /// For pickling.
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((&str,), Bound<'py, PyDict>)> {
-        Ok(((&self.spec,), [("game", self.game())].into_py_dict(py)?))
+        Ok(((&self.spec,), [("game", self.game.clone())].into_py_dict(py)?))
     }
 
     /// The tensors of the agent's network by name, ``float32``, for agents that have one; `save_agent` says what
@@ -260,7 +252,7 @@ impl Agent {
     }
 
     fn __repr__(&self) -> String {
-        let game = self.game.facts().name;
+        let game = self.game.0.facts().name;
         format!("jarmo.Agent({:?}, game={game:?})", self.spec)
     }
 }

@@ -12,7 +12,7 @@ use jarmo_judge::arena::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::game::{GameArgument, Rules};
+use crate::game::{PyGame, Rules};
 use crate::number;
 use crate::players::Player;
 use crate::refusal::Checked;
@@ -80,7 +80,7 @@ pub(crate) fn play<G: CatalogGame>(
 pub(crate) fn arena(
     py: Python<'_>,
     agents: Vec<Player>,
-    game: GameArgument,
+    game: PyGame,
     #[pyo3(from_py_with = number::GAMES)] games: u32,
     #[pyo3(from_py_with = number::NODES)] nodes: Option<u64>,
     #[pyo3(from_py_with = number::SOME_RANDOM_PLIES)] random_plies: Option<u32>,

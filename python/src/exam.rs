@@ -7,7 +7,7 @@ use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::accuracy::{Exam, Tally};
 use pyo3::prelude::*;
 
-use crate::game::{GameArgument, Rules};
+use crate::game::{PyGame, Rules};
 use crate::number;
 use crate::players::Player;
 use crate::refusal::Checked;
@@ -48,7 +48,7 @@ pub(crate) fn open<G: CatalogGame>(game: &G, file: Option<&Path>) -> Checked<Exa
 pub(crate) fn exam(
     py: Python<'_>,
     agent: Player,
-    game: GameArgument,
+    game: PyGame,
     file: Option<PathBuf>,
     #[pyo3(from_py_with = number::NODES)] nodes: Option<u64>,
     #[pyo3(from_py_with = number::SEED)] seed: u64,

@@ -253,28 +253,26 @@ impl std::hash::Hash for PyGame {
     }
 }
 
-/// A game as an argument: `jarmo.Game` or the name of one.
-pub(crate) struct GameArgument(pub Arc<dyn AnyGame>);
-
-impl GameArgument {
-    /// The game that is meant where none is named.
-    pub(crate) fn standard() -> GameArgument {
-        let game = named(GAMES[0], GameSettings::default());
-        GameArgument(game.expect("the standard settings are valid"))
-    }
-}
-
-impl<'py> FromPyObject<'_, 'py> for GameArgument {
+/// As an argument, a game may be its name.
+impl<'py> FromPyObject<'_, 'py> for PyGame {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<GameArgument> {
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<PyGame> {
         if let Ok(game) = given.cast::<PyGame>() {
-            return Ok(GameArgument(game.get().0.clone()));
+            return Ok(game.get().clone());
         }
         let name: String = given
             .extract()
             .map_err(|_| PyTypeError::new_err("game must be a jarmo.Game or the name of one, such as \"jarmo\""))?;
-        Ok(GameArgument(named(&name, GameSettings::default())?))
+        Ok(PyGame(named(&name, GameSettings::default())?))
+    }
+}
+
+impl PyGame {
+    /// The game that is meant where none is named.
+    pub(crate) fn standard() -> PyGame {
+        let game = named(GAMES[0], GameSettings::default());
+        PyGame(game.expect("the standard settings are valid"))
     }
 }
 

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::array::shaped;
-use crate::game::GameArgument;
+use crate::game::PyGame;
 use crate::number;
 use crate::refusal::Checked;
 
@@ -77,7 +77,7 @@ pub(crate) fn to_dict(py: Python<'_>, tensors: Tensors) -> PyResult<Bound<'_, Py
 #[pyo3(signature = (path, game, tensors, *, run="", seed=0, step=0, games=0))]
 pub(crate) fn save_agent(
     path: PathBuf,
-    game: GameArgument,
+    game: PyGame,
     tensors: &Bound<'_, PyDict>,
     run: &str,
     #[pyo3(from_py_with = number::SEED)] seed: u64,

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use crate::agent::Agent;
 use crate::array::integers;
-use crate::game::{AnyGame, Rules};
+use crate::game::{AnyGame, PyGame, Rules};
 use crate::position::Position;
 use crate::refusal::Checked;
 use crate::threads::Caller;
@@ -25,7 +25,7 @@ pub struct Player {
     pub is_function: bool,
     /// The argument as it was given.
     pub given: Arc<Py<PyAny>>,
-    game: Option<Arc<dyn AnyGame>>, // of an agent
+    game: Option<PyGame>, // of an agent
 }
 
 impl<'py> FromPyObject<'_, 'py> for Player {
@@ -58,7 +58,7 @@ impl Player {
     /// Refuses an agent of another game.
     pub fn check(&self, game: &Arc<dyn AnyGame>) -> PyResult<()> {
         match &self.game {
-            Some(own) if own.facts() != game.facts() => Err(PyValueError::new_err(format!(
+            Some(PyGame(own)) if own.facts() != game.facts() => Err(PyValueError::new_err(format!(
                 "{:?} is an agent of {} with other rules than {}",
                 self.name,
                 own.facts().name,

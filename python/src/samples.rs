@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::array::{copied, shaped};
 use crate::ask::{Function, RemoteEvaluator};
-use crate::game::{GameArgument, Rules};
+use crate::game::{PyGame, Rules};
 use crate::number;
 use crate::position::Position;
 use crate::refusal::Checked;
@@ -203,7 +203,7 @@ impl SelfPlay {
                         seed=0, threats=false, min_samples=1024, threads=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
-        game: GameArgument,
+        game: PyGame,
         evaluate: Py<PyAny>,
         #[pyo3(from_py_with = number::GAMES)] games: u32,
         #[pyo3(from_py_with = number::SIMULATIONS)] simulations: u32,

@@ -15,7 +15,7 @@ use rand::Rng;
 
 use crate::array::shaped;
 use crate::ask::{Function, RemoteEvaluator};
-use crate::game::GameArgument;
+use crate::game::PyGame;
 use crate::number;
 use crate::position::{Position, check_open, listed};
 use crate::threads::{self, Caller, serve};
@@ -239,7 +239,7 @@ pub(crate) fn search<'py>(
     let py = evaluate.py();
     let positions = listed(positions)?;
     // Without positions there is no game; nothing is searched then.
-    let game = positions.first().map_or_else(|| GameArgument::standard().0, |first| first.get().at.game());
+    let game = positions.first().map_or_else(|| PyGame::standard().0, |first| first.get().at.game());
     check_open(&game, &positions)?;
     let batch = batch as usize;
     let plan = SearchPlan {

@@ -9,7 +9,7 @@ use jarmo_exact::tables::Endgames;
 use pyo3::prelude::*;
 
 use crate::array::shaped;
-use crate::game::{AnyGame, GameArgument, PyGame, Rules};
+use crate::game::{PyGame, Rules};
 use crate::position::{Position, positions_of};
 use crate::refusal::Checked;
 
@@ -66,7 +66,8 @@ impl<G: CatalogGame> AnyTables for Opened<G> {
 /// Exact tables of endgames, as ``jarmo tables build`` writes them (jarmo and tammi).
 #[pyclass(frozen, module = "jarmo")]
 pub struct Tables {
-    game: Arc<dyn AnyGame>,
+    #[pyo3(get)]
+    game: PyGame,
     folder: PathBuf,
     tables: Box<dyn AnyTables>,
 }
@@ -78,21 +79,16 @@ fn plies(proven: &Proven) -> i32 {
 #[pymethods]
 impl Tables {
     #[new]
-    #[pyo3(signature = (folder, *, game=GameArgument::standard()), text_signature = "(folder, *, game='jarmo')")]
-    fn new(py: Python<'_>, folder: PathBuf, game: GameArgument) -> PyResult<Tables> {
+    #[pyo3(signature = (folder, *, game=PyGame::standard()), text_signature = "(folder, *, game='jarmo')")]
+    fn new(py: Python<'_>, folder: PathBuf, game: PyGame) -> PyResult<Tables> {
         let tables = py.detach(|| game.0.clone().tables(&folder))?;
-        Ok(Tables { tables, game: game.0, folder })
-    }
-
-    #[getter]
-    fn game(&self) -> PyGame {
-        PyGame(self.game.clone())
+        Ok(Tables { tables, game, folder })
     }
 
     /// The results of ``N`` positions.
     fn lookup<'py>(&self, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = positions.py();
-        let positions = positions_of(&self.game, positions)?;
+        let positions = positions_of(&self.game.0, positions)?;
         let given: Vec<&Position> = positions.iter().map(Bound::get).collect();
         let found = py.detach(|| self.tables.known(&given));
         let count = found.len();
@@ -108,7 +104,7 @@ impl Tables {
     /// Every legal action with its result for the player who acts (1, 0, -1) and its plies (-1 without); None if
     /// the tables do not know the position.
     fn actions(&self, position: &Bound<'_, Position>) -> PyResult<Option<Vec<(u16, i8, i32)>>> {
-        let position = &positions_of(&self.game, position.as_any())?[0];
+        let position = &positions_of(&self.game.0, position.as_any())?[0];
         let actions = self.tables.actions(position.get());
         let row = |(action, proven): (u16, Proven)| (action, proven.verdict.sign(), plies(&proven));
         Ok(actions.map(|actions| actions.into_iter().map(row).collect()))

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::array::shaped;
 use crate::exam;
-use crate::game::{AnyGame, GameArgument, PyGame, Rules, named};
+use crate::game::{PyGame, Rules, named};
 use crate::number;
 use crate::players::Player;
 use crate::position::Position;
@@ -85,7 +85,8 @@ pub(crate) fn questions<G: CatalogGame>(rules: &Arc<Rules<G>>, file: Option<&Pat
 /// What measures agents of a game: see `jarmo.yardstick`.
 #[pyclass(frozen, name = "Yardstick", module = "jarmo._jarmo")]
 pub struct PyYardstick {
-    game: Arc<dyn AnyGame>,
+    #[pyo3(get)]
+    game: PyGame,
     measure: Box<Measure>,
 }
 
@@ -96,7 +97,7 @@ impl PyYardstick {
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         py: Python<'_>,
-        game: GameArgument,
+        game: PyGame,
         tables: Option<PathBuf>,
         #[pyo3(from_py_with = number::SEED)] seed: u64,
         fresh: u32,
@@ -106,12 +107,7 @@ impl PyYardstick {
     ) -> PyResult<PyYardstick> {
         let settings = YardstickSettings { seed, fresh, games, starts, positions };
         let measure = serve(py, &Arc::default(), |_| game.0.clone().yardstick(settings, tables.as_deref()))??;
-        Ok(PyYardstick { measure, game: game.0 })
-    }
-
-    #[getter]
-    fn game(&self) -> PyGame {
-        PyGame(self.game.clone())
+        Ok(PyYardstick { measure, game })
     }
 
     /// Measures a player; returns a row of the result as JSON. ``nodes`` is its budget, which for a function is only
@@ -125,7 +121,7 @@ impl PyYardstick {
         worst: bool,
         name: Option<String>,
     ) -> PyResult<String> {
-        player.check(&self.game)?;
+        player.check(&self.game.0)?;
         let measured = serve(py, &Arc::default(), |caller| (self.measure)(&player, caller, nodes, worst))??;
         let row = Row { agent: name.unwrap_or(player.name), ..measured };
         Ok(serde_json::to_string(&row).expect("plain data"))
@@ -157,11 +153,7 @@ pub(crate) fn yardstick_verify(row: &str) -> PyResult<()> {
 /// checksum, and how it was made.
 #[pyfunction]
 #[pyo3(signature = (game, file=None))]
-pub(crate) fn exam_questions<'py>(
-    py: Python<'py>,
-    game: GameArgument,
-    file: Option<PathBuf>,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn exam_questions<'py>(py: Python<'py>, game: PyGame, file: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
     let all = py.detach(|| game.0.clone().questions(file.as_deref()))?;
     let (count, actions) = (all.positions.len(), game.0.facts().actions);
     let all = (

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use super::arrays::Layout;
 use super::{AnyEnv, EnvArguments, Reset};
 use crate::array::{integers, writable};
-use crate::game::{GameArgument, PyGame};
+use crate::game::PyGame;
 use crate::number;
 use crate::players::Player;
 use crate::position::{Position, open_positions_of};
@@ -43,6 +43,7 @@ use crate::threads::{self, Closable, pool, serve};
 #[pyclass(frozen, module = "jarmo")]
 pub struct VecEnv {
     layout: Layout,
+    #[pyo3(get)]
     threads: usize,
     arguments: Py<PyDict>, // for pickling
     env: Closable<Box<dyn AnyEnv>>,
@@ -98,7 +99,7 @@ impl VecEnv {
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         py: Python<'_>,
-        game: GameArgument,
+        game: PyGame,
         #[pyo3(from_py_with = number::NUM_ENVS)] num_envs: u32,
         #[pyo3(from_py_with = number::SEED)] seed: u64,
         #[pyo3(from_py_with = number::THREADS)] threads: Option<u32>,
@@ -179,11 +180,6 @@ impl VecEnv {
     #[getter]
     fn num_actions(&self) -> usize {
         self.layout.game.facts().actions
-    }
-
-    #[getter]
-    fn threads(&self) -> usize {
-        self.threads
     }
 
     /// The seed of all randomness, or the list of those of the slots.
@@ -398,7 +394,7 @@ impl VecEnv {
 #[pyo3(signature = (game, num_envs, *, observe=true, seconds=1.0, seed=0))]
 pub(crate) fn bench_env<'py>(
     py: Python<'py>,
-    game: GameArgument,
+    game: PyGame,
     #[pyo3(from_py_with = number::NUM_ENVS)] num_envs: u32,
     observe: bool,
     seconds: f64,
