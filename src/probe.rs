@@ -1,5 +1,4 @@
-//! Plays games given as JSON lines and writes all their positions as JSON lines, to test the rules from
-//! outside.
+//! Plays games given as JSON lines and writes all their positions as JSON lines, to test the rules from outside.
 
 use std::io::{self, BufRead, Write};
 

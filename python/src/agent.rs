@@ -24,7 +24,6 @@ use crate::threads::{self, pool, serve};
 /// Fewer positions than this per thread are not worth another one for agents without search.
 const MIN_PER_THREAD: usize = 4;
 
-/// What a call asks of an agent.
 pub struct Question {
     pub nodes: Option<u64>,
     pub seed: u64,
@@ -60,7 +59,6 @@ pub(crate) fn build<G: CatalogGame>(rules: Arc<Rules<G>>, spec: &str) -> Checked
 }
 
 impl<G: CatalogGame> Agents<G> {
-    /// Builds agents until there are this many.
     fn provide(&mut self, count: usize) -> Checked<()> {
         while self.agents.len() < count {
             let game = self.rules.game.clone();

@@ -18,7 +18,6 @@ use crate::players::Player;
 use crate::refusal::Checked;
 use crate::threads::{self, Caller, serve};
 
-/// How a tournament is played.
 pub struct ArenaPlan {
     players: Vec<Player>,
     random_plies: Option<u32>,

@@ -276,7 +276,6 @@ impl PyGame {
     }
 }
 
-/// The game with this name and these settings.
 pub(crate) fn named(name: &str, settings: GameSettings) -> Checked<Arc<dyn AnyGame>> {
     Ok(with_game(name, &settings, Erase(settings.clone()))?)
 }

@@ -16,10 +16,8 @@ use crate::game::PyGame;
 use crate::number;
 use crate::refusal::Checked;
 
-/// Tensors by name.
 pub(crate) type Tensors = BTreeMap<String, Tensor>;
 
-/// The tensors of the network of an agent.
 pub(crate) fn of_agent<G: CatalogGame>(game: &G, spec: &AgentSpec) -> Checked<Tensors> {
     let AgentSpec::Network(source, _) = spec else {
         return Err(format!("agent `{spec}` has no network").into());
@@ -28,7 +26,6 @@ pub(crate) fn of_agent<G: CatalogGame>(game: &G, spec: &AgentSpec) -> Checked<Te
     Ok(file.weights().tensors().clone())
 }
 
-/// Writes an agent file.
 pub(crate) fn save<G: CatalogGame>(game: &G, path: &Path, mut tensors: Tensors, provenance: Provenance) -> Checked<()> {
     let shape = NetShape::of(game);
     if let Some(stem) = tensors.get_mut("stem.weight")
@@ -47,7 +44,6 @@ pub(crate) fn save<G: CatalogGame>(game: &G, path: &Path, mut tensors: Tensors, 
     Ok(jarmo_host::agent_file::save(&file, path)?)
 }
 
-/// The tensors as a dictionary of arrays.
 pub(crate) fn to_dict(py: Python<'_>, tensors: Tensors) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     for (name, tensor) in tensors {
@@ -58,12 +54,11 @@ pub(crate) fn to_dict(py: Python<'_>, tensors: Tensors) -> PyResult<Bound<'_, Py
 
 /// Writes a network as an agent file, which ``jarmo.Agent``, ``jarmo arena`` and ``play`` accept.
 ///
-/// With ``x`` the features of a position with threats, ``[inputs]``, and ``L.weight`` of shape ``[inputs,
-/// outputs]``, the network is ``h = relu(x @ stem.weight + stem.bias)``, then ``h = relu(h + h @ blocks.I.weight +
-/// blocks.I.bias)`` for I from 0, and linear heads: ``policy`` (a logit per action), ``result`` (logits of win, draw
-/// and loss of the player to move) and, in games with points, ``score`` (a logit for each score difference). The
-/// width is a multiple of 32. A network without threats has fewer rows in ``stem.weight``; zeros take their place.
-/// docs/formats.md has more.
+/// With ``x`` the features of a position with threats, ``[inputs]``, and ``L.weight`` of shape ``[inputs, outputs]``,
+/// the network is ``h = relu(x @ stem.weight + stem.bias)``, then ``h = relu(h + h @ blocks.I.weight + blocks.I.bias)``
+/// for I from 0, and linear heads: ``policy`` (a logit per action), ``result`` (logits of win, draw and loss of the
+/// player to move) and, in games with points, ``score`` (a logit for each score difference). The width is a multiple of
+/// 32. A network without threats has fewer rows in ``stem.weight``; zeros take their place. docs/formats.md has more.
 ///
 /// Args:
 ///     path: The file, whose name ends in ``.safetensors``.

@@ -7,7 +7,6 @@ use pyo3::prelude::*;
 
 type Given<'a, 'py> = &'a Bound<'py, PyAny>;
 
-/// Reads a whole number.
 fn whole<T>(given: Given<'_, '_>, name: &str, bounds: RangeInclusive<T>) -> PyResult<T>
 where
     T: TryFrom<i128> + Into<i128> + Copy,
@@ -32,7 +31,6 @@ where
     })
 }
 
-/// Reads a whole number or None.
 fn some<T>(given: Given<'_, '_>, name: &str, bounds: RangeInclusive<T>) -> PyResult<Option<T>>
 where
     T: TryFrom<i128> + Into<i128> + Copy,
@@ -43,7 +41,6 @@ where
     }
 }
 
-/// Reads an argument.
 type Reader<T> = fn(Given<'_, '_>) -> PyResult<T>;
 
 /// No random opening is this long without ending most games.

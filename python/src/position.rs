@@ -129,7 +129,6 @@ pub struct Position {
 }
 
 impl Position {
-    /// A position of this game.
     pub(crate) fn new<G: CatalogGame>(rules: &Arc<Rules<G>>, position: G::Position) -> Position {
         Position { at: Arc::new(At { rules: rules.clone(), position }) }
     }

@@ -9,7 +9,6 @@ use pyo3::exceptions::PyValueError;
 #[derive(Debug)]
 pub struct Refusal(String);
 
-/// What may be refused.
 pub(crate) type Checked<T> = Result<T, Refusal>;
 
 impl<E: Display> From<E> for Refusal {

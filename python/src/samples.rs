@@ -25,13 +25,10 @@ use crate::threads::{self, Caller, Closable, serve};
 
 /// Self-play of a game whose type is not known.
 pub trait AnySelfPlay: Send {
-    /// One action in every game.
     fn round(&mut self) -> Round;
     /// Asks this caller from now on. All evaluations are forgotten, because the function may have learned since.
     fn ask(&mut self, caller: &Caller);
-    /// The unfinished games.
     fn save(&self) -> GamesState;
-    /// Continues with saved games.
     fn restore(&mut self, saved: &GamesState) -> Result<(), String>;
     /// Where the samples of these games come from. The first game has this number.
     fn origins(&self, games: &[Episode], first: u64) -> Origins;
@@ -159,7 +156,6 @@ impl Dense {
     }
 }
 
-/// Self-play as it is saved.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     terms: Terms,

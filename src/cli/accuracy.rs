@@ -28,9 +28,8 @@ pub(super) struct Args {
     /// A board file with other lines than the standard board (jarmo and guard)
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
-    /// Nodes or simulations per decision, several to compare; 0 uses the network of an agent file
-    /// without search and skips other agents
-    /// [default: the number in the agent's spec, and 0 for agent files]
+    /// Nodes or simulations per decision, several to compare; 0 uses the network of an agent file without search and
+    /// skips other agents [default: the number in the agent's spec, and 0 for agent files]
     #[arg(
         long,
         visible_alias = "sims",
@@ -61,7 +60,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// Mistakes that are listed.
 const WORST: NumberRange<u64> = NumberRange::new(0, 10_000_000);
 
 /// An agent per thread, and the budgets to measure one after another.
@@ -138,7 +136,6 @@ fn no_exam<G: Game>(game: &G) -> Failure {
     Failure::usage(format!("this program has no exam for {name} on this board; give one with --exam FILE"))
 }
 
-/// Measures an agent with each of its budgets.
 fn measure<G: CatalogGame>(
     args: &Args,
     pool: &ThreadPool,

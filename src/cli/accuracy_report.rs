@@ -80,7 +80,6 @@ fn stages<P>(accuracy: &Accuracy<P>) -> Vec<Value> {
     all
 }
 
-/// A wrong decision, as text.
 #[derive(Serialize)]
 struct MistakeText {
     position: String,
@@ -90,7 +89,6 @@ struct MistakeText {
     missed: String,
 }
 
-/// The worst mistakes, at most so many.
 fn mistakes<G: Game>(game: &G, accuracy: &Accuracy<G::Position>, worst: usize) -> Vec<MistakeText> {
     let listed = accuracy.mistakes.iter().take(worst);
     listed

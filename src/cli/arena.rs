@@ -110,7 +110,6 @@ struct FleetArgs {
     access: super::fleet::AccessArgs,
 }
 
-/// Every K-th checkpoint is taken.
 const EVERY: NumberRange<u64> = NumberRange::new(1, 1_000_000);
 
 fn even_games(text: &str) -> Result<u32, String> {
@@ -163,7 +162,6 @@ impl Args {
         Ok((entrants(&agents), specs))
     }
 
-    /// So many teams of agents.
     fn teams<G: CatalogGame>(game: &G, specs: &[AgentSpec], count: usize) -> Result<Vec<Team<G>>, Failure> {
         let team = |_| specs.iter().map(|spec| build(game.clone(), spec)).collect();
         let teams: Result<_, AgentError> = (0..count).map(team).collect();

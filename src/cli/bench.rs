@@ -203,7 +203,6 @@ impl GameTask for &NetArgs {
     }
 }
 
-/// Prints a measurement as JSON or as text.
 fn report<T: Serialize + Display>(measured: &T, json: bool) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     if json {

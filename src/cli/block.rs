@@ -4,7 +4,6 @@ use std::io;
 
 use console::{Term, truncate_str};
 
-/// A block on a buffered terminal.
 pub(super) struct LiveBlock {
     terminal: Term,
     drawn: usize, // lines on the screen

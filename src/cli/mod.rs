@@ -204,7 +204,6 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
     }
 }
 
-/// The name of the first game.
 fn first<C: Catalog>(games: &C) -> &'static str {
     let names = games.names();
     names.first().expect("the program has a game")
@@ -304,7 +303,6 @@ fn write_output(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     files::write_whole(path, content.as_ref()).map_err(|error| in_file(path, error))
 }
 
-/// A problem with this file.
 fn in_file(path: &Path, problem: impl Display) -> Failure {
     Failure::new(format!("{}: {problem}", path.display()))
 }
@@ -318,7 +316,6 @@ fn thread_pool(threads: Option<usize>) -> Result<ThreadPool, Failure> {
         .map_err(|error| Failure::new(format!("--threads {threads}: {error}")))
 }
 
-/// Parses a number of seconds.
 fn seconds(text: &str) -> Result<Duration, String> {
     SECONDS.parse(text).map(Duration::from_secs_f64)
 }

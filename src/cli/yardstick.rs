@@ -67,7 +67,6 @@ pub(super) struct Args {
 /// Questions, starts and positions.
 const COUNT: NumberRange<u64> = NumberRange::new(0, 1_000_000);
 
-/// The most bytes of a file of results.
 const MOST_BYTES: u64 = 1 << 26;
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {

@@ -10,21 +10,21 @@ use jarmo_host::input::Urgency;
 pub(super) enum Command<'a> {
     /// `ugi`: the name of the engine and its options.
     Ugi,
-    /// `isready`.
     IsReady,
     /// The next position belongs to another game.
     NewGame,
     /// A position, as text or the start, and moves from there.
-    Position { text: Option<&'a str>, moves: Vec<&'a str> },
-    /// Search.
+    Position {
+        text: Option<&'a str>,
+        moves: Vec<&'a str>,
+    },
     Go(Spend),
-    /// End the search and answer.
     Stop,
-    /// A question about the position.
     Query(&'a str),
-    /// A setting.
-    SetOption { name: &'a str, value: &'a str },
-    /// End the engine.
+    SetOption {
+        name: &'a str,
+        value: &'a str,
+    },
     Quit,
 }
 
@@ -35,7 +35,6 @@ pub(super) enum Spend {
     Usual,
     /// A limit of nodes or simulations.
     Nodes(u64),
-    /// A time limit.
     Time(Duration),
     /// Until `stop`.
     Endless,

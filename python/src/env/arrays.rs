@@ -16,7 +16,6 @@ use super::AnyEnv;
 use crate::array::{LARGE, aligned, copied, shaped, writable};
 use crate::game::AnyGame;
 
-/// What the arrays look like.
 #[derive(Clone)]
 pub(super) struct Layout {
     pub game: Arc<dyn AnyGame>,

@@ -17,7 +17,6 @@ use crate::players::Player;
 use crate::position::Position;
 use crate::refusal::Checked;
 
-/// How an environment is made.
 pub struct EnvArguments {
     pub settings: EnvSettings,
     pub opponent: Option<Player>,
@@ -52,7 +51,6 @@ pub trait AnyEnv: Send + Sync {
     fn sample(&self, out: &mut [i64]);
     /// The slots whose games ended in the last step, and their last positions.
     fn finished(&self) -> Vec<(usize, Position)>;
-    /// The slots whose games ended in the last step.
     fn finished_slots(&self) -> Vec<i64>;
     /// Writes the features of their last positions in numbers that are 0.
     fn write_finished(&self, features: Features<'_>, threats: bool);

@@ -50,7 +50,6 @@ pub(super) struct Args {
     limits: Limits,
 }
 
-/// Limits of the run.
 #[derive(clap::Args)]
 struct Limits {
     /// Stop after this many learning steps; 0 for no limit. Sets run.steps
@@ -140,7 +139,6 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
     ended.map_err(|error| Failure::new(format!("{}/config.toml: {error}", folder.name())))?
 }
 
-/// Opens the device that an option names.
 pub(super) fn open_device(kind: DeviceKind) -> Result<OpenDevice, Failure> {
     OpenDevice::open(kind).map_err(|error| Failure::new(format!("--device {error}")))
 }
@@ -156,7 +154,6 @@ fn resumed(path: &Path, limits: &[String]) -> Result<(RunFolder, Config), Failur
     Ok((folder, limited))
 }
 
-/// A new run.
 fn created<C: Catalog>(games: &C, args: &Args) -> Result<(RunFolder, Config), Failure> {
     let first = args.from.as_deref().map(agent_file::load).transpose()?;
     let net = first.as_ref().and_then(|agent| match agent.header().net {
@@ -187,13 +184,11 @@ fn ways_on(run: &Path) -> String {
     text
 }
 
-/// The command that continues a run.
 fn how_to_resume(run: &Path) -> String {
     let (program, run) = (program::name(), run.display());
     format!("continue with: {program} train --resume {run}")
 }
 
-/// The first free folder name.
 fn free(game: &str) -> PathBuf {
     (1..)
         .map(|number| Path::new("runs").join(format!("{game}-{number}")))
@@ -288,7 +283,6 @@ impl GameTask for TrainTask<'_> {
     }
 }
 
-/// The facts about a run that do not change.
 fn facts<G: CatalogGame>(game: &G, config: &Config, folder: &RunFolder, device: &OpenDevice) -> Facts {
     let (threads, cores) = (config.run.playing_threads(), cores());
     let network = match config.net_kind() {

@@ -87,7 +87,6 @@ impl<'a> Printer<'a> {
         };
     }
 
-    /// Draws the block for the last time.
     pub(super) fn end(&mut self) {
         let _ = self.draw();
     }

@@ -13,8 +13,7 @@ pub enum Event<'a> {
     Resumed(Resumed<'a>),
     /// The run begins a long activity.
     Doing(Activity),
-    /// A round was played: the number of samples in the window and pending, and the next line of
-    /// metrics so far.
+    /// A round was played: the number of samples in the window and pending, and the next line of metrics so far.
     Played(usize, &'a Metrics),
     /// What other machines do for the run.
     Fleet(&'a FleetReport),

@@ -141,7 +141,6 @@ impl Matches {
     }
 }
 
-/// Refuses invalid opponents and openings.
 pub(super) fn check<G: CatalogGame>(game: &G, config: &EvaluationSettings) -> Result<(), RunError> {
     if config.every == 0 {
         return Ok(());
@@ -160,7 +159,6 @@ fn opponent<G: CatalogGame>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, R
     build(game.clone(), &spec).map_err(|error| wrong(&error))
 }
 
-/// The name of a checkpoint on the ladder.
 fn name(step: u64) -> String {
     format!("step-{step}")
 }

@@ -415,7 +415,6 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         Ok(())
     }
 
-    /// The averaged weights as an agent.
     fn agent(&self) -> AgentFile {
         let provenance = Provenance {
             program: this_program(),

@@ -26,7 +26,6 @@ pub(super) struct SelfPlayer<G: CatalogGame> {
 }
 
 impl<G: CatalogGame> SelfPlayer<G> {
-    /// Starts all games of a run.
     pub(super) fn new(
         game: &G,
         config: &Config,
@@ -47,7 +46,6 @@ impl<G: CatalogGame> SelfPlayer<G> {
         (self.play.save(), self.pending.clone())
     }
 
-    /// Continues saved games.
     pub(super) fn restore(&mut self, games: &GamesState, pending: Samples) -> Result<(), SelfPlayError> {
         self.pending = pending;
         self.play.restore(games)
@@ -72,7 +70,6 @@ impl<G: CatalogGame> SelfPlayer<G> {
         (self.pending.len() >= FILE_SAMPLES).then(|| std::mem::take(&mut self.pending))
     }
 
-    /// Continues all games with these weights.
     pub(super) fn use_weights(&mut self, weights: &Weights) {
         let on = (&self.device, self.kernel);
         let evaluators = evaluators(&self.game, weights, on, self.threads());

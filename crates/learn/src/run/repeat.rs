@@ -62,7 +62,6 @@ fn learn_until(trainer: &mut Trainer<'_>, step: u64) -> Result<(), RunError> {
 }
 
 impl RunFolder {
-    /// The samples of a file of the window.
     fn samples(&self, file: u64, origin: &GameVersion) -> Result<Samples, RunError> {
         let path = Replay::path_in(&self.path.join("replay"), file);
         let wrong = |problem: String| RunError(format!("{}: {problem}", path.display()));

@@ -180,7 +180,6 @@ impl RunFolder {
         agents[..older].iter().try_for_each(|(_, path)| remove(path))
     }
 
-    /// The path of a file of a checkpoint.
     pub(super) fn part_path(&self, counters: &Counters, name: &str) -> PathBuf {
         self.path.join(part(counters, name))
     }

@@ -21,7 +21,6 @@ pub(super) struct Saved {
     pub(super) counters: Counters,
 }
 
-/// The counters of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Counters {
     pub(super) step: u64,
@@ -80,7 +79,6 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Adds learning steps and their total time.
     pub(super) fn add_steps(&mut self, steps: &[StepStats], time: Duration) {
         for step in steps {
             let losses = &step.losses;
@@ -96,8 +94,7 @@ impl Sums {
         self.learning += time.as_secs_f64();
     }
 
-    /// The part of a line that follows from these sums. `events` are the names of the events that the
-    /// game counts.
+    /// The part of a line that follows from these sums. `events` are the names of the events that the game counts.
     pub(super) fn metrics(&self, events: &[&str]) -> Metrics {
         let per = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 0.0 };
         let (counts, predictions) = (&self.counts, &self.predictions);

@@ -30,7 +30,6 @@ pub(super) struct Trainer<'a> {
     pub(super) owed: f64,   // learning steps due for the samples so far
 }
 
-/// The result of [`Trainer::learn`].
 pub(super) struct Learned {
     pub(super) steps: Vec<StepStats>,
     pub(super) time: Duration,
@@ -47,7 +46,6 @@ impl<'a> Trainer<'a> {
         Trainer { config, learner, replay, batch: Samples::new(), mirror: game.mirror(), owed }
     }
 
-    /// Learning steps since the run began.
     pub(super) fn steps(&self) -> u64 {
         self.learner.steps()
     }
@@ -145,7 +143,6 @@ pub(super) fn first_learner<G: CatalogGame>(
     Ok(Learner::new(config.learner, weights, device))
 }
 
-/// The learner of a saved run.
 pub(super) fn saved_learner(
     config: &Config,
     folder: &RunFolder,

@@ -12,7 +12,6 @@ use super::tensors::{matrix, numbers};
 /// Added to the logits of empty places. Their probability becomes 0, and nothing overflows.
 const EMPTY: f32 = -1e9;
 
-/// The weights of the parts of the loss.
 const POLICY_WEIGHT: f32 = 1.0;
 const RESULT_WEIGHT: f32 = 1.0;
 const SCORE_WEIGHT: f32 = 0.25;

@@ -10,12 +10,10 @@ use jarmo_core::net::{self, Weights};
 /// All tensors of a module by name.
 pub(crate) type Tensors = BTreeMap<String, net::Tensor>;
 
-/// A matrix on a device.
 pub(super) fn matrix(numbers: Vec<f32>, dims: [usize; 2], device: &Device) -> Tensor<2> {
     Tensor::from_data(TensorData::new(numbers, dims), device)
 }
 
-/// The numbers of a tensor.
 pub(super) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().try_into_vec().expect("tensors of 32-bit numbers")
 }
@@ -33,7 +31,6 @@ pub(super) fn slice(data: &mut TensorData) -> &mut [f32] {
     data.as_mut_slice().expect("tensors of 32-bit numbers")
 }
 
-/// The tensors of a module.
 pub(super) fn tensors<M: Module>(module: &M) -> Tensors {
     let mut reader = Reader::default();
     module.visit(&mut reader);

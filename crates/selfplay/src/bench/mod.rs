@@ -46,7 +46,6 @@ impl<const COUNTS: usize> Measured<COUNTS> {
     }
 }
 
-/// Several runs of the same work.
 struct Runs<const COUNTS: usize>([Measured<COUNTS>; RUNS]);
 
 impl<const COUNTS: usize> Runs<COUNTS> {

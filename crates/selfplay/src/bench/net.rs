@@ -90,7 +90,6 @@ fn measure_kernel(mut net: FrozenNet, batch: &FeatureBatch, run_time: Duration) 
     }
 }
 
-/// Positions of random games in sequence.
 fn random_batch<G: Encode>(game: &G, size: usize, seed: u64) -> FeatureBatch {
     let mut batch = FeatureBatch::new();
     let mut env = VecEnv::new(game.clone(), 1, seed);

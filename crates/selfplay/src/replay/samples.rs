@@ -2,8 +2,7 @@
 
 use jarmo_core::encode::Mirror;
 
-/// One position of a finished game with its training targets. Policy, result and score are those of
-/// the player to move.
+/// One position of a finished game with its training targets. Policy, result and score are those of the player to move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample<'a> {
     /// The indices of the features that are 1.
@@ -67,7 +66,6 @@ impl Samples {
         }
     }
 
-    /// Replaces the value target and the score of a sample.
     pub(crate) fn set_value(&mut self, index: usize, result: [f32; 3], score: i8) {
         self.results.as_chunks_mut().0[index] = result;
         self.scores[index] = score;

@@ -61,9 +61,8 @@ impl Replay {
         }
     }
 
-    /// Reads the newest samples of a folder, which is created if necessary. Files that are damaged or
-    /// belong to another game are skipped, with one warning each. A file that cannot be read is an error:
-    /// it may well be sound.
+    /// Reads the newest samples of a folder, which is created if necessary. Files that are damaged or belong to another
+    /// game are skipped, with one warning each. A file that cannot be read is an error: it may well be sound.
     pub fn open(
         folder: &Path,
         settings: ReplaySettings,
@@ -147,8 +146,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Deletes the files that left the window. To be called once the checkpoint that needs them is
-    /// replaced.
+    /// Deletes the files that left the window. To be called once the checkpoint that needs them is replaced.
     pub fn tidy(&mut self) -> Result<(), SelfPlayError> {
         for number in std::mem::take(&mut self.unneeded) {
             let path = self.path(number);

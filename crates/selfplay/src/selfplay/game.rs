@@ -6,7 +6,6 @@ use jarmo_core::encode::Encode;
 use jarmo_core::eval::Value;
 use jarmo_core::game::{Mask, Outcome, Player, Verdict};
 
-/// The searched positions of an unfinished game.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     samples: Samples, // their results are what search expected

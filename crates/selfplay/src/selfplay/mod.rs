@@ -1,5 +1,4 @@
-//! Self-play: thousands of games in parallel, searched and stepped in rounds. Finished games become
-//! samples.
+//! Self-play: thousands of games in parallel, searched and stepped in rounds. Finished games become samples.
 //!
 //! This module does not learn, and it stores no samples.
 

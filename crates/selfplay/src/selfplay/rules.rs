@@ -34,8 +34,7 @@ impl<G: Game> Rules<G> {
         }
     }
 
-    /// Draws an opening: random plies, none of which ends the game, or a random endgame that is not
-    /// over.
+    /// Draws an opening: random plies, none of which ends the game, or a random endgame that is not over.
     pub(super) fn open(&self, stream: &mut Stream) -> Line<G::Position> {
         if let Some((share, draw)) = &self.endgames
             && below(stream.next_u64(), PARTS) < (share * PARTS as f32) as u32

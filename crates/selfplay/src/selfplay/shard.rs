@@ -90,19 +90,16 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         }
     }
 
-    /// The number of slots.
     pub(super) fn games(&self) -> usize {
         self.slots.env.len()
     }
 
-    /// Appends the games of all slots.
     pub(super) fn save(&self, state: &mut GamesState) {
         state.env.steps = self.slots.env.steps();
         state.env.games.extend(self.slots.env.save());
         state.moves.extend(self.slots.records.iter().map(Record::save));
     }
 
-    /// Replaces all games by saved ones.
     pub(super) fn restore(
         &mut self,
         rounds: u64,
