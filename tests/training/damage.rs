@@ -88,7 +88,7 @@ fn resume(home: &Path, steps: u64) -> (Vec<String>, Option<String>) {
         config.run.steps = steps;
         let (stop, cpu) = (AtomicBool::new(false), OpenDevice::cpu());
         let game = ConnectFour::new(0);
-        let ended = run(game, &config, &folder, &cpu, &stop, |event| {
+        let ended = run(game, &config, &folder, &cpu, None, &stop, |event| {
             if let Event::Warning(warning) = event {
                 warnings.push(warning);
             }
@@ -334,7 +334,7 @@ fn a_file_for_tensorboard_that_fails_is_reported_once_and_the_run_goes_on() {
         config.run.steps = LATER;
         let mut warnings = Vec::new();
         let (stop, cpu) = (AtomicBool::new(false), OpenDevice::cpu());
-        run(ConnectFour::new(0), &config, &folder, &cpu, &stop, |event| match event {
+        run(ConnectFour::new(0), &config, &folder, &cpu, None, &stop, |event| match event {
             Event::Warning(warning) => warnings.push(warning),
             Event::Metrics(_) if !broken_at_first => drop(fs::remove_dir_all(&events)),
             _ => {}

@@ -8,7 +8,7 @@ use jarmo::eval::Uniform;
 use jarmo::games::ConnectFour;
 use jarmo::observe::{Event, FleetReport};
 use jarmo::replay::Samples;
-use jarmo::run::{Delivery, FileId, Fleet, Handed, RunFolder, Sent, Supply, repeat, run_with_fleet};
+use jarmo::run::{Delivery, FileId, Fleet, Handed, RunFolder, Sent, Supply, repeat, run};
 use jarmo::selfplay::{Counts, SelfPlay};
 use jarmo::train::OpenDevice;
 use tempfile::TempDir;
@@ -62,7 +62,7 @@ fn learn(folder: &TempDir, config: &Config, supply: &dyn Supply) -> FleetReport 
     let (opened, cpu) = (opened.unwrap(), OpenDevice::cpu());
     let never = AtomicBool::new(false);
     let game = ConnectFour::new(0);
-    run_with_fleet(game, config, &opened, &cpu, Some(fleet), &never, |event| {
+    run(game, config, &opened, &cpu, Some(fleet), &never, |event| {
         if let Event::Fleet(report) = event {
             last = report.clone();
         }

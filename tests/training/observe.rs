@@ -88,7 +88,7 @@ fn tensorboard_gets_all_metrics_of_a_run() {
     let config = Config::layered(&[], &settings).unwrap();
     let folder = RunFolder::create(home.path(), &config, None).unwrap();
     let stop = AtomicBool::new(false);
-    run(Jarmo::standard(), &config, &folder, &OpenDevice::cpu(), &stop, |_| ()).unwrap();
+    run(Jarmo::standard(), &config, &folder, &OpenDevice::cpu(), None, &stop, |_| ()).unwrap();
 
     let text = fs::read_to_string(home.path().join("metrics.jsonl")).unwrap();
     let lines: Vec<Metrics> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -46,7 +46,7 @@ fn train(folder: &RunFolder, config: &Config, stop_after: usize) -> Ended {
     let stop = AtomicBool::new(false);
     let mut lines = 0;
     let cpu = OpenDevice::cpu();
-    run(ConnectFour::new(0), config, folder, &cpu, &stop, |event| {
+    run(ConnectFour::new(0), config, folder, &cpu, None, &stop, |event| {
         if let Event::Metrics(_) = event {
             lines += 1;
             stop.store(lines >= stop_after, std::sync::atomic::Ordering::Relaxed);
@@ -57,7 +57,7 @@ fn train(folder: &RunFolder, config: &Config, stop_after: usize) -> Ended {
 
 pub(crate) fn run_quietly<G: CatalogGame>(game: G, config: &Config, folder: &RunFolder) -> Result<Ended, RunError> {
     let stop = AtomicBool::new(false);
-    run(game, config, folder, &OpenDevice::cpu(), &stop, |_| ())
+    run(game, config, folder, &OpenDevice::cpu(), None, &stop, |_| ())
 }
 
 /// The metrics of a run without those that depend on the clock.
@@ -162,7 +162,7 @@ fn the_first_matches_are_played_at_the_first_checkpoint() {
     let stop = AtomicBool::new(false);
     let cpu = OpenDevice::cpu();
     let mut steps = Vec::new();
-    run(ConnectFour::new(0), &config, &folder, &cpu, &stop, |event| {
+    run(ConnectFour::new(0), &config, &folder, &cpu, None, &stop, |event| {
         if let Event::Strength(strength) = event {
             steps.push(strength.step);
         }
@@ -189,7 +189,7 @@ fn matches_at_the_end_of_a_run_are_kept() {
     let cpu = OpenDevice::cpu();
     let mut played = 0;
     let game = ConnectFour::new(0);
-    let ended = run(game, &config, &folder, &cpu, &stop, |event| {
+    let ended = run(game, &config, &folder, &cpu, None, &stop, |event| {
         played += u32::from(matches!(event, Event::Strength(_)));
     });
     assert_eq!((ended.unwrap(), played), (Ended::Limit, 0));
@@ -218,7 +218,7 @@ fn a_resumed_run_shows_its_curves_again_and_plays_without_a_checkpoint_that_is_g
     let (stop, cpu) = (AtomicBool::new(false), OpenDevice::cpu());
     let (mut warnings, mut shown) = (Vec::new(), 0);
     let game = ConnectFour::new(0);
-    let ended = run(game, &config, &folder, &cpu, &stop, |event| match event {
+    let ended = run(game, &config, &folder, &cpu, None, &stop, |event| match event {
         Event::Warning(warning) => warnings.push(warning),
         Event::Resumed(resumed) => {
             assert_eq!(resumed.step, 130);

@@ -35,7 +35,7 @@ fn config(steps: u64) -> Config {
 /// Runs to the limit, or stops after the first checkpoint.
 fn train(folder: &RunFolder, config: &Config, stops: bool) -> AgentFile {
     let (game, stop) = (ConnectFour::new(0), AtomicBool::new(false));
-    run(game, config, folder, &OpenDevice::cpu(), &stop, |event| {
+    run(game, config, folder, &OpenDevice::cpu(), None, &stop, |event| {
         if let Event::Checkpoint(..) = event {
             stop.store(stops, Ordering::Relaxed);
         }

@@ -22,7 +22,7 @@ use jarmo_host::program::{self, cores};
 use jarmo_judge::arena::read_results;
 use jarmo_learn::config::Config;
 use jarmo_learn::observe::{Event, Facts, RunView};
-use jarmo_learn::run::{Ended, RunFolder, check, check_network, checkpoint, newest_agent, run_with_fleet};
+use jarmo_learn::run::{self, Ended, RunFolder, check, check_network, checkpoint, newest_agent};
 use jarmo_learn::train::{DeviceKind, OpenDevice};
 
 /// Train a network by self-play. Ctrl-C saves and stops; a stopped run can be resumed
@@ -249,7 +249,7 @@ impl GameTask for TrainTask<'_> {
             has_played |= matches!(event, Event::Played(..) | Event::Strength(_));
             printer.event(&event);
         };
-        let ended = run_with_fleet(game, config, folder, device, fleet, self.stop, tell);
+        let ended = run::run(game, config, folder, device, fleet, self.stop, tell);
         printer.end();
         let path = folder.path();
         let ended = ended.map_err(|error| Failure::new(format!("{error}{}", ways_on(path))))?;

@@ -1,13 +1,14 @@
 //! The folder of a run. Every file in it is written completely or not at all. `resume.rs` reads and writes
 //! the state that a run is resumed from, `lines.rs` the metrics.
 
+use std::env::consts::{ARCH, OS};
 use std::fmt::Display;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::RunError;
 use super::resume::{Place, Settings};
@@ -37,42 +38,19 @@ pub struct RunFolder {
     _lock: FolderLock,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Manifest {
     program: String,
-    commit: String,
+    commit: &'static str,
     changed: bool, // whether the sources differed from that commit
-    toolchain: String,
-    system: String,
-    processor: String,
+    toolchain: &'static str,
+    system: &'static str,
+    processor: &'static str,
     cores: usize,
     started: u64, // seconds since 1970
     seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_weights: Option<String>, // where they come from
-}
-
-impl Manifest {
-    fn new(seed: u64, first: Option<&AgentFile>) -> Manifest {
-        let build = program::build();
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        Manifest {
-            program: this_program(),
-            commit: build.commit.to_owned(),
-            changed: build.is_changed,
-            toolchain: build.toolchain.to_owned(),
-            system: std::env::consts::OS.to_owned(),
-            processor: std::env::consts::ARCH.to_owned(),
-            cores: cores(),
-            started: since.map_or(0, |time| time.as_secs()),
-            seed,
-            first_weights: first.map(|agent| {
-                let header = agent.header();
-                let (run, step) = (&header.provenance.run, header.provenance.step);
-                format!("{run} at step {step}, {}", header.net)
-            }),
-        }
-    }
 }
 
 impl RunFolder {
@@ -103,9 +81,25 @@ impl RunFolder {
         if let Some(agent) = first {
             agent_file::save(agent, &path.join(FIRST)).map_err(RunError::new)?;
         }
-        let manifest = toml::to_string(&Manifest::new(config.run.seed, first));
-        let manifest = manifest.expect("a manifest is plain data");
-        folder.write(MANIFEST, manifest.as_bytes())?;
+        let build = program::build();
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let manifest = toml::to_string(&Manifest {
+            program: this_program(),
+            commit: build.commit,
+            changed: build.is_changed,
+            toolchain: build.toolchain,
+            system: OS,
+            processor: ARCH,
+            cores: cores(),
+            started: since.map_or(0, |time| time.as_secs()),
+            seed: config.run.seed,
+            first_weights: first.map(|agent| {
+                let header = agent.header();
+                let (run, step) = (&header.provenance.run, header.provenance.step);
+                format!("{run} at step {step}, {}", header.net)
+            }),
+        });
+        folder.write(MANIFEST, manifest.expect("a manifest is plain data").as_bytes())?;
         let from_agent = first.is_some();
         folder.write_current(Place::Start { from_agent })?;
         folder.write(CONFIG, config.to_toml().as_bytes())?;

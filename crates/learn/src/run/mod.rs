@@ -77,21 +77,9 @@ pub fn check_network(config: &Config) -> Result<(), RunError> {
     trainable(&config.net_kind()).map(drop)
 }
 
-/// Runs until a limit is reached or `stop` is set, from the last checkpoint in the folder if there is
-/// one. Calls `tell` with every event.
+/// Runs until a limit is reached or `stop` is set, from the last checkpoint in the folder if there is one, and with the
+/// help of other machines if there is a fleet. Calls `tell` with every event.
 pub fn run<G: CatalogGame>(
-    game: G,
-    config: &Config,
-    folder: &RunFolder,
-    device: &OpenDevice,
-    stop: &AtomicBool,
-    tell: impl FnMut(Event<'_>),
-) -> Result<Ended, RunError> {
-    run_with_fleet(game, config, folder, device, None, stop, tell)
-}
-
-/// Like [`run`], with the help of other machines if there is a fleet.
-pub fn run_with_fleet<G: CatalogGame>(
     game: G,
     config: &Config,
     folder: &RunFolder,
@@ -179,7 +167,8 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let mut counters = Counters::default();
         let is_resumed = saved.is_some();
         if let Some(saved) = saved {
-            let restored = player.restore(&saved.games, saved.pending);
+            player.pending = saved.pending;
+            let restored = player.play.restore(&saved.games);
             counters = saved.counters;
             let file = folder.part_path(&counters, GAMES);
             restored.map_err(|error| folder.broken(&file, error))?;
@@ -382,11 +371,10 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let written = self.trainer.replay.save();
         written.map_err(|error| self.folder.unwritten(error))?;
         self.folder.sync_order()?;
-        let (games, pending) = self.player.save();
         let saved = Saved {
             learner: self.trainer.learner.to_bytes(),
-            games,
-            pending,
+            games: self.player.play.save(),
+            pending: self.player.pending.clone(),
             counters: Counters {
                 owed: self.trainer.owed,
                 first_file: self.trainer.replay.first(),

@@ -11,7 +11,7 @@ use jarmo_exact::agent::{Agent, PolicyAgent};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::accuracy::{Exam, ExamScore};
 use jarmo_selfplay::replay::Samples;
-use jarmo_selfplay::selfplay::{Counts, GamesState, SelfPlay, SelfPlayError};
+use jarmo_selfplay::selfplay::{Counts, SelfPlay};
 
 /// An evaluator of any kind.
 pub type BoxedEvaluator<G> = Box<dyn Evaluator<G>>;
@@ -21,8 +21,8 @@ pub(super) struct SelfPlayer<G: CatalogGame> {
     device: OpenDevice,
     kernel: KernelKind,
     pool: ThreadPool,
-    play: SelfPlay<G, BoxedEvaluator<G>>,
-    pending: Samples, // in no file yet
+    pub(super) play: SelfPlay<G, BoxedEvaluator<G>>,
+    pub(super) pending: Samples, // in no file yet
 }
 
 impl<G: CatalogGame> SelfPlayer<G> {
@@ -39,16 +39,6 @@ impl<G: CatalogGame> SelfPlayer<G> {
         let evaluators = evaluators(game, weights, (device, kernel), threads);
         let play = SelfPlay::new(game, &config.selfplay, evaluators, config.run.seed);
         Ok(SelfPlayer { game: game.clone(), device: device.clone(), kernel, pool, play, pending: Samples::new() })
-    }
-
-    /// The unfinished games, and the samples that are in no file yet.
-    pub(super) fn save(&self) -> (GamesState, Samples) {
-        (self.play.save(), self.pending.clone())
-    }
-
-    pub(super) fn restore(&mut self, games: &GamesState, pending: Samples) -> Result<(), SelfPlayError> {
-        self.pending = pending;
-        self.play.restore(games)
     }
 
     pub(super) fn threads(&self) -> usize {

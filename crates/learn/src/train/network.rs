@@ -277,12 +277,10 @@ pub(super) fn features(batch: &FeatureBatch, shape: &NetShape, device: &Device) 
 #[cfg(test)]
 mod tests {
     use super::super::learner::{Learner, LearnerSettings};
+    use super::super::trainee::tests::{SHAPE, batch};
     use super::*;
     use jarmo_core::net::NetSettings;
     use jarmo_core::random::stream;
-    use jarmo_selfplay::replay::{Sample, Samples};
-
-    const SHAPE: NetShape = NetShape { features: 40, actions: 7, points: 3 };
 
     const SETTINGS: LearnerSettings = LearnerSettings { rate: 0.01, warm_up: 0, decay: 100, average: 0.9 };
 
@@ -296,8 +294,8 @@ mod tests {
     /// One layer and no head for points. Its frozen form is another network, so that a test can tell them apart.
     #[derive(Module, Debug)]
     struct Line {
-        policy: burn::nn::Linear,
-        result: burn::nn::Linear,
+        policy: Linear,
+        result: Linear,
     }
 
     impl OwnNetwork for Line {
@@ -324,20 +322,6 @@ mod tests {
     fn built_in(shape: NetShape) -> Weights {
         let size = NetSettings { width: 32, blocks: 0 };
         Weights::random(size, shape, &mut stream(1, 0))
-    }
-
-    fn batch() -> Samples {
-        let mut batch = Samples::new();
-        for row in 0..5 {
-            batch.push(Sample {
-                features: &[row, row + 20],
-                actions: &[row, 6],
-                policy: &[0.75, 0.25],
-                result: [0.5, 0.25, 0.25],
-                score: row as i8 - 2,
-            });
-        }
-        batch
     }
 
     fn policy(mut net: FrozenNet) -> Vec<f32> {

@@ -307,7 +307,7 @@ impl ModuleMapper for Replace<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::built_in::BuiltIn;
     use super::super::tensors::with_weights;
     use super::*;
@@ -315,10 +315,10 @@ mod tests {
     use jarmo_core::random::stream;
     use jarmo_selfplay::replay::Sample;
 
-    const SHAPE: NetShape = NetShape { features: 40, actions: 7, points: 3 };
+    pub(in super::super) const SHAPE: NetShape = NetShape { features: 40, actions: 7, points: 3 };
 
     /// Five rows with a few features, the last with none.
-    fn batch() -> Samples {
+    pub(in super::super) fn batch() -> Samples {
         let mut batch = Samples::new();
         for row in 0..5 {
             let features: Vec<u16> = (row..4).map(|feature| 9 * feature + row).collect();

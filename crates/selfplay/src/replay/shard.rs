@@ -18,7 +18,16 @@ impl Samples {
     /// The content of a replay file.
     pub fn to_bytes(&self, origin: &GameVersion) -> Vec<u8> {
         let header = ReplayHeader { origin: origin.clone(), samples: self.len() };
-        FORMAT.write(&header, &self.arrays())
+        let arrays = [
+            Array::flat("features", &self.features),
+            Array::flat("feature_ends", &self.feature_ends),
+            Array::flat("actions", &self.actions),
+            Array::flat("policy", &self.policy),
+            Array::flat("action_ends", &self.action_ends),
+            Array::flat("results", &self.results),
+            Array::flat("scores", &self.scores),
+        ];
+        FORMAT.write(&header, &arrays)
     }
 
     /// Reads a replay file and checks everything that reading its samples relies on.
@@ -38,18 +47,6 @@ impl Samples {
             return Err("its numbers are no samples of this game".to_owned().into());
         }
         Ok(samples)
-    }
-
-    fn arrays(&self) -> [Array; 7] {
-        [
-            Array::flat("features", &self.features),
-            Array::flat("feature_ends", &self.feature_ends),
-            Array::flat("actions", &self.actions),
-            Array::flat("policy", &self.policy),
-            Array::flat("action_ends", &self.action_ends),
-            Array::flat("results", &self.results),
-            Array::flat("scores", &self.scores),
-        ]
     }
 
     /// Whether the samples are whole, and a network of their origin could learn from them.
