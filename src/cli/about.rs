@@ -1,6 +1,6 @@
 //! `jarmo completions` and `jarmo man`: what a shell and the manual need to know about the program.
 
-use std::io::{self, Write, stdout};
+use std::io::{Write, stdout};
 
 use clap::Command;
 use clap_complete::Shell;
@@ -38,7 +38,11 @@ pub(super) fn man(mut command: Command, args: ManArgs) -> Result<(), Failure> {
         let found = command.find_subcommand(name);
         found.ok_or_else(|| unknown(command, name))
     })?;
-    Ok(stdout().write_all(&render(page)?)?)
+    // The version of the command line has several lines; the foot of a page has room for one.
+    let man = Man::new(page.clone()).source(this_program());
+    let mut text = Vec::new(); // because a closed pipe is no error
+    man.render(&mut text)?;
+    Ok(stdout().write_all(&text)?)
 }
 
 fn unknown(command: &Command, name: &str) -> Failure {
@@ -49,13 +53,4 @@ fn unknown(command: &Command, name: &str) -> Failure {
     };
     let whole = command.get_bin_name().unwrap_or(program::name());
     Failure::usage(format!("{whole} has no command `{}`; {known}", shorten(name)))
-}
-
-/// The page, written in memory, because a closed pipe is no error.
-fn render(command: &Command) -> io::Result<Vec<u8>> {
-    let mut page = Vec::new();
-    // The version of the command line has several lines; the foot of a page has room for one.
-    let man = Man::new(command.clone()).source(this_program());
-    man.render(&mut page)?;
-    Ok(page)
 }

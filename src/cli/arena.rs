@@ -12,7 +12,7 @@ use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{Failure, GameArgs, check_output, in_file, write_output};
 use jarmo_core::numbers::{BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, RANDOM_PLIES, SEED, THREADS};
 use jarmo_exact::agent::{AGENTS, AgentError, AgentSpec, build};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_exact::catalog::{CatalogGame, GameTask};
 #[cfg(feature = "fleet")]
 use jarmo_fleet::{MatchSettings, play_matches};
 use jarmo_host::program::cores;
@@ -35,7 +35,7 @@ pub(super) struct Args {
     #[arg(value_name = "AGENT", required = true, help = format!("The agents, two for a match, more for a round robin: {AGENTS}"))]
     agents: Vec<String>,
     #[command(flatten)]
-    game: GameArgs,
+    pub(super) game: GameArgs,
     /// Take only every K-th checkpoint of a run, counted back from the last
     #[arg(long, value_name = "K", value_parser = EVERY.parser::<usize>())]
     every: Option<usize>,
@@ -191,10 +191,6 @@ impl Args {
         }
         Ok((Some(resumed.file), resumed.records))
     }
-}
-
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
-    args.game.open(games, None, &args)
 }
 
 impl GameTask for &Args {

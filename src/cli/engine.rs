@@ -6,13 +6,13 @@ use super::{Failure, GameArgs};
 use crate::engine;
 use jarmo_core::numbers::SEED;
 use jarmo_exact::agent::{AGENTS, AgentSpec, AlphaBetaSpec, TreeSpec};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_exact::catalog::{CatalogGame, GameTask};
 
 /// Play over standard input and output with the Universal Game Interface
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    game: GameArgs,
+    pub(super) game: GameArgs,
     /// The agent
     #[arg(long, value_name = "SPEC", help = format!(
         "The agent: {AGENTS} [default: alphabeta, or rollout in a game without an evaluation]"
@@ -21,10 +21,6 @@ pub(super) struct Args {
     /// Seed of all randomness
     #[arg(long, value_name = "SEED", default_value = "1", value_parser = SEED.parser::<u64>())]
     seed: u64,
-}
-
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
-    args.game.open(games, None, &args)
 }
 
 impl GameTask for &Args {

@@ -160,16 +160,16 @@ pub(crate) type CommandResult = Result<ExitCode, Failure>;
 /// Panics without a game.
 pub fn main<C: Catalog>(games: &C) -> ExitCode {
     program::announce(BUILD);
-    let command = filled(Cli::command(), games);
+    let command = fill(Cli::command(), &games.names().join(", "), first(games));
     let matches = command.clone().try_get_matches();
     let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = cli.unwrap_or_else(|error| shortened(error).exit());
     let result = match cli.command {
         Command::Accuracy(args) => accuracy::run(games, args),
-        Command::Arena(args) => arena::run(games, args),
+        Command::Arena(args) => args.game.open(games, None, &args),
         Command::Completions(args) => about::completions(command, args),
         Command::Bench(command) => bench::run(games, command),
-        Command::Engine(args) => engine::run(games, args),
+        Command::Engine(args) => args.game.open(games, None, &args),
         Command::Exam(command) => exam::run(games, command),
         Command::Proof(command) => proof::run(command),
         #[cfg(feature = "train")]
@@ -180,7 +180,7 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         Command::Fleet(command) => fleet::run(games, command).map(drop),
         Command::Inspect(args) => inspect::run(games, args),
         Command::Man(args) => about::man(command, args),
-        Command::Perft(args) => perft::run(games, args),
+        Command::Perft(args) => args.game.open(games, Some(0), &args), // no limit
         Command::Rules(command) => rules::run(games, command),
         Command::Tables(command) => tables::run(games, command),
         #[cfg(feature = "train")]
@@ -211,10 +211,6 @@ fn first<C: Catalog>(games: &C) -> &'static str {
 
 /// The command and all below it, with the names of the games in the help texts: all for `{games}`, the first one for
 /// `{first}`.
-fn filled<C: Catalog>(command: clap::Command, games: &C) -> clap::Command {
-    fill(command, &games.names().join(", "), first(games))
-}
-
 fn fill(command: clap::Command, games: &str, first: &str) -> clap::Command {
     let with_help = command.mut_args(|arg| match arg.get_help().map(ToString::to_string) {
         Some(help) if help.contains('{') => arg.help(help.replace("{games}", games).replace("{first}", first)),

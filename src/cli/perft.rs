@@ -5,7 +5,7 @@ use std::io::{Write, stdout};
 use super::{Failure, GameArgs, position_of};
 use jarmo_core::game::{divide, perft};
 use jarmo_core::numbers::NumberRange;
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_exact::catalog::{CatalogGame, GameTask};
 
 /// Deeper counts would take forever. The stack is large enough for this depth.
 const TURNS: NumberRange<u64> = NumberRange::new(0, 100);
@@ -14,7 +14,7 @@ const TURNS: NumberRange<u64> = NumberRange::new(0, 100);
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    game: GameArgs,
+    pub(super) game: GameArgs,
     /// Turns to look ahead
     #[arg(long, value_name = "N", value_parser = TURNS.parser::<u32>())]
     depth: u32,
@@ -24,11 +24,6 @@ pub(super) struct Args {
     /// Print the count for each first action, then the sum
     #[arg(long)]
     divide: bool,
-}
-
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
-    const NO_LIMIT: u32 = 0;
-    args.game.open(games, Some(NO_LIMIT), &args)
 }
 
 impl GameTask for &Args {

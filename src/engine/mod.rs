@@ -50,7 +50,7 @@ pub fn run<G: CatalogGame>(
             decisions: 0,
             nodes: None,
             lines: 1,
-            thinking: Thinking::No(Thinker::new(agent)),
+            thinking: Thinking::No(Thinker { agent, memory: Memory::new() }),
             hurry: Arc::clone(lines.stop_or_end()),
             out: &out,
             game,
@@ -77,13 +77,6 @@ pub fn run<G: CatalogGame>(
 struct Thinker<G: CatalogGame> {
     agent: Box<dyn Agent<G>>,
     memory: Memory,
-}
-
-impl<G: CatalogGame> Thinker<G> {
-    fn new(agent: Box<dyn Agent<G>>) -> Thinker<G> {
-        let memory = Memory::new();
-        Thinker { agent, memory }
-    }
 }
 
 /// Whether a search is on.
@@ -254,7 +247,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             settings.lines = settings.lines.or(Some(self.lines as u32));
         }
         let agent = build(self.game.clone(), &full).map_err(|error| error.to_string())?;
-        self.thinking = Thinking::No(Thinker::new(agent));
+        self.thinking = Thinking::No(Thinker { agent, memory: Memory::new() });
         self.spec = spec;
         Ok(())
     }
