@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use jarmo::accuracy::ExamScore;
 use jarmo::config::Config;
 use jarmo::games::Jarmo;
-use jarmo::observe::{Activity, Event as RunEvent, EventFile, Facts, Metrics, Resumed, RunView, Strength, Timing};
+use jarmo::observe::{Activity, Event as RunEvent, EventFile, Facts, Metrics, RunView, Strength, Timing};
 use jarmo::run::{RunFolder, run};
 use jarmo::train::OpenDevice;
 use protobuf::Message;
@@ -299,8 +299,8 @@ fn a_view_of_a_resumed_run_keeps_its_curves() {
     let lines =
         [line(50, 2.0, Some(strength(50, 10.0))), line(100, 1.5, Some(strength(100, 60.0))), line(150, 1.0, None)];
     let mut view = RunView::new(&Config::layered(&[], &[]).unwrap(), Facts::default());
-    let event =
-        RunEvent::Resumed(Resumed { step: 160, seconds: 200.0, lines: &lines, strength: Some(&strength(150, 90.0)) });
+    let strength = strength(150, 90.0);
+    let event = RunEvent::Resumed { step: 160, seconds: 200.0, lines: &lines, strength: Some(&strength) };
     view.note(&event);
     let text: String = view.block().into_iter().map(|(_, text)| text + "\n").collect();
     for part in [

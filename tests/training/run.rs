@@ -220,11 +220,11 @@ fn a_resumed_run_shows_its_curves_again_and_plays_without_a_checkpoint_that_is_g
     let game = ConnectFour::new(0);
     let ended = run(game, &config, &folder, &cpu, None, &stop, |event| match event {
         Event::Warning(warning) => warnings.push(warning),
-        Event::Resumed(resumed) => {
-            assert_eq!(resumed.step, 130);
-            let strengths = resumed.lines.iter().filter_map(|line| line.strength.clone());
+        Event::Resumed { step, lines, .. } => {
+            assert_eq!(step, 130);
+            let strengths = lines.iter().filter_map(|line| line.strength.clone());
             assert_eq!(strengths.collect::<Vec<_>>(), before);
-            shown += resumed.lines.len();
+            shown += lines.len();
         }
         _ => {}
     });

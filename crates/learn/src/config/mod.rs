@@ -91,8 +91,9 @@ pub struct EvaluationSettings {
     pub opponents: Vec<String>,
     /// How many earlier checkpoints are among the opponents: the best one, then the newest.
     pub past: usize,
-    /// The exam that the network takes at each checkpoint.
-    pub exam: ExamChoice,
+    /// The exam that the network takes at each checkpoint: `built-in` for the one that is part of the program, if it has
+    /// one for the game, `none`, or the path of a file.
+    pub exam: String,
 }
 
 impl EvaluationSettings {
@@ -104,38 +105,6 @@ impl EvaluationSettings {
         ("random_plies", Bounds::Whole(RANDOM_PLIES)),
         ("past", Bounds::whole(0, 1000)),
     ];
-}
-
-/// Which exam a run takes: `built-in`, `none`, or the path of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub enum ExamChoice {
-    /// The one that is part of the program, if it has one for the game.
-    BuiltIn,
-    /// None.
-    None,
-    /// That of a file.
-    File(PathBuf),
-}
-
-impl From<String> for ExamChoice {
-    fn from(text: String) -> ExamChoice {
-        match text.as_str() {
-            "built-in" => ExamChoice::BuiltIn,
-            "none" => ExamChoice::None,
-            _ => ExamChoice::File(text.into()),
-        }
-    }
-}
-
-impl From<ExamChoice> for String {
-    fn from(choice: ExamChoice) -> String {
-        match choice {
-            ExamChoice::BuiltIn => "built-in".to_owned(),
-            ExamChoice::None => "none".to_owned(),
-            ExamChoice::File(path) => path.display().to_string(),
-        }
-    }
 }
 
 /// Which kernel computes networks on the processor: `fastest`, or one by its name.

@@ -10,7 +10,16 @@ pub enum Event<'a> {
     /// Something went wrong, and the run continues without it.
     Warning(String),
     /// The run goes on from a checkpoint.
-    Resumed(Resumed<'a>),
+    Resumed {
+        /// Learning steps of the checkpoint.
+        step: u64,
+        /// Seconds of the run so far.
+        seconds: f64,
+        /// The lines of metrics so far, oldest first.
+        lines: &'a [Metrics],
+        /// The result of matches that is in no line yet.
+        strength: Option<&'a Strength>,
+    },
     /// The run begins a long activity.
     Doing(Activity),
     /// A round was played: the number of samples in the window and pending, and the next line of metrics so far.
@@ -23,19 +32,6 @@ pub enum Event<'a> {
     Strength(&'a Strength),
     /// A checkpoint was written: its step and the path of its agent file.
     Checkpoint(u64, &'a Path),
-}
-
-/// What a run goes on from.
-#[derive(Clone, Copy, Debug)]
-pub struct Resumed<'a> {
-    /// Learning steps of the checkpoint.
-    pub step: u64,
-    /// Seconds of the run so far.
-    pub seconds: f64,
-    /// The lines of metrics so far, oldest first.
-    pub lines: &'a [Metrics],
-    /// The result of matches that is in no line yet.
-    pub strength: Option<&'a Strength>,
 }
 
 /// A long activity of a run.

@@ -9,7 +9,7 @@ mod metrics;
 mod tensorboard;
 mod view;
 
-pub use event::{Activity, Event, Resumed};
+pub use event::{Activity, Event};
 pub use fleet::FleetReport;
 pub use metrics::{MatchScore, Metrics, Strength, Timing};
 pub use tensorboard::EventFile;

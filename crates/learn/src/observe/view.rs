@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use super::{Activity, Event, FleetReport, Metrics, Resumed, Strength};
+use super::{Activity, Event, FleetReport, Metrics, Strength};
 use crate::config::Config;
 use jarmo_judge::accuracy::{ExamScore, Phase, Tally};
 
@@ -53,7 +53,19 @@ impl RunView {
     pub fn note(&mut self, event: &Event<'_>) {
         match *event {
             Event::Warning(_) => {}
-            Event::Resumed(ref resumed) => self.resume(resumed),
+            Event::Resumed { step, seconds, lines, strength } => {
+                for line in lines {
+                    self.take_line(line);
+                    line.strength.iter().for_each(|one| self.rate(one));
+                }
+                strength.into_iter().for_each(|one| self.rate(one));
+                if let Some(line) = &self.line {
+                    (self.samples, self.now) = (line.replay, line.clone());
+                }
+                self.now.step = step;
+                self.now.timing.seconds = seconds;
+                self.checkpoint = Some((step, seconds));
+            }
             Event::Doing(Activity::Matches(step)) => self.matches = Some(step),
             Event::Doing(Activity::Training) => self.matches = None,
             Event::Played(samples, metrics) => {
@@ -68,21 +80,6 @@ impl RunView {
                 self.checkpoint = Some((step, self.now.timing.seconds));
             }
         }
-    }
-
-    /// Takes in what the run has shown before it was stopped.
-    fn resume(&mut self, resumed: &Resumed<'_>) {
-        for line in resumed.lines {
-            self.take_line(line);
-            line.strength.iter().for_each(|one| self.rate(one));
-        }
-        resumed.strength.into_iter().for_each(|one| self.rate(one));
-        if let Some(line) = &self.line {
-            (self.samples, self.now) = (line.replay, line.clone());
-        }
-        self.now.step = resumed.step;
-        self.now.timing.seconds = resumed.seconds;
-        self.checkpoint = Some((resumed.step, resumed.seconds));
     }
 
     fn take_line(&mut self, metrics: &Metrics) {
@@ -108,9 +105,7 @@ impl RunView {
     pub fn event_line(&self, event: &Event<'_>) -> Option<String> {
         match *event {
             Event::Warning(ref warning) => Some(format!("warning: {warning}")),
-            Event::Resumed(Resumed { step, seconds, .. }) => {
-                Some(format!("resumed at step {step}, after {}", clock(seconds)))
-            }
+            Event::Resumed { step, seconds, .. } => Some(format!("resumed at step {step}, after {}", clock(seconds))),
             Event::Doing(_) => None,
             Event::Played(samples, metrics) => {
                 let first = self.config.run.first_samples;

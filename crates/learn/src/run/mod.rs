@@ -31,7 +31,7 @@ pub use supply::{Delivery, FileId, Fleet, Handed, Seen, Supply};
 pub use crate::RunError;
 
 use crate::config::Config;
-use crate::observe::{Activity, Event, Resumed};
+use crate::observe::{Activity, Event};
 use crate::train::{OpenDevice, trainable};
 use jarmo_core::net::{AgentFile, GameVersion, Provenance};
 use jarmo_exact::catalog::CatalogGame;
@@ -185,12 +185,12 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             watchers.tell(Event::Warning(warning));
         }
         if is_resumed {
-            watchers.tell(Event::Resumed(Resumed {
+            watchers.tell(Event::Resumed {
                 step: counters.step,
                 seconds: counters.seconds,
                 lines: &lines,
                 strength: counters.strength.as_ref(),
-            }));
+            });
         }
         watchers.write(|file| file.settings(config, counters.step));
         let run = Run {

@@ -1,9 +1,11 @@
 //! The half of a run that plays: parallel games, and their samples.
 
+use std::path::Path;
+
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{FILE_SAMPLES, RunError};
-use crate::config::{Config, EvaluationSettings, ExamChoice};
+use crate::config::{Config, EvaluationSettings};
 use crate::train::{DeviceKind, DeviceNet, OpenDevice};
 use jarmo_core::eval::Evaluator;
 use jarmo_core::net::{FrozenNet, KernelKind, NetEvaluator, Weights};
@@ -102,12 +104,12 @@ pub fn evaluators<G: CatalogGame>(
 
 /// The exam that the settings name, if there is one for the game.
 pub(super) fn open_exam<G: CatalogGame>(game: &G, settings: &EvaluationSettings) -> Result<Option<Exam<G>>, RunError> {
-    match &settings.exam {
-        ExamChoice::None => Ok(None),
-        ExamChoice::BuiltIn => Ok(Exam::built_in(game)),
-        ExamChoice::File(path) => match Exam::load(game, path) {
-            Ok(exam) => Ok(Some(exam)),
-            Err(error) => Err(RunError(format!("evaluation.exam = {error}"))),
-        },
+    match settings.exam.as_str() {
+        "none" => Ok(None),
+        "built-in" => Ok(Exam::built_in(game)),
+        file => {
+            let exam = Exam::load(game, Path::new(file));
+            exam.map(Some).map_err(|error| RunError(format!("evaluation.exam = {error}")))
+        }
     }
 }
