@@ -236,7 +236,11 @@ impl Agent {
     /// they are.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
-        network::to_dict(py, agents.tensors()?)
+        let dict = PyDict::new(py);
+        for (name, tensor) in agents.tensors()? {
+            dict.set_item(name, shaped(py, tensor.data, &tensor.dims)?)?;
+        }
+        Ok(dict)
     }
 
     /// Writes the agent's network as an ONNX model, with the package ``onnx``. Its input is ``features``, ``[batch,

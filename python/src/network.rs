@@ -11,7 +11,6 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::array::shaped;
 use crate::game::PyGame;
 use crate::number;
 use crate::refusal::Checked;
@@ -42,14 +41,6 @@ pub(crate) fn save<G: CatalogGame>(game: &G, path: &Path, mut tensors: Tensors, 
     weights.check_range()?;
     let file = AgentFile::new(game, weights, provenance, Vec::new());
     Ok(jarmo_host::agent_file::save(&file, path)?)
-}
-
-pub(crate) fn to_dict(py: Python<'_>, tensors: Tensors) -> PyResult<Bound<'_, PyDict>> {
-    let dict = PyDict::new(py);
-    for (name, tensor) in tensors {
-        dict.set_item(name, shaped(py, tensor.data, &tensor.dims)?)?;
-    }
-    Ok(dict)
 }
 
 /// Writes a network as an agent file, which ``jarmo.Agent``, ``jarmo arena`` and ``play`` accept.

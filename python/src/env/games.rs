@@ -1,22 +1,22 @@
 //! The environment of one game.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jarmo_core::env::{
     Autoreset, EnvSettings, Features, Finished, Interrupted, Line, Opponent, Rows, SavedEnv, VecEnv,
 };
 use jarmo_core::game::{Action, Mask};
+use jarmo_core::random::Stream;
 use jarmo_exact::agent::{AgentOpponent, AgentSpec, build_all};
 use jarmo_exact::catalog::CatalogGame;
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-use super::opponent::{Failure, FunctionOpponent};
 use super::{AnyEnv, EnvArguments, Reset};
 use crate::game::Rules;
-use crate::players::Player;
+use crate::players::{Player, ask};
 use crate::position::Position;
 use crate::refusal::Checked;
 use crate::threads::pool;
@@ -228,4 +228,33 @@ fn refusal<G: CatalogGame>(env: &VecEnv<G>, slot: usize, action: i64) -> Option<
     let refused = game.try_play(&mut position, Action(action as u16)).err();
     let reason = refused.map_or("it is illegal".to_owned(), |error| error.to_string());
     Some(format!("actions[{slot}] is {action}: {reason}"))
+}
+
+/// Where a function leaves its exception.
+type Failure = Arc<Mutex<Option<PyErr>>>;
+
+/// A function of positions. It is called by the thread that steps the environment: that of the caller, because the
+/// games are in one shard.
+struct FunctionOpponent<G: CatalogGame> {
+    rules: Arc<Rules<G>>,
+    function: Arc<Py<PyAny>>,
+    failure: Failure,
+}
+
+impl<G: CatalogGame> Opponent<G> for FunctionOpponent<G> {
+    fn name(&self) -> String {
+        "a function".to_owned()
+    }
+
+    fn can_be_interrupted(&self) -> bool {
+        true
+    }
+
+    fn choose(&mut self, positions: &[G::Position], _: &mut [Stream]) -> Option<Vec<Action>> {
+        let positions = positions.iter().map(|&one| Position::new(&self.rules, one));
+        let positions: Vec<Position> = positions.collect();
+        let chosen = Python::attach(|py| ask(self.function.bind(py), "opponent", &positions));
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        chosen.map_err(|error| *failure = Some(error)).ok()
+    }
 }

@@ -2,7 +2,6 @@
 
 mod arrays;
 mod games;
-mod opponent;
 mod python;
 
 use std::sync::Arc;
