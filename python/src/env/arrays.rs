@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jarmo_core::env::{Features, Masks, Rows};
-use numpy::ndarray::Ix4;
+use numpy::ndarray::{IntoDimension, Ix4};
 use numpy::{Element, PyArray, PyReadwriteArrayDyn};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -45,23 +45,23 @@ impl Layout {
         let mut features = {
             let (name, shape) = (intern!(py, "observation"), self.features(games));
             match self.bytes {
-                true => Either::Left(Target::<u8>::of(out, name, &shape)?),
-                false => Either::Right(Target::<f32>::of(out, name, &shape)?),
+                true => Either::Left(Target::<u8, _>::of(out, name, shape)?),
+                false => Either::Right(Target::<f32, _>::of(out, name, shape)?),
             }
         };
         let mut masks = {
             let name = intern!(py, "mask");
             match self.packed {
-                true => Either::Left(Target::<u8>::of(out, name, &[games, actions.div_ceil(8)])?),
-                false => Either::Right(Target::<bool>::of(out, name, &[games, actions])?),
+                true => Either::Left(Target::<u8, _>::of(out, name, [games, actions.div_ceil(8)])?),
+                false => Either::Right(Target::<bool, _>::of(out, name, [games, actions])?),
             }
         };
-        let mut rewards = Target::<f32>::of(out, intern!(py, "reward"), &[games, 2])?;
-        let mut terminated = Target::<bool>::of(out, intern!(py, "terminated"), &[games])?;
-        let mut truncated = Target::<bool>::of(out, intern!(py, "truncated"), &[games])?;
-        let mut to_move = Target::<i8>::of(out, intern!(py, "to_move"), &[games])?;
-        let mut actors = Target::<i8>::of(out, intern!(py, "seat"), &[games])?;
-        let mut actor_rewards = Target::<f32>::of(out, intern!(py, "seat_reward"), &[games])?;
+        let mut rewards = Target::<f32, _>::of(out, intern!(py, "reward"), [games, 2])?;
+        let mut terminated = Target::<bool, _>::of(out, intern!(py, "terminated"), [games])?;
+        let mut truncated = Target::<bool, _>::of(out, intern!(py, "truncated"), [games])?;
+        let mut to_move = Target::<i8, _>::of(out, intern!(py, "to_move"), [games])?;
+        let mut actors = Target::<i8, _>::of(out, intern!(py, "seat"), [games])?;
+        let mut actor_rewards = Target::<f32, _>::of(out, intern!(py, "seat_reward"), [games])?;
         work(Rows {
             features: match &mut features {
                 Either::Left(bytes) => Features::Byte(bytes.numbers()),
@@ -139,28 +139,31 @@ impl Layout {
 }
 
 /// Where the numbers of an array are written.
-enum Target<'py, T: Element> {
+enum Target<'py, T: Element, const N: usize> {
     /// Few numbers of a new array, and its shape. Python does not know the array yet, which spares the checks and locks of
     /// arrays that a caller holds.
-    Few(Vec<T>, Vec<usize>),
+    Few(Vec<T>, [usize; N]),
     /// An array of the caller, or a large new one.
     Array(Bound<'py, PyAny>, PyReadwriteArrayDyn<'py, T>),
 }
 
-impl<'py, T: Element + Copy + Default> Target<'py, T> {
+impl<'py, T: Element + Copy + Default, const N: usize> Target<'py, T, N>
+where
+    [usize; N]: IntoDimension,
+{
     /// The array with this name of `out`, or a new one of zeros.
-    fn of(out: Option<&Bound<'py, PyAny>>, name: &Bound<'py, PyString>, shape: &[usize]) -> PyResult<Target<'py, T>> {
+    fn of(out: Option<&Bound<'py, PyAny>>, name: &Bound<'py, PyString>, shape: [usize; N]) -> PyResult<Self> {
         let count = shape.iter().product();
         let array = match out {
             Some(out) => out.getattr(name).map_err(|_| {
                 PyTypeError::new_err(format!("out has no array `{name}`; VecEnv.buffers() makes one with all arrays"))
             })?,
             None if count * size_of::<T>() < LARGE => {
-                return Ok(Target::Few(vec![T::default(); count], shape.to_vec()));
+                return Ok(Target::Few(vec![T::default(); count], shape));
             }
-            None => aligned::<T>(name.py(), shape)?,
+            None => aligned::<T>(name.py(), &shape)?,
         };
-        let numbers = writable(&array, &format_args!("out.{name}"), shape)?;
+        let numbers = writable(&array, &format_args!("out.{name}"), &shape)?;
         Ok(Target::Array(array, numbers))
     }
 
