@@ -49,18 +49,51 @@ impl Counters {
         self.sums.counts.add(counts);
     }
 
-    /// The line of metrics at this moment. `events` are the names of the events that the game counts;
-    /// the replay window holds `samples` of `capacity`.
+    /// The line of metrics at this moment. `events` are the names of the events that the game counts; the replay window
+    /// holds `samples` of `capacity`.
     pub(super) fn metrics(&self, events: &[&str], (samples, capacity): (usize, usize), clock: &Clock) -> Metrics {
-        let metrics = self.sums.metrics(events);
+        let per = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 0.0 };
+        let Sums { counts, predictions, .. } = &self.sums;
+        let (steps, rows) = (self.sums.steps as f64, predictions.rows as f64);
+        let [loss, loss_policy, loss_result, loss_score] = self.sums.losses.map(|sum| per(sum, steps));
+        let bins = predictions.bins.iter();
+        let off: f64 = bins.map(|bin| bin.rows * bin.gap().abs()).sum();
+        let games = counts.games.games as f64;
+        let events = events.iter().zip(counts.games.events);
+        let per_second = |count: u64| per(count as f64, self.sums.passed);
         Metrics {
             step: self.step,
             games: self.games,
             positions: self.positions,
             replay: samples,
             replay_fill: (samples as f64 / capacity as f64).min(1.0),
-            timing: Timing { seconds: clock.seconds(), cpu_seconds: clock.cpu_seconds(), ..metrics.timing },
-            ..metrics
+            loss,
+            loss_policy,
+            loss_result,
+            loss_score,
+            gradient_norm: per(self.sums.gradient_norm, steps),
+            rate: self.sums.rate,
+            policy_entropy: per(predictions.policy_entropy, rows),
+            target_entropy: per(predictions.target_entropy, rows),
+            policy_accuracy: per(predictions.agreed as f64, rows),
+            calibration_error: per(off, rows),
+            calibration: predictions.bins.to_vec(),
+            new_games: counts.games.games,
+            per_game: counts.per_game(),
+            events: events.map(|(name, count)| ((*name).to_owned(), per(count as f64, games))).collect(),
+            batch_fill: per(counts.requests as f64, counts.room as f64),
+            timing: Timing {
+                seconds: clock.seconds(),
+                cpu_seconds: clock.cpu_seconds(),
+                games_per_s: per_second(counts.games.games),
+                positions_per_s: per_second(counts.positions),
+                simulations_per_s: per_second(counts.simulations),
+                evaluations_per_s: per_second(counts.evaluations()),
+                cached: per(counts.cached as f64, counts.requests as f64),
+                steps_per_s: per(steps, self.sums.learning),
+                learning: per(self.sums.learning, self.sums.passed).min(1.0),
+            },
+            ..Metrics::default()
         }
     }
 }
@@ -92,47 +125,6 @@ impl Sums {
         }
         self.steps += steps.len() as u64;
         self.learning += time.as_secs_f64();
-    }
-
-    /// The part of a line that follows from these sums. `events` are the names of the events that the game counts.
-    pub(super) fn metrics(&self, events: &[&str]) -> Metrics {
-        let per = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 0.0 };
-        let (counts, predictions) = (&self.counts, &self.predictions);
-        let (steps, rows) = (self.steps as f64, predictions.rows as f64);
-        let [loss, loss_policy, loss_result, loss_score] = self.losses.map(|sum| per(sum, steps));
-        let bins = predictions.bins.iter();
-        let off: f64 = bins.map(|bin| bin.rows * bin.gap().abs()).sum();
-        let games = counts.games.games as f64;
-        let events = events.iter().zip(counts.games.events);
-        let per_second = |count: u64| per(count as f64, self.passed);
-        Metrics {
-            loss,
-            loss_policy,
-            loss_result,
-            loss_score,
-            gradient_norm: per(self.gradient_norm, steps),
-            rate: self.rate,
-            policy_entropy: per(predictions.policy_entropy, rows),
-            target_entropy: per(predictions.target_entropy, rows),
-            policy_accuracy: per(predictions.agreed as f64, rows),
-            calibration_error: per(off, rows),
-            calibration: predictions.bins.to_vec(),
-            new_games: counts.games.games,
-            per_game: counts.per_game(),
-            events: events.map(|(name, count)| ((*name).to_owned(), per(count as f64, games))).collect(),
-            batch_fill: per(counts.requests as f64, counts.room as f64),
-            timing: Timing {
-                games_per_s: per_second(counts.games.games),
-                positions_per_s: per_second(counts.positions),
-                simulations_per_s: per_second(counts.simulations),
-                evaluations_per_s: per_second(counts.evaluations()),
-                cached: per(counts.cached as f64, counts.requests as f64),
-                steps_per_s: per(steps, self.learning),
-                learning: per(self.learning, self.passed).min(1.0),
-                ..Timing::default()
-            },
-            ..Metrics::default()
-        }
     }
 }
 
