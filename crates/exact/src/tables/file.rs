@@ -1,8 +1,25 @@
 //! Table files: one per force, and one for an unfinished layer.
 //!
-//! `docs/formats.md` describes the format. The checksum of the bytes is the XXH3-64 of the XXH3-64s of their chunks of
-//! 16 MiB, so that it can be computed in parallel. A file gets its name when it is complete; before, it is part of an
-//! unfinished layer (see `solve/spill.rs`).
+//! A file is a header of 72 bytes and one byte per index of its [`Layer`]. All numbers are little-endian:
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 8 | `JARMOTAB` |
+//! | 8 | 4 | version of this format |
+//! | 12 | 4 | version of the rules |
+//! | 16 | 8 | digest of the rules: XXH3-64 of a text. Jarmo: the lines of the board, written `A1-B3 A1-C2 …`; tammi: `tammi 30`, with the limit on plies without a capture |
+//! | 24 | 4 | force |
+//! | 28 | 4 | `u32::MAX` |
+//! | 32 | 4 | the longest distance |
+//! | 36 | 4 | 0 |
+//! | 40 | 8 | number of bytes after the header |
+//! | 48 | 8 | checksum of the positions' bytes |
+//! | 56 | 8 | 0 |
+//! | 64 | 8 | XXH3-64 of the 64 bytes before |
+//!
+//! The checksum of the bytes is the XXH3-64 of the XXH3-64s of their chunks of 16 MiB, so that it can be
+//! computed in parallel. A file gets its name when it is complete; before, it is part of an unfinished
+//! layer (see `solve/spill.rs`).
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};

@@ -1,4 +1,29 @@
-//! Files of packed results: `force-NN.packed`. `docs/formats.md` describes the format.
+//! Files of packed results: `force-NN.packed`. All numbers are little-endian.
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 8 | `JARMOPAK` |
+//! | 8 | 4 | version of this format |
+//! | 12 | 4 | version of the rules |
+//! | 16 | 8 | digest of the board, as in a table |
+//! | 24 | 4 | force |
+//! | 28 | 4 | number of matrices: one for every material, in the order of the layer |
+//! | 32 | 8 | number of blocks |
+//! | 40 | 8 | bytes of all blocks |
+//! | 48 | 8 | checksum of the table it was made from |
+//! | 56 | 64 | positions won, drawn, lost and over, White to move, then Black |
+//! | 120 | 8 | plies of the longest win and of the longest loss |
+//! | 128 | 16 | index of the first position of the layer with each |
+//! | 144 | 8 | XXH3-64 of the directory |
+//! | 152 | 8 | XXH3-64 of the 152 bytes before |
+//! | 160 | | the directory |
+//! | | | the blocks |
+//!
+//! The directory has two parts. The first has 13,130 bytes for every matrix: where its blocks begin (8 bytes, counted
+//! from the first block of the file), and its model, 81 times 81 frequencies of 2 bytes. The second has 8 bytes for
+//! every block: where it begins, counted from the first block of its matrix, and the low half of its XXH3-64.
+//!
+//! A block has the states of four streams, 4 bytes each, then the words that they share, 2 bytes each.
 
 use std::fmt;
 use std::fs::File;

@@ -1,6 +1,21 @@
 //! The file of one force and one bound side, finished or not.
 //!
-//! `docs/formats.md` describes the format.
+//! A header of 64 bytes, one byte for each placement with the bound side to move ([`super::hold`]), and two bits
+//! for each placement with the other side to move. Placements come in the order of the tables, those of the
+//! other player left out. Numbers are little-endian:
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 8 | `JARMOHLD` |
+//! | 8 | 4 | version of this format |
+//! | 12 | 12 | version of the rules and digest of the board, as in a table |
+//! | 24 | 4 | force |
+//! | 28 | 4 | the bound side: 0 White, 1 Black |
+//! | 32 | 4 | stage of the work; `u32::MAX`: finished |
+//! | 36 | 4 | blocks that are done in this stage |
+//! | 40 | 8 | number of placements of either kind |
+//! | 48 | 8 | checksum of everything after the header, as in a table |
+//! | 56 | 8 | 0 |
 
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,17 @@
 //! `force-NN.unfinished` becomes the table: after the room for its header it holds the bytes of every
 //! page at their final place. `force-NN.pages` says what each page includes, and keeps a second copy of
 //! the pages that were written last. A page is written to the copy first, so a process that dies while it
-//! writes leaves one of the two whole. `docs/formats.md` describes the format.
+//! writes leaves one of the two whole. All numbers are little-endian:
+//!
+//! | offset in `.pages` | bytes | what |
+//! |---|---|---|
+//! | 0 | 48 | `JARMOPAG`, version, rules, board, force, pages, 8 zeros, XXH3-64 of the 40 bytes before |
+//! | 512 and 1024 | 16 | the time of a save, twice (4 bytes each), and its XXH3-64; the larger time counts |
+//! | 4096 | 32 each | per page: checksum (8), `includes` (4), 4 zeros, distances (16) |
+//! | then, at a multiple of 4096 | 4096 | the copy: the number of its pages (8); page number (8) and entry (32) of each |
+//! | then | | the bytes of these pages |
+//!
+//! The checksum of a page is the XXH3-64 of its bytes, seeded with that of the rest of its entry.
 
 use std::fs::{File, OpenOptions};
 use std::io;
