@@ -4,6 +4,7 @@ use std::sync::Arc;
 #[cfg(not(target_family = "wasm"))]
 use std::sync::LazyLock;
 
+#[cfg(not(target_family = "wasm"))]
 use super::strategy::Proof;
 use jarmo_core::game::Game;
 use jarmo_core::games::{ConnectFour, Guard, Jarmo, Tammi};
