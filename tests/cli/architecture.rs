@@ -249,11 +249,10 @@ fn messages_of_protobuf_are_written_and_never_parsed() {
 
 /// The folders and files that may play actions on a position by hand. All other games are stepped
 /// through the environment.
-const PLAY_BY_HAND: [&str; 22] = [
+const PLAY_BY_HAND: [&str; 21] = [
     // The rules themselves, and the environment.
     "core/game",
     "core/games",
-    "exact/catalog/bare.rs",
     "core/env",
     // They look ahead from a position, which is not part of a game.
     "core/search",
