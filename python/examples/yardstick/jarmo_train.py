@@ -1,5 +1,5 @@
-"""`jarmo train` in a process of its own, on one thread, with settings for a budget of a minute: 16 simulations, as the
-other examples, and no matches.
+"""`jarmo train` in a process of its own, on one thread and without matches: with 16 simulations, as the other examples,
+for a budget of a minute, and else with the default 64 and a rate that falls over the whole run.
 
     python jarmo_train.py --game jarmo --minutes 1 --simulations 0,64
 """
@@ -13,7 +13,8 @@ from common import run
 
 import jarmo
 
-SETTINGS = ["run.threads=1", "selfplay.simulations=16", "evaluation.every=0"]
+SETTINGS = ["run.threads=1", "evaluation.every=0"]
+STEPS = 3000  # learning steps of a minute
 PROGRAM = os.environ.get("JARMO", "jarmo")
 KEPT = []  # folders of runs, which hold the agents until the end
 
@@ -23,7 +24,8 @@ def train(game, budget, seed):
     KEPT.append(tempfile.TemporaryDirectory())
     folder = pathlib.Path(KEPT[-1].name) / "run"
     command = [PROGRAM, "train", "--game", game.name, "--cpu-minutes", str(minutes), "--run", str(folder)]
-    for setting in [*SETTINGS, f"run.seed={seed}"]:
+    length = ["selfplay.simulations=16"] if minutes < 3 else [f"learner.decay={int(STEPS * minutes)}"]
+    for setting in [*SETTINGS, *length, f"run.seed={seed}"]:
         command += ["--set", setting]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     newest = max(folder.glob("checkpoints/*.safetensors"), key=lambda path: path.stat().st_mtime)
