@@ -14,7 +14,7 @@ mod scripted;
 mod tammi;
 mod board;
 
-use crate::game::{Game, Player};
+use crate::game::{Game, Player, bits};
 
 /// A game whose positions can be encoded as features.
 ///
@@ -138,11 +138,7 @@ fn named_planes(names: impl IntoIterator<Item = String>, count: usize) -> Vec<St
 /// Sets the features of the cells in `cells`, in the plane that starts at index `plane_start`.
 #[inline]
 pub fn set_bits(plane_start: usize, cells: u64, set: &mut impl FnMut(usize)) {
-    let mut left = cells;
-    while left != 0 {
-        set(plane_start + left.trailing_zeros() as usize);
-        left &= left - 1;
-    }
+    bits(cells).for_each(|cell| set(plane_start + cell));
 }
 
 /// The maximum number of plies left before the cut-off that the features distinguish.

@@ -6,7 +6,7 @@
 //! stands there, can move and is attacked, or who reaches and attacks the empty square.
 
 use super::{Encode, NUMBERS, PLIES_LEFT_CELLS, named_planes, set_count, set_plies_left};
-use crate::game::{Mask, Player};
+use crate::game::{Mask, Player, bits};
 use crate::games::tammi::{ACTIONS, Control, MAX_QUIET_LIMIT, SIDE, SQUARES, Square};
 use crate::games::{Tammi, TammiPosition};
 
@@ -88,11 +88,8 @@ impl Encode for Tammi {
         let jumper = position.jumper().map_or(0, |square| 1 << square.index());
         let planes = [own & !kings, own & kings, enemy & !kings, enemy & kings, jumper, jumped];
         for (plane, squares) in planes.into_iter().enumerate() {
-            let mut left: u32 = squares;
-            while left != 0 {
-                let square = Square::at(left.trailing_zeros() as usize);
+            for square in bits(squares.into()).map(Square::at) {
                 set(plane * CELLS + SIDE * square.row() + square.column());
-                left &= left - 1;
             }
         }
         set_count(REPEATS, position.repeats().min(2), &mut set);

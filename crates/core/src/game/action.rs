@@ -20,26 +20,53 @@ pub trait Mask: Copy + Default + Eq + Hash + fmt::Debug + Send + Sync + 'static 
     /// The number of actions a set can hold; indices are below it.
     const CAPACITY: usize;
 
+    /// The bits as words: action `i` is bit `i % 64` of word `i / 64`.
+    fn words(&self) -> &[u64];
+
+    /// The same words, to change them.
+    fn words_mut(&mut self) -> &mut [u64];
+
     /// Adds an action.
-    fn insert(&mut self, action: Action);
+    #[inline]
+    fn insert(&mut self, action: Action) {
+        self.words_mut()[action.index() / 64] |= 1 << (action.index() % 64);
+    }
 
     /// Removes an action.
-    fn remove(&mut self, action: Action);
+    #[inline]
+    fn remove(&mut self, action: Action) {
+        self.words_mut()[action.index() / 64] &= !(1 << (action.index() % 64));
+    }
 
     /// Whether the action is in the set.
-    fn contains(&self, action: Action) -> bool;
+    #[inline]
+    fn contains(&self, action: Action) -> bool {
+        self.words()[action.index() / 64] >> (action.index() % 64) & 1 == 1
+    }
 
     /// How many actions are in the set.
-    fn count(&self) -> u32;
+    #[inline]
+    fn count(&self) -> u32 {
+        self.words().iter().map(|word| word.count_ones()).sum()
+    }
 
     /// The action with exactly `rank` smaller ones in the set.
     ///
     /// # Panics
     /// Panics or returns an arbitrary action unless `rank < count()`.
-    fn nth(&self, rank: u32) -> Action;
-
-    /// The bits as words: action `i` is bit `i % 64` of word `i / 64`.
-    fn words(&self) -> &[u64];
+    #[inline]
+    fn nth(&self, mut rank: u32) -> Action {
+        // If no earlier word contains the action, the last one does; it needs no test.
+        let (last, earlier) = self.words().split_last().expect("a set has words");
+        for (index, &word) in earlier.iter().enumerate() {
+            let count = word.count_ones();
+            if rank < count {
+                return Action((64 * index) as u16 + select(word, rank));
+            }
+            rank -= count;
+        }
+        Action((64 * earlier.len()) as u16 + select(*last, rank))
+    }
 
     /// Whether the set is empty.
     #[inline]
@@ -99,42 +126,26 @@ impl<const WORDS: usize> Mask for ActionMask<WORDS> {
     const CAPACITY: usize = 64 * WORDS;
 
     #[inline]
-    fn insert(&mut self, action: Action) {
-        self.0[action.index() / 64] |= 1 << (action.index() % 64);
-    }
-
-    #[inline]
-    fn remove(&mut self, action: Action) {
-        self.0[action.index() / 64] &= !(1 << (action.index() % 64));
-    }
-
-    #[inline]
-    fn contains(&self, action: Action) -> bool {
-        self.0[action.index() / 64] >> (action.index() % 64) & 1 == 1
-    }
-
-    #[inline]
-    fn count(&self) -> u32 {
-        self.0.iter().map(|word| word.count_ones()).sum()
-    }
-
-    #[inline]
-    fn nth(&self, mut rank: u32) -> Action {
-        // If no earlier word contains the action, the last one does; it needs no test.
-        for (index, &word) in self.0[..WORDS - 1].iter().enumerate() {
-            let count = word.count_ones();
-            if rank < count {
-                return Action((64 * index) as u16 + select(word, rank));
-            }
-            rank -= count;
-        }
-        Action((64 * (WORDS - 1)) as u16 + select(self.0[WORDS - 1], rank))
-    }
-
-    #[inline]
     fn words(&self) -> &[u64] {
         &self.0
     }
+
+    #[inline]
+    fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.0
+    }
+}
+
+/// The places of the bits of a set, lowest first.
+#[inline]
+pub fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = set.trailing_zeros() as usize;
+        (set != 0).then(|| {
+            set &= set - 1;
+            lowest
+        })
+    })
 }
 
 /// `SELECT_IN_BYTE[rank][byte]`: the index of the bit of `byte` with `rank` set bits below it.

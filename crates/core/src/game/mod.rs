@@ -14,7 +14,7 @@ mod reason;
 use std::fmt;
 use std::hash::Hash;
 
-pub use action::{Action, ActionMask, Actions, Mask};
+pub use action::{Action, ActionMask, Actions, Mask, bits};
 pub use error::{ActionError, PositionError, shorten, shorten_quotes};
 pub use grid::{BoardText, parse_board, write_board};
 pub use perft::{divide, perft};

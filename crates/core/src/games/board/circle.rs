@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 use std::str::FromStr;
 
-use crate::game::Player;
+use crate::game::{Player, bits};
 
 /// Number of rows, and of circles in a row.
 pub const SIDE: usize = 5;
@@ -154,14 +154,7 @@ impl Circles {
     /// The circles of the set, lowest first.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = Circle> {
-        let mut left = self.0;
-        std::iter::from_fn(move || {
-            let circle = Circle(left.trailing_zeros() as u8);
-            (left != 0).then(|| {
-                left &= left - 1;
-                circle
-            })
-        })
+        bits(self.0.into()).map(|circle| Circle(circle as u8))
     }
 }
 

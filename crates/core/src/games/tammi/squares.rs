@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::game::Player;
+use crate::game::{Player, bits};
 
 /// Number of dark squares.
 pub const SQUARES: usize = 32;
@@ -118,14 +118,8 @@ impl FromStr for Square {
 
 /// The squares of a set, lowest first.
 #[inline]
-pub(super) fn squares(mut set: u32) -> impl Iterator<Item = Square> {
-    std::iter::from_fn(move || {
-        let square = Square(set.trailing_zeros() as u8);
-        (set != 0).then(|| {
-            set &= set - 1;
-            square
-        })
-    })
+pub(super) fn squares(set: u32) -> impl Iterator<Item = Square> {
+    bits(set.into()).map(|square| Square(square as u8))
 }
 
 /// The diagonals, and the actions along them.
