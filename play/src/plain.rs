@@ -233,7 +233,7 @@ impl Plain<'_> {
             Ok(()) => Ok(Next::Draw),
             // A single word of letters was meant as a command, if it is no move.
             Err(Refusal::Move(error))
-                if line.chars().all(char::is_alphabetic) && line.chars().count() > 1 && error.is_unreadable() =>
+                if line.chars().all(char::is_alphabetic) && line.chars().count() > 1 && error.unreadable =>
             {
                 let word = shorten(line);
                 self.tell(&self.texts.fill("unknown_command", &[("word", &word)]))

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 /// The field an error names, and the whole message.
 fn refusal<G: Game>(game: &G, text: &str) -> (&'static str, String) {
     let error = game.parse_position(text).expect_err(text);
-    (error.field(), error.to_string())
+    (error.field, error.to_string())
 }
 
 fn check_refusals<G: Game>(game: &G, cases: &[(&str, &str, &str)]) {

@@ -32,7 +32,7 @@ pub fn status(texts: &Texts, session: &Session) -> String {
 pub fn refusal(texts: &Texts, input: &str, refusal: &Refusal) -> String {
     match refusal {
         Refusal::Move(error) => {
-            let reason = texts.reason(error.reason());
+            let reason = texts.reason(&error.reason);
             texts.fill("illegal", &[("move", &shorten(input)), ("reason", &reason)])
         }
         Refusal::NotYourTurn => texts.get("not_your_turn").to_owned(),
@@ -47,7 +47,7 @@ pub fn record_problem(texts: &Texts, problem: &RecordProblem) -> String {
         RecordProblem::Start(_) => texts.get("record_start").to_owned(),
         RecordProblem::Position(problem) => position_problem(texts, problem),
         RecordProblem::Move { number, text, error } => {
-            let reason = texts.reason(error.reason());
+            let reason = texts.reason(&error.reason);
             texts.fill("record_move", &[("n", number), ("move", &shorten(text)), ("reason", &reason)])
         }
     }
@@ -55,9 +55,9 @@ pub fn record_problem(texts: &Texts, problem: &RecordProblem) -> String {
 
 /// Why a position is illegal.
 pub fn position_problem(texts: &Texts, problem: &PositionError) -> String {
-    match problem.reason() {
+    match &problem.reason {
         Some(reason) => texts.fill("position_illegal", &[("reason", &texts.reason(reason))]),
-        None => texts.fill("position_unreadable", &[("text", &problem.found())]),
+        None => texts.fill("position_unreadable", &[("text", &problem.found)]),
     }
 }
 

@@ -180,7 +180,7 @@ impl GameTask for Reasons {
         let nonsense = ["", "x", "A1-A1", "a1-b2", "c3-c4", "c3xe5", "A1xC2", "@E5", "@Z9", "pass"];
         for text in nonsense {
             if let Err(error) = game.parse_action(&start, text) {
-                add(error.reason());
+                add(&error.reason);
             }
         }
         for (english, reason) in &found {
@@ -209,10 +209,10 @@ fn reasons_name_the_player_and_the_circles() {
     let mut position = game.start();
     for text in ["A1-C2", "A5-C4", "C2-A1", "C4-A5"].repeat(3) {
         if let Err(error) = game.play_text(&mut position, text) {
-            let text = Language::De.texts().reason(error.reason());
+            let text = Language::De.texts().reason(&error.reason);
             let facts = ["Weiß", "A1", "C2"];
             assert!(facts.iter().all(|fact| text.contains(fact)), "{text}");
-            let text = Language::En.texts().reason(error.reason());
+            let text = Language::En.texts().reason(&error.reason);
             assert!(text.contains("White has moved back and forth"), "{text}");
             return;
         }

@@ -94,7 +94,7 @@ fn an_illegal_move_changes_nothing_and_is_explained() {
     let Err(Refusal::Move(error)) = game.play("A1-A2") else {
         panic!("A1-A2 is no line");
     };
-    assert_eq!(error.reason().to_string(), "no line leads from A1 to A2");
+    assert_eq!(error.reason.to_string(), "no line leads from A1 to A2");
     assert_eq!(game.board().moves().len(), 0);
 }
 

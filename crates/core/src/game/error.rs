@@ -6,31 +6,24 @@ use super::Reason;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} `{found}`: {problem}")]
 pub struct PositionError {
-    field: &'static str,
-    found: String,
-    problem: Problem,
-}
-
-/// What is wrong with a field.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-enum Problem {
-    /// It cannot be read; in English.
-    #[error("{0}")]
-    Form(String),
-    /// It breaks a rule.
-    #[error("{0}")]
-    Rule(Reason),
+    /// The name of the field.
+    pub field: &'static str,
+    /// What the field holds, in a form fit for a message.
+    pub found: String,
+    /// The rule that the position breaks; `None` if its text cannot be read.
+    pub reason: Option<Reason>,
+    problem: String, // in English
 }
 
 impl PositionError {
     /// The named field, which holds `found`, cannot be read.
     pub fn new(field: &'static str, found: &str, problem: impl Into<String>) -> PositionError {
-        PositionError { field, found: shorten(found), problem: Problem::Form(problem.into()) }
+        PositionError { field, found: shorten(found), reason: None, problem: problem.into() }
     }
 
     /// The named field, which holds `found`, breaks a rule of the game.
     pub fn rule(field: &'static str, found: &str, reason: Reason) -> PositionError {
-        PositionError { field, found: shorten(found), problem: Problem::Rule(reason) }
+        PositionError { reason: Some(reason.clone()), ..PositionError::new(field, found, reason.to_string()) }
     }
 
     /// The text has the wrong number of fields.
@@ -46,24 +39,6 @@ impl PositionError {
             ),
         )
     }
-
-    /// The name of the field.
-    pub fn field(&self) -> &'static str {
-        self.field
-    }
-
-    /// What the field holds, in a form fit for a message.
-    pub fn found(&self) -> &str {
-        &self.found
-    }
-
-    /// The rule that the position breaks; `None` if its text cannot be read.
-    pub fn reason(&self) -> Option<&Reason> {
-        match &self.problem {
-            Problem::Rule(reason) => Some(reason),
-            Problem::Form(_) => None,
-        }
-    }
 }
 
 /// Action text that cannot be read, or that names an illegal action.
@@ -71,8 +46,10 @@ impl PositionError {
 #[error("action `{text}`: {reason}")]
 pub struct ActionError {
     text: String,
-    reason: Reason,
-    unreadable: bool,
+    /// The rule that it breaks, or the form that is expected.
+    pub reason: Reason,
+    /// Whether the text does not have the form of an action.
+    pub unreadable: bool,
 }
 
 impl ActionError {
@@ -89,16 +66,6 @@ impl ActionError {
     /// The same error with the action as the user wrote it.
     pub fn with_text(self, text: &str) -> ActionError {
         ActionError { text: shorten(text), ..self }
-    }
-
-    /// The reason without the text.
-    pub fn reason(&self) -> &Reason {
-        &self.reason
-    }
-
-    /// Whether the text does not have the form of an action.
-    pub fn is_unreadable(&self) -> bool {
-        self.unreadable
     }
 }
 

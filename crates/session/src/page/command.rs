@@ -215,7 +215,7 @@ fn load(session: &mut Session, text: &str, ours: &[String], texts: &Texts) -> Re
     }
     session.load(&record).map_err(|problem| match &problem {
         // Perhaps it was not meant to be moves.
-        RecordProblem::Move { error, .. } if error.is_unreadable() && !text.contains('{') => {
+        RecordProblem::Move { error, .. } if error.unreadable && !text.contains('{') => {
             texts.get("record_unreadable").to_owned()
         }
         _ => words::record_problem(texts, &problem),
