@@ -112,7 +112,7 @@ fn compare<G: Encode>(
 fn in_guard_and_jarmo_threats_are_reach_captures_and_control_by_the_player_to_move() {
     let game = Guard::standard();
     compare(&game, game.board().lines(), |position| {
-        (Player::BOTH.map(|player| position.pieces(player)), position.guards())
+        (Player::BOTH.map(|player| position.pieces(player)), position.strong())
     });
     let game = Jarmo::standard();
     compare(&game, game.board().lines(), |position| {

@@ -20,8 +20,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::ceiling;
 use jarmo_core::games::Jarmo;
-use jarmo_core::games::board::Board;
-use jarmo_core::games::jarmo::DEFAULT_MAX_PLIES;
+use jarmo_core::games::board::{Board, DEFAULT_MAX_PLIES};
 use jarmo_exact::agent::{Agent, AgentError, AgentSpec, build};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};

@@ -1,11 +1,111 @@
-//! Threats in jarmo and guard. Per player: the circles that at least one, and at least two, of the
-//! player's pieces can reach in one move, and every capture the player could make with the next move. Then the control of
-//! each circle: its holder, and how many pieces of each player can reach it. All of them have separate inputs for White
-//! and for Black to move.
+//! Features and threats of jarmo and guard, in planes of 25 cells.
+//!
+//! The board has no symmetry, so it is not rotated for Black: planes belong to White and Black, and a feature says who is
+//! to move.
+//!
+//! Threats, per player: the circles that at least one, and at least two, of the player's pieces can reach in one move, and
+//! every capture the player could make with the next move. Then the control of each circle: its holder, and how many
+//! pieces of each player can reach it. All of them have separate inputs for White and for Black to move.
 
-use super::{NUMBERS, named_planes, set_bits};
+use super::{Encode, NUMBERS, PLIES_LEFT_CELLS, named_planes, set_bits, set_plies_left};
 use crate::game::{Mask, Player};
-use crate::games::board::{Board, CIRCLES, Circle, Circles};
+use crate::games::board::{Board, BoardGame, BoardPosition, BoardRules, CIRCLES, Circle, Circles, SIDE};
+
+/// The features of one game on the board that the others do not have.
+pub trait BoardFeatures: BoardRules {
+    /// The names of each player's planes: pieces, strong pieces, then the game's own.
+    const PLANES: &'static [&'static str];
+    /// Planes of numbers. Their first cell is set if White is to move.
+    const NUMBER_PLANES: usize;
+    /// The number of cells in them before those of the plies left.
+    const NUMBER_CELLS: usize;
+    /// The index of the first number.
+    const NUMBERS: usize = 2 * Self::PLANES.len() * CIRCLES;
+
+    /// The index where a player's planes start.
+    #[inline]
+    fn planes_of(player: Player) -> usize {
+        player.index() * Self::PLANES.len() * CIRCLES
+    }
+
+    /// Sets the game's own features of a player.
+    fn of_player(board: &Board, position: &BoardPosition<Self>, player: Player, set: &mut impl FnMut(usize));
+
+    /// Sets the game's own features of the turn.
+    fn of_turn(_position: &BoardPosition<Self>, _set: &mut impl FnMut(usize)) {}
+}
+
+impl<R: BoardFeatures> Encode for BoardGame<R> {
+    fn encoder_version(&self) -> u32 {
+        3
+    }
+
+    fn planes(&self) -> usize {
+        self.board_planes() + R::NUMBER_PLANES
+    }
+
+    fn board_planes(&self) -> usize {
+        2 * R::PLANES.len()
+    }
+
+    fn plane_names(&self) -> Vec<String> {
+        let (players, features) = (["White", "Black"], self.planes());
+        let boards =
+            players.into_iter().flat_map(|player| R::PLANES.iter().map(move |what| format!("{player}: {what}")));
+        let mut names = named_planes(boards.chain([NUMBERS.to_owned()]), features);
+        let reach = |player| {
+            ["one piece reaches", "two pieces reach"]
+                .map(|reach| format!("White to move: {player}: circles that {reach}"))
+        };
+        names.extend(players.into_iter().flat_map(reach));
+        names.push(
+            "White to move: captures of White, then of Black, then by circle its holder and how many pieces of White \
+             and of Black can reach it; then all threats again for Black to move; counted through the planes"
+                .to_owned(),
+        );
+        named_planes(names, features + self.threat_planes())
+    }
+
+    fn grid(&self) -> (usize, usize) {
+        (SIDE, SIDE)
+    }
+
+    #[inline]
+    fn features(&self, position: &BoardPosition<R>, mut set: impl FnMut(usize)) {
+        const { assert!(R::NUMBER_CELLS + PLIES_LEFT_CELLS <= R::NUMBER_PLANES * CIRCLES) };
+        for player in Player::BOTH {
+            let (planes, pieces) = (R::planes_of(player), position.pieces(player));
+            set_bits(planes, pieces.0.into(), &mut set);
+            set_bits(planes + CIRCLES, (pieces & position.strong()).0.into(), &mut set);
+            R::of_player(self.board(), position, player, &mut set);
+        }
+        if position.to_move() == Player::White {
+            set(R::NUMBERS);
+        }
+        R::of_turn(position, &mut set);
+        set_plies_left(self, position, R::NUMBERS + R::NUMBER_CELLS, &mut set);
+    }
+
+    fn seen_by(&self, position: &BoardPosition<R>, viewer: Player) -> BoardPosition<R> {
+        let mut seen = *position;
+        seen.to_move = viewer;
+        seen
+    }
+
+    fn threat_planes(&self) -> usize {
+        (2 * threats_of_mover(self.board())).div_ceil(CIRCLES)
+    }
+
+    #[inline]
+    fn threats(&self, position: &BoardPosition<R>, mut set: impl FnMut(usize)) {
+        let (board, pieces) = (self.board(), Player::BOTH.map(|player| position.pieces(player)));
+        let reached = reached(board, pieces);
+        let first = position.to_move().index() * threats_of_mover(board);
+        reach_and_captures(board, pieces, &reached, |threat| set(first + threat));
+        let first = first + CAPTURES + 2 * captures(board);
+        control(board, pieces, position.strong(), &reached, |control| set(first + control));
+    }
+}
 
 /// Per player: circles reached by at least one piece, and by at least two.
 const REACH_PLANES: usize = 2 * 2;
@@ -20,43 +120,6 @@ fn captures(board: &Board) -> usize {
 /// The number of threats with one player to move: four planes of reach, the captures, the control of all circles.
 fn threats_of_mover(board: &Board) -> usize {
     CAPTURES + 2 * captures(board) + control_count(board)
-}
-
-/// The planes that all threats take.
-pub(super) fn threat_planes(board: &Board) -> usize {
-    (2 * threats_of_mover(board)).div_ceil(CIRCLES)
-}
-
-/// The names of all planes: of each player's board planes, of planes of numbers up to `features`, then of threats.
-pub(super) fn plane_names<const N: usize>(board: &Board, of_player: [&str; N], features: usize) -> Vec<String> {
-    let boards = ["White", "Black"].into_iter().flat_map(|player| of_player.map(|what| format!("{player}: {what}")));
-    let mut names = named_planes(boards.chain([NUMBERS.to_owned()]), features);
-    let reach = |player| {
-        ["one piece reaches", "two pieces reach"].map(|reach| format!("White to move: {player}: circles that {reach}"))
-    };
-    names.extend(["White", "Black"].into_iter().flat_map(reach));
-    names.push(
-        "White to move: captures of White, then of Black, then by circle its holder and how many pieces of White and of \
-         Black can reach it; then all threats again for Black to move; counted through the planes"
-            .to_owned(),
-    );
-    named_planes(names, features + threat_planes(board))
-}
-
-/// Calls `set` with the index of every threat. `special` are the pieces with marks, and guards.
-#[inline]
-pub(super) fn threats(
-    board: &Board,
-    pieces: [Circles; 2],
-    special: Circles,
-    to_move: Player,
-    mut set: impl FnMut(usize),
-) {
-    let reached = reached(board, pieces);
-    let first = to_move.index() * threats_of_mover(board);
-    reach_and_captures(board, pieces, &reached, |threat| set(first + threat));
-    let first = first + CAPTURES + 2 * captures(board);
-    control(board, pieces, special, &reached, |control| set(first + control));
 }
 
 /// By player: the circles that at least one, two and three pieces can reach. Pieces on their goal row reach nothing.

@@ -6,7 +6,7 @@
 //! that complete four, which decide who must give way when the other columns are full.
 
 use super::{Encode, Mirror, NUMBERS, PLIES_LEFT_CELLS, named_planes, set_plies_left};
-use crate::game::{Game, Player};
+use crate::game::{Game, Player, bits};
 use crate::games::connect_four::{BOTTOM, CIRCLES, COLUMNS, HEIGHT, ROWS, column_bits, winning};
 use crate::games::{ConnectFour, ConnectFourPosition};
 
@@ -99,7 +99,9 @@ impl Encode for ConnectFour {
     }
 
     fn seen_by(&self, position: &ConnectFourPosition, viewer: Player) -> ConnectFourPosition {
-        position.seen_by(viewer)
+        let mut seen = *position;
+        seen.to_move = viewer;
+        seen
     }
 
     fn threat_planes(&self) -> usize {
@@ -117,14 +119,12 @@ impl Encode for ConnectFour {
             for (step, starts) in STEPS.into_iter().zip(STARTS) {
                 let [first, second, third, fourth] = line_of_four(own, step);
                 let mixed = line_of_four(other, step).into_iter().fold(0, |a, b| a | b);
-                let mut open = starts & (first | second | third | fourth) & !(first & second & third & fourth) & !mixed;
-                while open != 0 {
-                    let start = open.trailing_zeros();
+                let open = starts & (first | second | third | fourth) & !(first & second & third & fourth) & !mixed;
+                for start in bits(open) {
                     let [first, second, third, fourth] = [first, second, third, fourth].map(|bits| bits >> start & 1);
                     let stones = (first | second << 1 | third << 2 | fourth << 3) as usize;
-                    let line = usize::from(LINE_AT[step][start as usize]);
+                    let line = usize::from(LINE_AT[step][start]);
                     set(OPEN + (plane * PATTERNS + stones - 1) * LINES + line);
-                    open &= open - 1;
                 }
             }
             let circles = winning(own, occupied);
@@ -148,12 +148,10 @@ impl Encode for ConnectFour {
 /// Sets the features of a set of circles, in the plane that starts at `plane_start`.
 #[inline]
 fn set_circles(plane_start: usize, circles: u64, set: &mut impl FnMut(usize)) {
-    let mut left = circles;
-    while left != 0 {
+    for bit in bits(circles) {
         // A column of the set has one more bit than circles.
-        let (column, row) = COLUMN_AND_ROW[left.trailing_zeros() as usize];
+        let (column, row) = COLUMN_AND_ROW[bit];
         set(plane_start + usize::from(row) * COLUMNS + usize::from(column));
-        left &= left - 1;
     }
 }
 

@@ -41,7 +41,7 @@ pub struct ConnectFour {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnectFourPosition {
     stones: [u64; 2],
-    to_move: Player, // follows from the stones; stored to avoid counting them
+    pub(crate) to_move: Player, // follows from the stones; stored to avoid counting them
 }
 
 impl ConnectFourPosition {
@@ -49,12 +49,6 @@ impl ConnectFourPosition {
     #[inline]
     pub fn stones(&self, player: Player) -> u64 {
         self.stones[player.index()]
-    }
-
-    /// The same with another player to move, which the rules may not allow.
-    #[inline]
-    pub(crate) fn seen_by(&self, viewer: Player) -> ConnectFourPosition {
-        ConnectFourPosition { to_move: viewer, ..*self }
     }
 
     /// The player to move: White when both have equally many stones.

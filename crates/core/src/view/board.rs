@@ -3,8 +3,8 @@
 use super::setup::MOST_PLY;
 use super::{Cell, FieldKind, GameView, Gesture, Layout, Note, Palette, Piece, SideCount, Style};
 use crate::game::{Action, Game, Mask, Player};
-use crate::games::board::{Board, BoardAction, Circle, Circles, SIDE};
-use crate::games::guard::{PASSES_TO_END, PIECES};
+use crate::games::board::{Board, BoardAction, BoardPosition, BoardRules, Circle, Circles, PIECES, SIDE};
+use crate::games::guard::PASSES_TO_END;
 use crate::games::jarmo::SHUTTLE_LIMIT;
 use crate::games::{Guard, GuardPosition, Jarmo, JarmoPosition};
 
@@ -20,15 +20,16 @@ fn board_layout(board: &Board) -> Layout {
     }
 }
 
-fn board_pieces(pieces: [Circles; 2], strong: Circles) -> Vec<Piece> {
+fn board_pieces<R: BoardRules>(position: &BoardPosition<R>) -> Vec<Piece> {
     let standing = |circle: Circle| {
-        let player = Player::BOTH.into_iter().find(|player| pieces[player.index()].contains(circle))?;
-        Some(Piece { cell: circle.index(), player, strong: strong.contains(circle), leaving: false })
+        let player = Player::BOTH.into_iter().find(|player| position.pieces(*player).contains(circle))?;
+        Some(Piece { cell: circle.index(), player, strong: position.strong().contains(circle), leaving: false })
     };
     Circle::all().filter_map(standing).collect()
 }
 
-fn board_gesture(board: &Board, mover: Player, enemy: Circles, action: Action) -> Gesture {
+fn board_gesture<R: BoardRules>(board: &Board, position: &BoardPosition<R>, action: Action) -> Gesture {
+    let (mover, enemy) = (position.to_move(), position.pieces(!position.to_move()));
     match board.decode(action) {
         BoardAction::Move { from, to } => Gesture {
             from: Some(from.index()),
@@ -48,12 +49,11 @@ impl GameView for Jarmo {
     }
 
     fn pieces(&self, position: &JarmoPosition) -> Vec<Piece> {
-        board_pieces(Player::BOTH.map(|player| position.archers(player)), position.marked())
+        board_pieces(position)
     }
 
     fn gesture(&self, position: &JarmoPosition, action: Action) -> Gesture {
-        let mover = position.to_move();
-        board_gesture(self.board(), mover, position.archers(!mover), action)
+        board_gesture(self.board(), position, action)
     }
 
     fn tallies(&self, position: &JarmoPosition) -> Vec<SideCount> {
@@ -80,7 +80,7 @@ impl GameView for Jarmo {
         if position.both_passed() {
             notes.push(Note::plain("end_passes", None));
         }
-        notes.extend(home("end_home_jarmo", Player::BOTH.map(|player| position.archers(player))));
+        notes.extend(home("end_home_jarmo", position));
         let deploys = |action| matches!(self.board().decode(action), BoardAction::Deploy { .. });
         if self.legal(position).iter().any(deploys) {
             notes.push(Note::plain("note_redeploy", Some(position.to_move())));
@@ -99,9 +99,9 @@ impl GameView for Jarmo {
 }
 
 /// A remark about each player without a piece outside the goal row.
-fn home(key: &'static str, pieces: [Circles; 2]) -> impl Iterator<Item = Note> {
-    let players =
-        Player::BOTH.into_iter().filter(move |player| (pieces[player.index()] & !Circles::goal(*player)).is_empty());
+fn home<R: BoardRules>(key: &'static str, position: &BoardPosition<R>) -> impl Iterator<Item = Note> {
+    let outside = Player::BOTH.map(|player| position.pieces(player) & !Circles::goal(player));
+    let players = Player::BOTH.into_iter().filter(move |player| outside[player.index()].is_empty());
     players.map(move |player| Note::plain(key, Some(player)))
 }
 
@@ -111,12 +111,11 @@ impl GameView for Guard {
     }
 
     fn pieces(&self, position: &GuardPosition) -> Vec<Piece> {
-        board_pieces(Player::BOTH.map(|player| position.pieces(player)), position.guards())
+        board_pieces(position)
     }
 
     fn gesture(&self, position: &GuardPosition, action: Action) -> Gesture {
-        let mover = position.to_move();
-        board_gesture(self.board(), mover, position.pieces(!mover), action)
+        board_gesture(self.board(), position, action)
     }
 
     fn tallies(&self, position: &GuardPosition) -> Vec<SideCount> {
@@ -133,8 +132,7 @@ impl GameView for Guard {
             let note = Note::plain("note_placing", Some(position.to_move()));
             return position.moved().then_some(note).into_iter().collect();
         };
-        let pieces = Player::BOTH.map(|player| position.pieces(player));
-        let mut notes: Vec<Note> = home("end_home_guard", pieces).collect();
+        let mut notes: Vec<Note> = home("end_home_guard", position).collect();
         if notes.is_empty() && !outcome.truncated {
             notes.push(Note::plain("end_passes", None));
         }

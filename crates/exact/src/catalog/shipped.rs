@@ -4,9 +4,9 @@ use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
 use super::{Catalog, GameSettings, GameTask, Listed};
 use crate::ExactError;
-use jarmo_core::games::board::Board;
+use jarmo_core::games::board::{Board, DEFAULT_MAX_PLIES};
 use jarmo_core::games::tammi::MAX_QUIET_LIMIT;
-use jarmo_core::games::{ConnectFour, Guard, Jarmo, Tammi, guard, jarmo, tammi};
+use jarmo_core::games::{ConnectFour, Guard, Jarmo, Tammi, tammi};
 
 /// The names of all games of this crate.
 pub const GAMES: [&str; 4] = ["jarmo", "guard", "tammi", "connect_four"];
@@ -35,8 +35,8 @@ impl Catalog for Shipped {
         let board = || checked.clone().and_then(|()| board(settings));
         let limit = |default: u32| settings.max_plies.unwrap_or(default);
         Ok(match name {
-            "jarmo" => board().map(|board| task.run(Jarmo::new(board, limit(jarmo::DEFAULT_MAX_PLIES)))),
-            "guard" => board().map(|board| task.run(Guard::new(board, limit(guard::DEFAULT_MAX_PLIES)))),
+            "jarmo" => board().map(|board| task.run(Jarmo::new(board, limit(DEFAULT_MAX_PLIES)))),
+            "guard" => board().map(|board| task.run(Guard::new(board, limit(DEFAULT_MAX_PLIES)))),
             "tammi" => checked
                 .and_then(|()| quiet_limit(settings))
                 .map(|quiet| task.run(Tammi::new(quiet, limit(tammi::DEFAULT_MAX_PLIES)))),

@@ -13,7 +13,7 @@ const HEIGHT: usize = ROW_STEP * (SIDE - 1) + 1;
 pub const BRAILLE_DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
 /// Draws the board, row 5 on top, with the letters from `letter_at` in the circles.
-pub(crate) fn draw_circles(
+pub(super) fn draw_circles(
     board: &Board,
     letter_at: impl Fn(Circle) -> Option<char>,
     out: &mut fmt::Formatter<'_>,

@@ -6,6 +6,7 @@
 
 mod circle;
 mod draw;
+mod game;
 mod moves;
 mod parse;
 
@@ -13,12 +14,13 @@ use std::fmt;
 
 pub use circle::{CIRCLES, Circle, Circles, NoSuchCircle, SIDE};
 pub use draw::BRAILLE_DOTS;
-pub(crate) use draw::draw_circles;
+use draw::draw_circles;
+pub use game::{BoardGame, BoardPosition, BoardRules, DEFAULT_MAX_PLIES, PIECES, Step};
 pub(crate) use moves::split_move;
 pub use moves::{BoardAction, DEPLOY_PLACES};
 pub use parse::BoardError;
 
-use crate::game::{Action, ActionMask, BoardText, Player};
+use crate::game::{Action, ActionMask, Player};
 
 /// The set of actions of jarmo or guard.
 pub type BoardMask = ActionMask<2>;
@@ -121,13 +123,20 @@ impl Board {
             words[0] |= leaving[0];
             words[1] |= leaving[1];
         }
-        let mut blocked = [0; 2];
-        for row in 0..SIDE {
-            let arriving = &self.arriving[row][own.row(row)];
-            blocked[0] |= arriving[0];
-            blocked[1] |= arriving[1];
-        }
+        let ActionMask(blocked) = self.arriving(own);
         ActionMask([words[0] & !blocked[0], words[1] & !blocked[1]])
+    }
+
+    /// The moves that end on these circles, wherever they start.
+    #[inline]
+    pub(crate) fn arriving(&self, circles: Circles) -> BoardMask {
+        let mut words = [0; 2];
+        for row in 0..SIDE {
+            let arriving = &self.arriving[row][circles.row(row)];
+            words[0] |= arriving[0];
+            words[1] |= arriving[1];
+        }
+        ActionMask(words)
     }
 
     /// The actions that bring a piece of `player` back to a circle in `places`, on the home row.
@@ -151,17 +160,14 @@ impl fmt::Debug for Board {
     }
 }
 
-/// The board field of jarmo and guard: lower case for archers, upper case for marked archers or guards.
-pub(crate) const BOARD_FIELD: BoardText = BoardText { columns: SIDE, rows: SIDE, letters: "wbWB" };
-
 /// The letter of a piece in the board field.
-pub(crate) fn piece_letter(pieces: [Circles; 2], upper: Circles, circle: Circle) -> Option<char> {
+fn piece_letter(pieces: [Circles; 2], upper: Circles, circle: Circle) -> Option<char> {
     let letter = Player::BOTH.into_iter().find(|player| pieces[player.index()].contains(circle))?.letter();
     Some(if upper.contains(circle) { letter.to_ascii_uppercase() } else { letter })
 }
 
 /// The pieces of each player, and the set of those in upper case, from `(place, letter)` pairs.
-pub(crate) fn collect_pieces(placed: &[(usize, char)]) -> ([Circles; 2], Circles) {
+fn collect_pieces(placed: &[(usize, char)]) -> ([Circles; 2], Circles) {
     let mut pieces = [Circles::NONE; 2];
     let mut upper = Circles::NONE;
     for &(place, letter) in placed {

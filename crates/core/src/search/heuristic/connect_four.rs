@@ -1,7 +1,6 @@
 //! Connect four: circles that would complete four in a row, and the middle columns.
 
-use super::key::word_key;
-use super::{HasHeuristic, Heuristic};
+use super::{HasHeuristic, Heuristic, word_key};
 use crate::game::{Action, ActionMask, Game, Mask, Player};
 use crate::games::connect_four::{BOTTOM, CIRCLES, COLUMNS, column_bits, winning};
 use crate::games::{ConnectFour, ConnectFourPosition};
@@ -18,12 +17,6 @@ const MIDDLE: [i32; 2] = [8, 4];
 /// The first, third and fifth row.
 const ODD_ROWS: u64 = BOTTOM * 0b010101;
 
-/// Connect four's heuristic.
-#[derive(Clone, Copy)]
-pub struct ConnectFourHeuristic {
-    max_plies: u32,
-}
-
 #[inline]
 fn side(stones: u64, occupied: u64, own_rows: u64) -> i32 {
     let threats = winning(stones, occupied);
@@ -35,7 +28,7 @@ fn side(stones: u64, occupied: u64, own_rows: u64) -> i32 {
         + MIDDLE[1] * (stones & beside).count_ones() as i32
 }
 
-impl Heuristic<ConnectFour> for ConnectFourHeuristic {
+impl Heuristic<ConnectFour> for ConnectFour {
     #[inline]
     fn evaluate(&self, position: &ConnectFourPosition) -> i32 {
         let [white, black] = Player::BOTH.map(|player| position.stones(player));
@@ -78,14 +71,14 @@ impl Heuristic<ConnectFour> for ConnectFourHeuristic {
     fn key(&self, position: &ConnectFourPosition) -> u64 {
         // The ply is the number of stones.
         let [white, black] = Player::BOTH.map(|player| position.stones(player));
-        word_key([white, black, self.max_plies.into()])
+        word_key([white, black, self.max_plies().into()])
     }
 }
 
 impl HasHeuristic for ConnectFour {
-    type Heuristic = ConnectFourHeuristic;
+    type Heuristic = ConnectFour;
 
-    fn heuristic(&self) -> Option<ConnectFourHeuristic> {
-        Some(ConnectFourHeuristic { max_plies: self.max_plies() })
+    fn heuristic(&self) -> Option<ConnectFour> {
+        Some(self.clone())
     }
 }

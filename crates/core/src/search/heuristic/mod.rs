@@ -1,18 +1,18 @@
 //! Hand-written evaluations, one per game, for the agents without a network.
 
 mod connect_four;
-mod key;
-mod none;
 mod tammi;
 mod board;
 
-pub use board::{GuardHeuristic, JarmoHeuristic};
-pub use connect_four::ConnectFourHeuristic;
-pub use none::NoHeuristic;
-pub use tammi::TammiHeuristic;
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+
+pub use board::BoardHeuristic;
 
 use crate::eval::Value;
 use crate::game::{Action, Game};
+use crate::games::Scripted;
 
 /// The largest evaluation, in hundredths of a point. Alpha-beta uses larger scores for wins.
 pub const MAX_CENTIPOINTS: i32 = 20_000;
@@ -63,4 +63,48 @@ pub trait HasHeuristic: Game {
 #[inline]
 fn plies_left<G: Game>(game: &G, position: &G::Position) -> u64 {
     game.plies_left(position).unwrap_or(NEAR_CUT_OFF).min(NEAR_CUT_OFF).into()
+}
+
+/// Evaluates every position as even: for games that have no heuristic.
+#[derive(Clone, Copy, Debug)]
+pub struct NoHeuristic;
+
+impl<G: Game> Heuristic<G> for NoHeuristic {
+    fn evaluate(&self, _: &G::Position) -> i32 {
+        0
+    }
+
+    fn forcing(&self, _: &G::Position, _: &G::Mask) -> G::Mask {
+        G::Mask::default()
+    }
+
+    fn gain(&self, _: &G::Position, _: Action) -> i32 {
+        0
+    }
+
+    fn key(&self, position: &G::Position) -> u64 {
+        FixedState::default().hash_one(position)
+    }
+}
+
+/// Alpha-beta of a game that is short enough to be searched to its ends.
+impl HasHeuristic for Scripted {
+    type Heuristic = NoHeuristic;
+
+    fn heuristic(&self) -> Option<NoHeuristic> {
+        Some(NoHeuristic)
+    }
+}
+
+/// Hashes words by folded multiplication: one per word, and a last one to mix.
+#[inline]
+fn word_key<const WORDS: usize>(words: [u64; WORDS]) -> u64 {
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15; // the fractional bits of the golden ratio
+    const PI: u64 = 0x243f_6a88_85a3_08d3; // those of pi
+    let fold = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
+        product as u64 ^ (product >> 64) as u64
+    };
+    let key = words.into_iter().fold(PI, |key, word| fold(key ^ word, GOLDEN));
+    fold(key, GOLDEN.rotate_left(32))
 }

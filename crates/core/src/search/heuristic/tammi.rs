@@ -1,7 +1,6 @@
 //! Tammi: men, kings, and how far the men have advanced.
 
-use super::key::word_key;
-use super::{HasHeuristic, Heuristic, plies_left};
+use super::{HasHeuristic, Heuristic, plies_left, word_key};
 use crate::game::{Action, Mask};
 use crate::games::tammi::TammiMask;
 use crate::games::{Tammi, TammiPosition};
@@ -23,12 +22,6 @@ const ROW_SQUARES: u32 = 0xf;
 
 const ROWS: u32 = 8;
 
-/// Tammi's heuristic.
-#[derive(Clone)]
-pub struct TammiHeuristic {
-    game: Tammi,
-}
-
 /// Evaluates the pieces of a player that moves towards higher squares.
 #[inline]
 fn side(men: u32, kings: u32) -> i32 {
@@ -39,7 +32,7 @@ fn side(men: u32, kings: u32) -> i32 {
         + HOME * (men & ROW_SQUARES).count_ones() as i32
 }
 
-impl Heuristic<Tammi> for TammiHeuristic {
+impl Heuristic<Tammi> for Tammi {
     #[inline]
     fn evaluate(&self, position: &TammiPosition) -> i32 {
         let [own, enemy, kings, jumped] = position.mover_view();
@@ -64,8 +57,8 @@ impl Heuristic<Tammi> for TammiHeuristic {
     fn key(&self, position: &TammiPosition) -> u64 {
         let [own, enemy, kings, jumped] = position.mover_view().map(u64::from);
         let jumper = position.jumper().map_or(0, |square| 1 + square.index() as u64);
-        let quiet_left = self.game.quiet_limit().saturating_sub(position.quiet_plies());
-        let plies_left = plies_left(&self.game, position);
+        let quiet_left = self.quiet_limit().saturating_sub(position.quiet_plies());
+        let plies_left = plies_left(self, position);
         let rest = jumper << 32
             | plies_left << 16
             | u64::from(quiet_left.min(NEAR_DRAW)) << 8
@@ -76,9 +69,9 @@ impl Heuristic<Tammi> for TammiHeuristic {
 }
 
 impl HasHeuristic for Tammi {
-    type Heuristic = TammiHeuristic;
+    type Heuristic = Tammi;
 
-    fn heuristic(&self) -> Option<TammiHeuristic> {
-        Some(TammiHeuristic { game: self.clone() })
+    fn heuristic(&self) -> Option<Tammi> {
+        Some(self.clone())
     }
 }
