@@ -5,9 +5,8 @@ use std::arch::x86_64::{
     __m128i, __m256, __m256i, _mm_cvtss_f32, _mm_max_ps, _mm_max_ss, _mm_movehdup_ps, _mm_movehl_ps, _mm_packs_epi32,
     _mm_packus_epi16, _mm_storel_epi64, _mm256_add_epi16, _mm256_add_epi32, _mm256_add_ps, _mm256_castps256_ps128,
     _mm256_castsi256_si128, _mm256_cvtepi16_epi32, _mm256_cvtepi32_ps, _mm256_cvtps_epi32, _mm256_dpbusd_avx_epi32,
-    _mm256_extractf128_ps, _mm256_extracti128_si256, _mm256_loadu_ps, _mm256_madd_epi16, _mm256_maddubs_epi16,
-    _mm256_max_ps, _mm256_mul_ps, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_si256,
-    _mm256_storeu_ps,
+    _mm256_extractf128_ps, _mm256_extracti128_si256, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_max_ps,
+    _mm256_mul_ps, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps,
 };
 
 use super::simd::{self, Unit};
@@ -74,30 +73,6 @@ impl<const VNNI: bool> Unit for Avx2Int8<VNNI> {
     }
 
     #[inline(always)]
-    unsafe fn zeros() -> __m256i {
-        // SAFETY: the caller's promise.
-        unsafe { _mm256_setzero_si256() }
-    }
-
-    #[inline(always)]
-    unsafe fn no_sums() -> __m256i {
-        // SAFETY: the caller's promise.
-        unsafe { _mm256_setzero_si256() }
-    }
-
-    #[inline(always)]
-    unsafe fn words(from: *const i16) -> __m256i {
-        // SAFETY: the caller's promise.
-        unsafe { from.cast::<__m256i>().read_unaligned() }
-    }
-
-    #[inline(always)]
-    unsafe fn weights(from: *const i8) -> __m256i {
-        // SAFETY: the caller's promise.
-        unsafe { from.cast::<__m256i>().read_unaligned() }
-    }
-
-    #[inline(always)]
     unsafe fn repeat(from: *const u8) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe { _mm256_set1_epi32(from.cast::<i32>().read_unaligned()) }
@@ -137,12 +112,6 @@ impl<const VNNI: bool> Unit for Avx2Int8<VNNI> {
     }
 
     #[inline(always)]
-    unsafe fn load(from: *const f32) -> __m256 {
-        // SAFETY: the caller's promise.
-        unsafe { _mm256_loadu_ps(from) }
-    }
-
-    #[inline(always)]
     unsafe fn splat(number: f32) -> __m256 {
         // SAFETY: the caller's promise.
         unsafe { _mm256_set1_ps(number) }
@@ -175,12 +144,6 @@ impl<const VNNI: bool> Unit for Avx2Int8<VNNI> {
             let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
             _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)))
         }
-    }
-
-    #[inline(always)]
-    unsafe fn store(numbers: __m256, to: *mut f32) {
-        // SAFETY: the caller's promise.
-        unsafe { _mm256_storeu_ps(to, numbers) }
     }
 
     #[inline(always)]

@@ -2,8 +2,8 @@
 
 use std::arch::aarch64::{
     float32x4_t, int32x4_t, vaddq_f32, vaddq_s16, vcombine_s16, vcvtnq_s32_f32, vcvtq_f32_s32, vdupq_n_f32,
-    vdupq_n_s32, vget_lane_u32, vget_low_s16, vld1q_f32, vmaxq_f32, vmaxvq_f32, vmovl_high_s16, vmovl_s16, vmovn_s16,
-    vmovn_s32, vmulq_f32, vreinterpret_u32_s8, vreinterpretq_s16_s32, vreinterpretq_s32_s16, vst1q_f32,
+    vdupq_n_s32, vget_lane_u32, vget_low_s16, vmaxq_f32, vmaxvq_f32, vmovl_high_s16, vmovl_s16, vmovn_s16, vmovn_s32,
+    vmulq_f32, vreinterpret_u32_s8, vreinterpretq_s16_s32, vreinterpretq_s32_s16,
 };
 use std::arch::{asm, is_aarch64_feature_detected};
 
@@ -48,30 +48,6 @@ impl Unit for Neon {
     unsafe fn run_sum_rows(table: &Rows16, rows: &[u32], out: &mut [f32]) {
         // SAFETY: the caller's promise.
         unsafe { simd::sum_rows::<Neon>(table, rows, out) }
-    }
-
-    #[inline(always)]
-    unsafe fn zeros() -> int32x4_t {
-        // SAFETY: the caller's promise.
-        unsafe { vdupq_n_s32(0) }
-    }
-
-    #[inline(always)]
-    unsafe fn no_sums() -> int32x4_t {
-        // SAFETY: the caller's promise.
-        unsafe { vdupq_n_s32(0) }
-    }
-
-    #[inline(always)]
-    unsafe fn words(from: *const i16) -> int32x4_t {
-        // SAFETY: the caller's promise.
-        unsafe { from.cast::<int32x4_t>().read_unaligned() }
-    }
-
-    #[inline(always)]
-    unsafe fn weights(from: *const i8) -> int32x4_t {
-        // SAFETY: the caller's promise.
-        unsafe { from.cast::<int32x4_t>().read_unaligned() }
     }
 
     #[inline(always)]
@@ -122,12 +98,6 @@ impl Unit for Neon {
     }
 
     #[inline(always)]
-    unsafe fn load(from: *const f32) -> float32x4_t {
-        // SAFETY: the caller's promise.
-        unsafe { vld1q_f32(from) }
-    }
-
-    #[inline(always)]
     unsafe fn splat(number: f32) -> float32x4_t {
         // SAFETY: the caller's promise.
         unsafe { vdupq_n_f32(number) }
@@ -155,12 +125,6 @@ impl Unit for Neon {
     unsafe fn largest(numbers: float32x4_t) -> f32 {
         // SAFETY: the caller's promise.
         unsafe { vmaxvq_f32(numbers) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(numbers: float32x4_t, to: *mut f32) {
-        // SAFETY: the caller's promise.
-        unsafe { vst1q_f32(to, numbers) }
     }
 
     #[inline(always)]

@@ -4,6 +4,8 @@
 //! Everything here is inlined into the entry points of `avx2`, `vnni`, `neon` and `wasm`, which enable the
 //! instructions.
 
+use std::mem::zeroed;
+
 use super::{Dense8, Int8, Rows16, row_scale};
 use crate::net::kernel::{Epilogue, LANES};
 
@@ -13,8 +15,8 @@ const DEPTH: usize = 4;
 /// A vector unit. Holding a value of such a type proves that this processor has the unit.
 ///
 /// # Safety
-/// Every function needs a processor with the unit. Pointers are to `LANES` numbers, to `2 * LANES` words, to
-/// `DEPTH * LANES` weights, or to `DEPTH` inputs; they need no alignment.
+/// Every function needs a processor with the unit. Pointers are to `LANES` numbers, to `DEPTH * LANES` weights, or to
+/// `DEPTH` inputs; they need no alignment. Registers are plain data of as many bytes as what is loaded into them.
 pub(in crate::net) trait Unit: Copy + Send + Sync + 'static {
     /// A register of `LANES` floats.
     type Floats: Copy;
@@ -36,14 +38,12 @@ pub(in crate::net) trait Unit: Copy + Send + Sync + 'static {
     /// [`sum_rows`], compiled with the unit's instructions. `table.check(rows, out)` passed.
     unsafe fn run_sum_rows(table: &Rows16, rows: &[u32], out: &mut [f32]);
 
-    /// A register of zeros.
-    unsafe fn zeros() -> Self::Integers;
-    /// Sums of nothing.
-    unsafe fn no_sums() -> Self::Sums;
-    /// Loads words.
-    unsafe fn words(from: *const i16) -> Self::Integers;
     /// Loads weights.
-    unsafe fn weights(from: *const i8) -> Self::Weights;
+    #[inline(always)]
+    unsafe fn weights(from: *const i8) -> Self::Weights {
+        // SAFETY: the caller's promise.
+        unsafe { load(from) }
+    }
     /// Loads `DEPTH` inputs and repeats them for every column.
     unsafe fn repeat(from: *const u8) -> Self::Integers;
     /// Adds to `sums` the products of the inputs and weights of each column.
@@ -54,8 +54,6 @@ pub(in crate::net) trait Unit: Copy + Send + Sync + 'static {
     unsafe fn floats(sums: Self::Sums) -> Self::Floats;
     /// The first and the second half of the words as floats.
     unsafe fn halves(words: Self::Integers) -> [Self::Floats; 2];
-    /// Loads floats.
-    unsafe fn load(from: *const f32) -> Self::Floats;
     /// A float in every lane.
     unsafe fn splat(number: f32) -> Self::Floats;
     /// Adds lane by lane.
@@ -66,8 +64,6 @@ pub(in crate::net) trait Unit: Copy + Send + Sync + 'static {
     unsafe fn larger(left: Self::Floats, right: Self::Floats) -> Self::Floats;
     /// The largest number of all lanes.
     unsafe fn largest(numbers: Self::Floats) -> f32;
-    /// Stores floats.
-    unsafe fn store(numbers: Self::Floats, to: *mut f32);
     /// Rounds floats from 0 to 255, ties to even, and stores them as bytes.
     unsafe fn store_bytes(numbers: Self::Floats, to: *mut u8);
 }
@@ -96,6 +92,26 @@ impl<U: Unit> Int8 for U {
     }
 }
 
+/// Loads a register from memory of any alignment.
+///
+/// # Safety
+/// There are as many bytes of numbers as the register has.
+#[inline(always)]
+unsafe fn load<R, N>(from: *const N) -> R {
+    // SAFETY: the caller's promise.
+    unsafe { from.cast::<R>().read_unaligned() }
+}
+
+/// Stores a register to memory of any alignment.
+///
+/// # Safety
+/// As [`load`].
+#[inline(always)]
+unsafe fn store<R, N>(register: R, to: *mut N) {
+    // SAFETY: the caller's promise.
+    unsafe { to.cast::<R>().write_unaligned(register) }
+}
+
 /// See [`Int8::quantise`].
 ///
 /// # Safety
@@ -106,12 +122,12 @@ pub(super) unsafe fn quantise<U: Unit>(row: &[f32], inputs: &mut [u8]) -> f32 {
     unsafe {
         let mut most = U::splat(0.0);
         for place in (0..row.len()).step_by(U::LANES) {
-            most = U::larger(most, U::load(row.as_ptr().add(place)));
+            most = U::larger(most, load(row.as_ptr().add(place)));
         }
         let (scale, inverse) = row_scale(U::largest(most));
         let inverse = U::splat(inverse);
         for place in (0..row.len()).step_by(U::LANES) {
-            let number = U::scale(U::load(row.as_ptr().add(place)), inverse);
+            let number = U::scale(load(row.as_ptr().add(place)), inverse);
             U::store_bytes(number, inputs.as_mut_ptr().add(place));
         }
         scale
@@ -194,7 +210,7 @@ unsafe fn tile<U: Unit, const R: usize, const V: usize>(
     // SAFETY: panels before this one hold `inputs * column` weights, this one `inputs * V * LANES` in groups of
     // `V * LANES * DEPTH`; rows of inputs come in whole groups.
     unsafe {
-        let mut sums = [[U::no_sums(); V]; R];
+        let mut sums: [[U::Sums; V]; R] = zeroed();
         let panel = layer.layer.weights.as_ptr().add(inputs * column);
         let input = input.as_ptr().add(row * inputs);
         for group in 0..inputs / DEPTH {
@@ -243,15 +259,15 @@ pub(super) unsafe fn finish<U: Unit, const R: usize, const V: usize>(
             for (vector, &number) in numbers.iter().enumerate() {
                 let column = column + vector * U::LANES;
                 let place = (row + index) * layer.outputs + column;
-                let scale = U::scale(row_scale, U::load(columns.as_ptr().add(column)));
+                let scale = U::scale(row_scale, load(columns.as_ptr().add(column)));
                 let number = U::scale(number, scale);
-                let number = U::add(number, U::load(layer.bias.as_ptr().add(column)));
+                let number = U::add(number, load(layer.bias.as_ptr().add(column)));
                 match epilogue {
                     Epilogue::Hidden { residual, out } => {
-                        let number = U::add(number, U::load(residual.as_ptr().add(place)));
-                        U::store(U::larger(number, U::splat(0.0)), out.as_mut_ptr().add(place));
+                        let number = U::add(number, load(residual.as_ptr().add(place)));
+                        store(U::larger(number, U::splat(0.0)), out.as_mut_ptr().add(place));
                     }
-                    Epilogue::Sums { out } => U::store(number, out.as_mut_ptr().add(place)),
+                    Epilogue::Sums { out } => store(number, out.as_mut_ptr().add(place)),
                 }
             }
         }
@@ -289,19 +305,19 @@ unsafe fn add_up<U: Unit, const V: usize>(table: &Rows16, rows: &[u32], column: 
     // SAFETY: every row is in the table, and `column + 2 * V * LANES` is at most its width, the length of the bias, the
     // scales and the output.
     unsafe {
-        let mut sums = [U::zeros(); V];
+        let mut sums: [U::Integers; V] = zeroed();
         for &row in rows {
             let row = table.rows.as_ptr().add(row as usize * table.width() + column);
             for (vector, sum) in sums.iter_mut().enumerate() {
-                *sum = U::add_words(*sum, U::words(row.add(vector * 2 * U::LANES)));
+                *sum = U::add_words(*sum, load(row.add(vector * 2 * U::LANES)));
             }
         }
         for (vector, &sum) in sums.iter().enumerate() {
             for (half, number) in U::halves(sum).into_iter().enumerate() {
                 let place = column + (2 * vector + half) * U::LANES;
-                let number = U::scale(number, U::load(table.scales.as_ptr().add(place)));
-                let number = U::add(number, U::load(table.bias.as_ptr().add(place)));
-                U::store(U::larger(number, U::splat(0.0)), out.as_mut_ptr().add(place));
+                let number = U::scale(number, load(table.scales.as_ptr().add(place)));
+                let number = U::add(number, load(table.bias.as_ptr().add(place)));
+                store(U::larger(number, U::splat(0.0)), out.as_mut_ptr().add(place));
             }
         }
     }

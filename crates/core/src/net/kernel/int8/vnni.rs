@@ -4,8 +4,7 @@ use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::{
     __m128i, __m512, __m512i, _mm512_add_epi16, _mm512_add_ps, _mm512_castsi512_si256, _mm512_cvtepi16_epi32,
     _mm512_cvtepi32_epi8, _mm512_cvtepi32_ps, _mm512_cvtps_epi32, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64,
-    _mm512_loadu_ps, _mm512_max_ps, _mm512_mul_ps, _mm512_reduce_max_ps, _mm512_set1_epi32, _mm512_set1_ps,
-    _mm512_setzero_si512, _mm512_storeu_ps,
+    _mm512_max_ps, _mm512_mul_ps, _mm512_reduce_max_ps, _mm512_set1_epi32, _mm512_set1_ps,
 };
 
 use super::simd::{self, Unit};
@@ -54,30 +53,6 @@ impl Unit for Vnni {
     }
 
     #[inline(always)]
-    unsafe fn zeros() -> __m512i {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_setzero_si512() }
-    }
-
-    #[inline(always)]
-    unsafe fn no_sums() -> __m512i {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_setzero_si512() }
-    }
-
-    #[inline(always)]
-    unsafe fn words(from: *const i16) -> __m512i {
-        // SAFETY: the caller's promise.
-        unsafe { from.cast::<__m512i>().read_unaligned() }
-    }
-
-    #[inline(always)]
-    unsafe fn weights(from: *const i8) -> __m512i {
-        // SAFETY: the caller's promise.
-        unsafe { from.cast::<__m512i>().read_unaligned() }
-    }
-
-    #[inline(always)]
     unsafe fn repeat(from: *const u8) -> __m512i {
         // SAFETY: the caller's promise.
         unsafe { _mm512_set1_epi32(from.cast::<i32>().read_unaligned()) }
@@ -111,12 +86,6 @@ impl Unit for Vnni {
     }
 
     #[inline(always)]
-    unsafe fn load(from: *const f32) -> __m512 {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_loadu_ps(from) }
-    }
-
-    #[inline(always)]
     unsafe fn splat(number: f32) -> __m512 {
         // SAFETY: the caller's promise.
         unsafe { _mm512_set1_ps(number) }
@@ -144,12 +113,6 @@ impl Unit for Vnni {
     unsafe fn largest(numbers: __m512) -> f32 {
         // SAFETY: the caller's promise.
         unsafe { _mm512_reduce_max_ps(numbers) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(numbers: __m512, to: *mut f32) {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_storeu_ps(to, numbers) }
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@
 use std::arch::wasm32::{
     f32x4_add, f32x4_convert_i32x4, f32x4_extract_lane, f32x4_mul, f32x4_pmax, f32x4_splat, i8x16_shuffle, i16x8_add,
     i16x8_extend_low_u8x16, i16x8_load_extend_i8x8, i32x4_add, i32x4_dot_i16x8, i32x4_extend_high_i16x8,
-    i32x4_extend_low_i16x8, i32x4_shuffle, i32x4_splat, v128, v128_load32_splat, v128_store32_lane,
+    i32x4_extend_low_i16x8, i32x4_shuffle, v128, v128_load32_splat, v128_store32_lane,
 };
 
 use super::portable::ROUND;
@@ -49,22 +49,6 @@ impl Unit for Simd128 {
     }
 
     #[inline(always)]
-    unsafe fn zeros() -> v128 {
-        i32x4_splat(0)
-    }
-
-    #[inline(always)]
-    unsafe fn no_sums() -> [v128; 2] {
-        [i32x4_splat(0); 2]
-    }
-
-    #[inline(always)]
-    unsafe fn words(from: *const i16) -> v128 {
-        // SAFETY: the caller's promise.
-        unsafe { from.cast::<v128>().read_unaligned() }
-    }
-
-    #[inline(always)]
     unsafe fn weights(from: *const i8) -> [v128; 2] {
         // SAFETY: the caller's promise.
         unsafe { [i16x8_load_extend_i8x8(from), i16x8_load_extend_i8x8(from.add(8))] }
@@ -100,12 +84,6 @@ impl Unit for Simd128 {
     }
 
     #[inline(always)]
-    unsafe fn load(from: *const f32) -> v128 {
-        // SAFETY: the caller's promise.
-        unsafe { from.cast::<v128>().read_unaligned() }
-    }
-
-    #[inline(always)]
     unsafe fn splat(number: f32) -> v128 {
         f32x4_splat(number)
     }
@@ -129,12 +107,6 @@ impl Unit for Simd128 {
     unsafe fn largest(numbers: v128) -> f32 {
         let two = f32x4_pmax(numbers, i32x4_shuffle::<2, 3, 0, 1>(numbers, numbers));
         f32x4_extract_lane::<0>(f32x4_pmax(two, i32x4_shuffle::<1, 0, 3, 2>(two, two)))
-    }
-
-    #[inline(always)]
-    unsafe fn store(numbers: v128, to: *mut f32) {
-        // SAFETY: the caller's promise.
-        unsafe { to.cast::<v128>().write_unaligned(numbers) }
     }
 
     #[inline(always)]
