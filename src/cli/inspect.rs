@@ -32,7 +32,7 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
         let settings = GameSettings { board: args.board.clone(), ..GameSettings::default() };
         let task = OpinionTask { args: &args, file: &file, position };
         let game = &file.header().version.game;
-        inspection = inspection.with_output(games.with_game(game, &settings, task)??);
+        inspection.output = Some(games.with_game(game, &settings, task)??);
     }
     let mut out = std::io::stdout().lock();
     if args.json {

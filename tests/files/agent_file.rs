@@ -10,7 +10,8 @@ use jarmo::game::{Game, Mask};
 use jarmo::games::board::Board;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::net::{
-    AgentFile, FeatureBatch, FrozenNet, KernelKind, Logits, MatchResult, NetSettings, NetShape, Provenance, Weights,
+    AgentFile, FeatureBatch, FrozenNet, KernelKind, Logits, MatchResult, NetSettings, NetShape, Network, Provenance,
+    Weights,
 };
 use jarmo::program::this_program;
 use jarmo::random::stream;

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use jarmo::encode::Encode;
 use jarmo::game::Mask;
 use jarmo::games::{ConnectFour, Jarmo};
-use jarmo::net::{FeatureBatch, FrozenNet, KernelKind, Logits, NetSettings, NetShape, RESULTS, Tensor, Weights};
+use jarmo::net::{
+    FeatureBatch, FrozenNet, KernelKind, Logits, NetSettings, NetShape, Network, RESULTS, Tensor, Weights,
+};
 use jarmo::random::{below, stream};
 use rand::{Rng, RngExt};
 

@@ -7,8 +7,8 @@ use jarmo::eval::{Evaluation, Evaluator, Uniform, Value};
 use jarmo::game::{Game, Player};
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::net::{
-    AgentFile, FeatureBatch, FrozenNet, GameVersion, Logits, NetEvaluator, NetSettings, NetShape, Provenance, Weights,
-    softmax,
+    AgentFile, FeatureBatch, FrozenNet, GameVersion, Logits, NetEvaluator, NetSettings, NetShape, Network, Provenance,
+    Weights, softmax,
 };
 use jarmo::random::stream;
 use jarmo::replay::{Sample, Samples};

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use jarmo_core::encode::Mirror;
 use jarmo_core::eval::Value;
 use jarmo_core::game::Mask;
-use jarmo_core::net::{FeatureBatch, FrozenNet, Logits, softmax};
+use jarmo_core::net::{FeatureBatch, FrozenNet, Logits, Network, softmax};
 use jarmo_core::random::{Stream, below};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::accuracy::{Exam, Question};

@@ -19,20 +19,6 @@ pub trait Network {
     fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits);
 }
 
-impl Network for FrozenNet {
-    /// Few, so that the trees whose leaves they are stay in the processor's cache. Self-play of jarmo searches 1.5 times
-    /// as many positions as with 256, and the network alone loses 2 to 10 %.
-    const BATCH: usize = 16;
-
-    fn shape(&self) -> &NetShape {
-        FrozenNet::shape(self)
-    }
-
-    fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
-        FrozenNet::evaluate(self, batch, logits);
-    }
-}
-
 /// Counts the time spent on features and on the network.
 #[derive(Clone)]
 struct Stopwatch {

@@ -47,24 +47,29 @@ impl FrozenNet {
 
     /// Any other network with fixed weights.
     pub fn of<N: Network + Clone + Send + 'static>(net: N) -> FrozenNet {
-        FrozenNet { shape: *net.shape(), runner: Box::new(Other(net)), kind: KernelKind::Portable }
+        FrozenNet { shape: *net.shape(), runner: Box::new(net), kind: KernelKind::Portable }
     }
 
     /// The kernel that evaluates this network; the portable one if it is none of these kernels.
     pub fn kernel(&self) -> KernelKind {
         self.kind
     }
+}
 
-    /// The inputs and outputs of the network.
-    pub fn shape(&self) -> &NetShape {
+impl Network for FrozenNet {
+    /// Few, so that the trees whose leaves they are stay in the processor's cache. Self-play of jarmo searches 1.5 times
+    /// as many positions as with 256, and the network alone loses 2 to 10 %.
+    const BATCH: usize = 16;
+
+    fn shape(&self) -> &NetShape {
         &self.shape
     }
 
-    /// Evaluates a batch of positions. The result for a position has the same bits in every batch.
+    /// The result for a position has the same bits in every batch.
     ///
     /// # Panics
     /// Panics if a feature index is outside the network's inputs.
-    pub fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
+    fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
         self.runner.run(batch, logits);
     }
 }
@@ -84,15 +89,13 @@ trait RunNet: Send {
 }
 
 /// A network that is none of these kernels.
-struct Other<N>(N);
-
-impl<N: Network + Clone + Send + 'static> RunNet for Other<N> {
+impl<N: Network + Clone + Send + 'static> RunNet for N {
     fn run(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
-        self.0.evaluate(batch, logits);
+        self.evaluate(batch, logits);
     }
 
     fn fork(&self) -> Box<dyn RunNet> {
-        Box::new(Other(self.0.clone()))
+        Box::new(self.clone())
     }
 }
 
@@ -141,7 +144,7 @@ impl Numbers for Floats {
     }
 
     fn outputs(layer: &Dense<f32>) -> usize {
-        layer.outputs()
+        layer.outputs
     }
 
     fn inputs(_: usize) {}

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{AgentFile, AgentHeader, FeatureBatch, FrozenNet, KernelKind, Logits, softmax};
+use super::{AgentFile, AgentHeader, FeatureBatch, FrozenNet, KernelKind, Logits, Network, softmax};
 use crate::encode::Encode;
 use crate::game::Mask;
 
@@ -14,8 +14,9 @@ pub struct Inspection {
     header: AgentHeader,
     parameters: usize,
     tensors: Vec<TensorLine>,
+    /// The output of its network for a position.
     #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<NetOutput>,
+    pub output: Option<NetOutput>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -58,12 +59,6 @@ impl Inspection {
             tensors: tensors.collect(),
             output: None,
         }
-    }
-
-    /// Adds the network's output for a position.
-    #[must_use]
-    pub fn with_output(self, output: NetOutput) -> Inspection {
-        Inspection { output: Some(output), ..self }
     }
 }
 

@@ -16,7 +16,6 @@ mod kernel;
 mod logits;
 mod own;
 mod settings;
-mod softmax;
 mod version;
 mod weights;
 
@@ -27,9 +26,8 @@ pub use file::{AgentFile, AgentHeader, MatchResult, Provenance};
 pub use frozen::FrozenNet;
 pub use inspect::{Inspection, NetOutput};
 pub use kernel::KernelKind;
-pub use logits::Logits;
+pub use logits::{Logits, softmax};
 pub use own::{NetKind, OwnNet, provide_net};
 pub use settings::{NetError, NetSettings, NetShape, RESULTS, TensorPlan};
-pub use softmax::softmax;
 pub use version::GameVersion;
 pub use weights::{Tensor, Weights};

@@ -9,7 +9,7 @@ use super::Runs;
 use jarmo_core::encode::Encode;
 use jarmo_core::env::VecEnv;
 use jarmo_core::game::Action;
-use jarmo_core::net::{FeatureBatch, FrozenNet, KernelKind, Logits, NetSettings, NetShape, Weights};
+use jarmo_core::net::{FeatureBatch, FrozenNet, KernelKind, Logits, NetSettings, NetShape, Network, Weights};
 use jarmo_core::random::stream;
 
 /// The speed of a network on one core: medians of several runs for every kernel.

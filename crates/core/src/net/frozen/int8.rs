@@ -17,42 +17,39 @@ use crate::net::kernel::{Aligned, Epilogue};
 pub(super) fn runner(weights: &Weights) -> Box<dyn RunNet> {
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     if let Some(kernel) = Amx::detect() {
-        return super::runner(Integers(kernel), weights);
+        return super::runner(kernel, weights);
     }
     #[cfg(target_arch = "x86_64")]
     if let Some(kernel) = Vnni::detect() {
-        return super::runner(Integers(kernel), weights);
+        return super::runner(kernel, weights);
     }
     #[cfg(target_arch = "x86_64")]
     if let Some(kernel) = Avx2Int8::<true>::detect() {
-        return super::runner(Integers(kernel), weights);
+        return super::runner(kernel, weights);
     }
     #[cfg(target_arch = "x86_64")]
     if let Some(kernel) = Avx2Int8::<false>::detect() {
-        return super::runner(Integers(kernel), weights);
+        return super::runner(kernel, weights);
     }
     #[cfg(target_arch = "aarch64")]
     if let Some(kernel) = Neon::detect() {
-        return super::runner(Integers(kernel), weights);
+        return super::runner(kernel, weights);
     }
     #[cfg(target_feature = "simd128")]
     if let Some(kernel) = Simd128::detect() {
-        return super::runner(Integers(kernel), weights);
+        return super::runner(kernel, weights);
     }
-    super::runner(Integers(Portable8), weights)
+    super::runner(Portable8, weights)
 }
 
-/// Integers of 8 and 16 bits.
-#[derive(Clone, Copy)]
-struct Integers<K>(K);
-
 /// The trunk in seven bits.
-struct Inputs {
+pub(super) struct Inputs {
     bytes: Aligned<u8>, // [CHUNK, width]
     scales: Vec<f32>,   // of the rows taken last
 }
 
-impl<K: Int8> Numbers for Integers<K> {
+/// Integers of 8 and 16 bits.
+impl<K: Int8> Numbers for K {
     type Rows = Rows16;
     type Layer = Dense8;
     type Inputs = Inputs;
@@ -66,7 +63,7 @@ impl<K: Int8> Numbers for Integers<K> {
     }
 
     fn outputs(layer: &Dense8) -> usize {
-        layer.outputs()
+        layer.layer.outputs
     }
 
     fn inputs(width: usize) -> Inputs {
@@ -74,19 +71,19 @@ impl<K: Int8> Numbers for Integers<K> {
     }
 
     fn sum_rows(self, table: &Rows16, rows: &[u32], out: &mut [f32]) {
-        self.0.sum_rows(table, rows, out);
+        Int8::sum_rows(self, table, rows, out);
     }
 
     fn take(self, trunk: &[f32], width: usize, inputs: &mut Inputs) {
         let bytes = inputs.bytes.chunks_exact_mut(width);
         let rows = trunk.chunks_exact(width).zip(bytes);
         inputs.scales.clear();
-        let scales = rows.map(|(row, bytes)| self.0.quantise(row, bytes));
+        let scales = rows.map(|(row, bytes)| self.quantise(row, bytes));
         inputs.scales.extend(scales);
     }
 
     fn dense(self, layer: &Dense8, trunk: &[f32], inputs: &Inputs, epilogue: Epilogue<'_>) {
         let bytes = &inputs.bytes[..trunk.len()];
-        self.0.dense(layer, bytes, &inputs.scales, epilogue);
+        Int8::dense(self, layer, bytes, &inputs.scales, epilogue);
     }
 }

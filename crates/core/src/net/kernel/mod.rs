@@ -22,7 +22,7 @@ pub(super) struct Dense<E> {
     weights: Aligned<E>,
     bias: Aligned<f32>, // [outputs]
     inputs: usize,
-    outputs: usize, // a multiple of LANES
+    pub(super) outputs: usize, // of a row, padding included: a multiple of LANES
 }
 
 /// What to do with the sums of a product.
@@ -65,11 +65,6 @@ impl<E: Copy + Default> Dense<E> {
         let mut padded_bias = Aligned::new(padded);
         padded_bias[..outputs].copy_from_slice(bias);
         Dense { weights, bias: padded_bias, inputs, outputs: padded }
-    }
-
-    /// Outputs of a row, padding included.
-    pub(super) fn outputs(&self) -> usize {
-        self.outputs
     }
 
     /// Checks every length that a kernel relies on.

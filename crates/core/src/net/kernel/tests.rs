@@ -34,7 +34,7 @@ fn in_integers<K: Int8>(kernel: K, (rows, inputs, outputs): (usize, usize, usize
         kernel.sum_rows(&table, &features, hidden);
         scales[row] = kernel.quantise(hidden, &mut bytes[row * inputs..][..inputs]);
     }
-    let size = rows * layer.outputs();
+    let size = rows * layer.layer.outputs;
     let (residual, mut out, mut sums) = (numbers.some(size), vec![0.0; size], vec![0.0; size]);
     let epilogue = Epilogue::Hidden { residual: &residual, out: &mut out };
     kernel.dense(&layer, &bytes, &scales, epilogue);

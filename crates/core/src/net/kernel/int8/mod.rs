@@ -50,7 +50,7 @@ pub(in crate::net) trait Int8: Copy + Send + Sync + 'static {
 
 /// The weights of a product and the scale of each output.
 pub(in crate::net) struct Dense8 {
-    layer: Dense<i8>,
+    pub(in crate::net) layer: Dense<i8>,
     scales: Aligned<f32>, // [outputs]
 }
 
@@ -75,11 +75,6 @@ impl Dense8 {
             .collect();
         let layer = Dense::pack(&rounded, bias, K::COLUMNS, K::DEPTH, |weight| weight as i8);
         Dense8 { layer, scales }
-    }
-
-    /// Outputs of a row, padding included.
-    pub(in crate::net) fn outputs(&self) -> usize {
-        self.layer.outputs
     }
 
     /// Checks every length that a kernel relies on.
