@@ -18,9 +18,9 @@ fn a_cache_changes_nothing_but_the_number_of_evaluations() {
     for capacity in [1, 64, 1 << 14] {
         let mut cache = Cache::new(&game, opinionated(&game, 1), capacity);
         let first = grown(&game, GUMBEL, 400, &mut cache);
-        let (_, misses) = cache.hits_and_misses();
+        let misses = cache.misses;
         let second = grown(&game, GUMBEL, 400, &mut cache);
-        let (hits, all_misses) = cache.hits_and_misses();
+        let (hits, all_misses) = (cache.hits, cache.misses);
         assert_eq!(summary(&first), summary(&plain));
         assert_eq!(summary(&second), summary(&plain));
         if capacity > 400 {
@@ -38,7 +38,7 @@ fn a_cache_evaluates_equal_positions_in_a_batch_once() {
     let mut logits = vec![0.0; 5 * game.actions()];
     let mut answers = [Evaluation::of(Value::EVEN); 5];
     cache.evaluate(&positions, &[0; 5], &mut logits, &mut answers);
-    assert_eq!(cache.hits_and_misses(), (4, 1));
+    assert_eq!((cache.hits, cache.misses), (4, 1));
     assert!(answers.iter().all(|answer| *answer == answers[0]));
     let (first, rest) = logits.split_at(game.actions());
     assert!(rest.chunks(game.actions()).all(|row| row == first));

@@ -8,7 +8,7 @@ use super::spec::{YesNo, bytes_of};
 use super::{Agent, Candidate, Decision, Limit, Request, TreeSpec};
 use crate::eval::Evaluator;
 use crate::game::{Game, Mask};
-use crate::search::{Batch, PuctSettings, RootAction, SearchRule, Tree, TreeLimit};
+use crate::search::{Batch, PuctSettings, SearchRule, Tree, TreeLimit};
 
 /// Rounds between two checks of the limits, if the evaluator is as fast as a check.
 const ROUNDS_PER_CHECK: u32 = 64;
@@ -77,20 +77,18 @@ impl TreeSettings {
                 puct.temperature = spec.temperature.unwrap_or(puct.temperature);
                 puct.contender = spec.contender.unwrap_or(puct.contender);
             }
-            SearchRule::Gumbel(_) if spec.cpuct.is_some() => return Err(needs_puct("cpuct")),
-            SearchRule::Gumbel(_) if spec.fpu.is_some() => return Err(needs_puct("fpu")),
-            SearchRule::Gumbel(_) if spec.temperature.is_some() => return Err(needs_puct("temperature")),
-            SearchRule::Gumbel(_) if spec.contender.is_some() => return Err(needs_puct("contender")),
-            SearchRule::Gumbel(_) => {}
+            SearchRule::Gumbel(_) => {
+                let TreeSpec { cpuct, fpu, temperature, contender, .. } = spec;
+                let of_puct = [("cpuct", cpuct), ("fpu", fpu), ("temperature", temperature), ("contender", contender)];
+                if let Some((key, _)) = of_puct.iter().find(|(_, given)| given.is_some()) {
+                    return Err(format!("setting `{key}` needs root=puct"));
+                }
+            }
         }
         self.keeps = spec.keep.map_or(self.keeps, |keep| keep == YesNo::Yes);
         self.bytes = spec.mb.map_or(self.bytes, bytes_of);
         Ok(self)
     }
-}
-
-fn needs_puct(key: &str) -> String {
-    format!("setting `{key}` needs root=puct")
 }
 
 /// Chooses by tree search with an evaluator: a network, rollouts or the uniform evaluator.
@@ -194,7 +192,7 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
     }
 
     fn evaluations(&self) -> Option<u64> {
-        Some(self.batch.evaluated())
+        Some(self.batch.evaluated)
     }
 
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
@@ -238,7 +236,14 @@ fn decision<G: Game>(game: &G, tree: &Tree<G>) -> Decision {
         .root_actions()
         .iter()
         .filter(|root| root.visits > 0 || root.action == action)
-        .map(|root| candidate(tree, root, policy[root.action.index()]))
+        .map(|root| Candidate {
+            action: root.action,
+            visits: root.visits.into(),
+            policy: policy[root.action.index()],
+            value: root.value.or(tree.value()).expect("the root is evaluated"),
+            proven: root.proven,
+            line: tree.line(root.action),
+        })
         .collect();
     candidates
         .sort_by_key(|candidate| (candidate.action != action, std::cmp::Reverse(candidate.visits), candidate.action));
@@ -249,16 +254,5 @@ fn decision<G: Game>(game: &G, tree: &Tree<G>) -> Decision {
         nodes: tree.simulations_done().into(),
         depth: candidates[0].line.len() as u32,
         candidates,
-    }
-}
-
-fn candidate<G: Game>(tree: &Tree<G>, root: &RootAction, policy: f32) -> Candidate {
-    Candidate {
-        action: root.action,
-        visits: root.visits.into(),
-        policy,
-        value: root.value.or(tree.value()).expect("the root is evaluated"),
-        proven: root.proven,
-        line: tree.line(root.action),
     }
 }

@@ -17,15 +17,18 @@ const WAYS: usize = 4;
 ///
 /// The other evaluator should not depend on its seeds, because the first result is reused for all seeds.
 pub struct Cache<G: Game, E> {
-    inner: E,
+    /// The other evaluator. Call [`Cache::clear`] after changing its results.
+    pub inner: E,
+    /// The number of positions answered from the cache.
+    pub hits: u64,
+    /// The number of positions passed on.
+    pub misses: u64,
     actions: usize, // width of a row of `logits`; 0 without a policy
     sets: Vec<Set>,
-    entries: Vec<Option<(G::Position, Evaluation)>>, // WAYS per set
-    logits: Vec<f32>,                                // [entries, actions]
-    clock: u32,                                      // number of the current batch, starting at 1
-    hits: u64,
-    misses: u64,
-    missing: Rest<G::Position>, // the distinct positions of a batch that are not in the cache
+    entries: Vec<Option<(G::Position, Evaluation)>>,   // WAYS per set
+    logits: Vec<f32>,                                  // [entries, actions]
+    clock: u32,                                        // number of the current batch, starting at 1
+    missing: Rest<G::Position>,                        // the distinct positions of a batch that are not in the cache
     first_at: HashMap<G::Position, usize, FixedState>, // their indices
     missing_hashes: Vec<u64>,
     hashes: Vec<u64>,           // of the positions of a batch
@@ -61,19 +64,9 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
         }
     }
 
-    /// The number of positions answered from the cache, and of those passed on.
-    pub fn hits_and_misses(&self) -> (u64, u64) {
-        (self.hits, self.misses)
-    }
-
     /// Empties the cache. Necessary when the other evaluator changes.
     pub fn clear(&mut self) {
         self.sets.fill(Set::default());
-    }
-
-    /// The other evaluator. Call [`Cache::clear`] after changing its results.
-    pub fn inner_mut(&mut self) -> &mut E {
-        &mut self.inner
     }
 
     fn set_of(&self, hash: u64) -> usize {

@@ -14,7 +14,6 @@ pub struct WithEndgames<G: Game, E> {
     game: G,
     tables: Arc<dyn Endgames<G>>,
     inner: E,
-    hits: u64,
     known: Vec<Option<Proven>>, // [batch]: results from the tables
     unknown: Rest<G::Position>,
 }
@@ -22,17 +21,7 @@ pub struct WithEndgames<G: Game, E> {
 impl<G: Game, E: Evaluator<G>> WithEndgames<G, E> {
     /// These tables in front of `inner`.
     pub fn new(game: G, tables: Arc<dyn Endgames<G>>, inner: E) -> WithEndgames<G, E> {
-        WithEndgames { game, tables, inner, hits: 0, known: Vec::new(), unknown: Rest::new() }
-    }
-
-    /// The number of positions found in the tables.
-    pub fn hits(&self) -> u64 {
-        self.hits
-    }
-
-    /// The other evaluator.
-    pub fn inner_mut(&mut self) -> &mut E {
-        &mut self.inner
+        WithEndgames { game, tables, inner, known: Vec::new(), unknown: Rest::new() }
     }
 }
 
@@ -67,7 +56,6 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for WithEndgames<G, E> {
                 }
             }
         }
-        self.hits += (positions.len() - self.unknown.len()) as u64;
         self.unknown.evaluate(&mut self.inner, width, logits, evaluations);
     }
 }

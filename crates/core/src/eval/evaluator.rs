@@ -1,7 +1,7 @@
-//! The interface between search and evaluators.
+//! The interface between search and evaluators, and an evaluator without any knowledge.
 
 use super::Value;
-use crate::game::{Game, Proven};
+use crate::game::{Action, Game, Mask, Proven};
 
 /// The evaluation of one position, from the point of view of the player to move.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,4 +69,30 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
     ) {
         (**self).evaluate(positions, seeds, logits, evaluations);
     }
+}
+
+/// Evaluates every position as even and every action as equally likely. A baseline for search alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Uniform;
+
+impl<G: Game> Evaluator<G> for Uniform {
+    fn has_policy(&self) -> bool {
+        false
+    }
+
+    fn evaluate(&mut self, _: &[G::Position], _: &[u64], _: &mut [f32], evaluations: &mut [Evaluation]) {
+        evaluations.fill(Evaluation::of(Value::EVEN));
+    }
+}
+
+/// The legal action with the highest logit; ties go to the first action. `logits` has a number for every
+/// action of the game; those of illegal actions are ignored.
+///
+/// # Panics
+/// Panics if no action is legal.
+pub fn favourite<M: Mask>(legal: &M, logits: &[f32]) -> Action {
+    let better = |best: Action, action: Action| {
+        if logits[action.index()] > logits[best.index()] { action } else { best }
+    };
+    legal.iter().reduce(better).expect("an action is legal")
 }

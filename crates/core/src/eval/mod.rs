@@ -3,18 +3,14 @@
 mod cache;
 mod endgame;
 mod evaluator;
-mod policy;
 mod rest;
 mod rollout;
 mod scripted;
-mod uniform;
 mod value;
 
 pub use cache::Cache;
 pub use endgame::WithEndgames;
-pub use evaluator::{Evaluation, Evaluator};
-pub use policy::favourite;
+pub use evaluator::{Evaluation, Evaluator, Uniform, favourite};
 pub use rollout::Rollout;
 pub use scripted::ScriptedEvaluator;
-pub use uniform::Uniform;
 pub use value::Value;

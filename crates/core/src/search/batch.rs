@@ -13,8 +13,11 @@ pub struct Batch<G: Game> {
     logits: Vec<f32>, // [leaves, actions], or empty
     evaluations: Vec<Evaluation>,
     active: Vec<usize>,
-    evaluated: u64,
-    room: u64,
+    /// The number of positions evaluated so far.
+    pub evaluated: u64,
+    /// The number of positions that full batches would have held so far. A full batch is as large as
+    /// the evaluator prefers and the number of trees allows.
+    pub room: u64,
 }
 
 impl<G: Game> Batch<G> {
@@ -31,17 +34,6 @@ impl<G: Game> Batch<G> {
             evaluated: 0,
             room: 0,
         }
-    }
-
-    /// The number of positions evaluated so far.
-    pub fn evaluated(&self) -> u64 {
-        self.evaluated
-    }
-
-    /// The number of positions that full batches would have held so far. A full batch is as large as
-    /// the evaluator prefers and the number of trees allows.
-    pub fn room(&self) -> u64 {
-        self.room
     }
 
     /// Grows every tree until its plan is done or `interrupted`, called before each batch, returns
@@ -125,8 +117,8 @@ impl<G: Game> Batch<G> {
         self.positions.clear();
         self.seeds.clear();
         for (_, leaf) in &self.leaves {
-            self.positions.push(*leaf.position());
-            self.seeds.push(leaf.seed());
+            self.positions.push(leaf.position);
+            self.seeds.push(leaf.seed);
         }
         let width = if evaluator.has_policy() { self.actions } else { 0 };
         self.logits.resize(count * width, 0.0);

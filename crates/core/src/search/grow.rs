@@ -85,23 +85,13 @@ pub(super) struct Plan {
 /// A position of a tree that must be evaluated.
 #[derive(Debug)]
 pub struct Leaf<G: Game> {
-    position: G::Position,
+    /// The position to evaluate.
+    pub position: G::Position,
+    /// A random number for the evaluator.
+    pub seed: u64,
     legal: G::Mask,
     parent: (u32, u32), // node and edge
     ticket: u64,
-    seed: u64,
-}
-
-impl<G: Game> Leaf<G> {
-    /// The position to evaluate.
-    pub fn position(&self) -> &G::Position {
-        &self.position
-    }
-
-    /// A random number for the evaluator.
-    pub fn seed(&self) -> u64 {
-        self.seed
-    }
 }
 
 /// The result of [`Tree::select`].
@@ -377,7 +367,7 @@ impl<G: Game> Tree<G> {
     fn select_considered(&mut self, settings: &GumbelSettings) -> usize {
         complete(&self.game, &self.storage, 0, settings, &mut self.scratch);
         let children = self.storage.children(0);
-        let due = self.plan.halving.as_ref().expect("made with the plan").visits();
+        let due = self.plan.halving.as_ref().expect("made with the plan").visits;
         let mut best = (false, f32::NEG_INFINITY, usize::MAX);
         for index in 0..children.len() {
             if !children.is_open(index) {

@@ -39,11 +39,11 @@ const MIN_RANGE: f32 = 1e-8;
 #[derive(Clone, Debug)]
 pub(super) struct Halving {
     simulations: u32,
-    rounds: u32,     // the number of halvings, at least 1
-    considered: u32, // actions that remain
-    visits: u32,     // of each of them before this row
-    left: u32,       // actions to visit in this row
-    rows: u32,       // until the next halving, this one included
+    rounds: u32,            // the number of halvings, at least 1
+    considered: u32,        // actions that remain
+    pub(super) visits: u32, // that the next action to visit has had, like all of them before this row
+    left: u32,              // actions to visit in this row
+    rows: u32,              // until the next halving, this one included
 }
 
 impl Halving {
@@ -58,11 +58,6 @@ impl Halving {
 
     fn rows_per_round(&self) -> u32 {
         (self.simulations / (self.rounds * self.considered)).max(1)
-    }
-
-    /// The visits that the next action to visit has had. Constant until [`Halving::advance`].
-    pub(super) fn visits(&self) -> u32 {
-        self.visits
     }
 
     /// Moves to the next simulation.

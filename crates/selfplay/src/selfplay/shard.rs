@@ -120,23 +120,23 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
     }
 
     pub(super) fn replace_evaluator(&mut self, evaluator: E) {
-        *self.evaluator.inner_mut() = evaluator;
+        self.evaluator.inner = evaluator;
         self.evaluator.clear();
     }
 
     /// Searches all slots, steps the environment, and turns finished games into samples.
     pub(super) fn round(&mut self) -> Round {
         let start = Instant::now();
-        let (evaluated, room) = (self.batch.evaluated(), self.batch.room());
-        let (hits, _) = self.evaluator.hits_and_misses();
+        let (evaluated, room) = (self.batch.evaluated, self.batch.room);
+        let hits = self.evaluator.hits;
         let mut round = Round::default();
         round.counts.positions = self.games() as u64;
         round.counts.simulations = self.search();
         self.slots.step(&mut round);
         round.counts.games = self.slots.env.take_stats();
-        round.counts.requests = self.batch.evaluated() - evaluated;
-        round.counts.cached = self.evaluator.hits_and_misses().0 - hits;
-        round.counts.room = self.batch.room() - room;
+        round.counts.requests = self.batch.evaluated - evaluated;
+        round.counts.cached = self.evaluator.hits - hits;
+        round.counts.room = self.batch.room - room;
         round.playing = start.elapsed();
         round
     }

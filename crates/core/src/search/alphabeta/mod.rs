@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use super::{HasHeuristic, Heuristic};
 use crate::game::{Action, Game, Mask, Player};
-use order::{MAX_PLIES, OrderStats, Scored, Scoring, pick};
+use order::{FORCING, MAX_PLIES, OrderStats, Scored, TABLE_ACTION, pick};
 use quiesce::MAX_QUIESCENCE;
 use score::{INFINITE, MIN_WIN, WIN, from_table, to_table};
 pub use score::{RootLine, SearchResult};
@@ -421,8 +421,16 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         forcing: &G::Mask,
     ) -> usize {
         let start = self.scored.len();
-        let scoring = Scoring::<G> { position, mover, ply, table_action, forcing };
-        scoring.push(&self.heuristic, &self.stats, among, &mut self.scored);
+        for action in among.iter() {
+            let score = if Some(action) == table_action {
+                TABLE_ACTION
+            } else if forcing.contains(action) {
+                FORCING + self.heuristic.gain(position, action)
+            } else {
+                self.stats.score(ply, mover, action)
+            };
+            self.scored.push(Scored::new(score, action));
+        }
         start
     }
 

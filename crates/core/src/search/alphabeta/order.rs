@@ -1,7 +1,6 @@
 //! Move ordering: the table action, forcing actions, killers, then the history score.
 
-use crate::game::{Action, Game, Mask, Player};
-use crate::search::Heuristic;
+use crate::game::{Action, Player};
 
 /// The longest line that is searched.
 pub(super) const MAX_PLIES: usize = 128;
@@ -10,8 +9,8 @@ pub(super) const MAX_PLIES: usize = 128;
 const KILLERS: usize = 2;
 
 /// Base scores of the classes of actions. History scores stay below all of them.
-const TABLE_ACTION: i32 = 1 << 30;
-const FORCING: i32 = 1 << 28;
+pub(super) const TABLE_ACTION: i32 = 1 << 30;
+pub(super) const FORCING: i32 = 1 << 28;
 const KILLER: i32 = 1 << 26;
 
 /// History scores are halved when one exceeds this.
@@ -35,6 +34,19 @@ impl OrderStats {
         self.killers = [[NO_ACTION; KILLERS]; MAX_PLIES];
         for scores in &mut self.history {
             scores.fill(0);
+        }
+    }
+
+    /// The score of a quiet action.
+    #[inline]
+    pub(super) fn score(&self, ply: usize, mover: Player, action: Action) -> i32 {
+        let [first, second] = self.killers[ply];
+        if action == first {
+            KILLER + 1
+        } else if action == second {
+            KILLER
+        } else {
+            self.history[mover.index()][action.index()]
         }
     }
 
@@ -67,51 +79,13 @@ pub(super) struct Scored(i64);
 
 impl Scored {
     #[inline]
-    fn new(score: i32, action: Action) -> Scored {
+    pub(super) fn new(score: i32, action: Action) -> Scored {
         Scored(i64::from(score) << 16 | i64::from(!action.0))
     }
 
     #[inline]
     pub(super) fn action(self) -> Action {
         Action(!(self.0 as u16))
-    }
-}
-
-/// What the order of a position's actions depends on, apart from statistics.
-pub(super) struct Scoring<'a, G: Game> {
-    pub(super) position: &'a G::Position,
-    pub(super) mover: Player,
-    pub(super) ply: usize,
-    pub(super) table_action: Option<Action>,
-    pub(super) forcing: &'a G::Mask,
-}
-
-impl<G: Game> Scoring<'_, G> {
-    /// Appends the actions of `among` with their scores.
-    #[inline]
-    pub(super) fn push<H: Heuristic<G>>(
-        &self,
-        heuristic: &H,
-        stats: &OrderStats,
-        among: &G::Mask,
-        out: &mut Vec<Scored>,
-    ) {
-        let killers = &stats.killers[self.ply];
-        let history = &stats.history[self.mover.index()];
-        for action in among.iter() {
-            let score = if Some(action) == self.table_action {
-                TABLE_ACTION
-            } else if self.forcing.contains(action) {
-                FORCING + heuristic.gain(self.position, action)
-            } else if action == killers[0] {
-                KILLER + 1
-            } else if action == killers[1] {
-                KILLER
-            } else {
-                history[action.index()]
-            };
-            out.push(Scored::new(score, action));
-        }
     }
 }
 
