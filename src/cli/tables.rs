@@ -53,7 +53,7 @@ pub(super) struct BuildArgs {
     out: PathBuf,
     /// The memory to use, in GiB; a layer that is larger lies partly on the disk [default: half of what the
     /// machine has]
-    #[arg(long, value_name = "GIB", value_parser = GIBIBYTES.parser())]
+    #[arg(long, value_name = "GIB", value_parser = GIBIBYTES.parser::<f64>())]
     memory: Option<f64>,
     /// Save the unfinished layer every this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]

@@ -4,6 +4,7 @@
 //! beyond useful values. They keep programs from running out of memory or time because of a slip.
 
 use std::fmt;
+use std::str::FromStr;
 
 use crate::games::tammi::MAX_QUIET_LIMIT;
 
@@ -104,27 +105,20 @@ impl NumberRange<u64> {
     pub const fn or_zero(self) -> NumberRange<u64> {
         NumberRange::new(0, self.most)
     }
+}
 
+impl<N: PartialOrd + Copy + FromStr + Send + Sync + 'static> NumberRange<N>
+where
+    NumberRange<N>: fmt::Display,
+{
     /// Reads a number. The error names the bounds.
-    pub fn parse<T: TryFrom<u64>>(self, text: &str) -> Result<T, String> {
+    pub fn parse<T: TryFrom<N>>(self, text: &str) -> Result<T, String> {
         let number = text.parse().ok().filter(|&number| self.contains(number));
         number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| format!("expected {self}"))
     }
 
     /// [`NumberRange::parse`] as a function, for the options of a program.
-    pub fn parser<T: TryFrom<u64>>(self) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
-        move |text| self.parse(text)
-    }
-}
-
-impl NumberRange<f64> {
-    /// Reads a number. The error names the bounds.
-    pub fn parse(self, text: &str) -> Result<f64, String> {
-        text.parse().ok().filter(|&number| self.contains(number)).ok_or_else(|| format!("expected {self}"))
-    }
-
-    /// [`NumberRange::parse`] as a function, for the options of a program.
-    pub fn parser(self) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
+    pub fn parser<T: TryFrom<N>>(self) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
         move |text| self.parse(text)
     }
 }

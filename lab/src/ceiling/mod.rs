@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use cpu_time::{ProcessTime, ThreadTime};
 use jarmo_core::net::{
-    AgentFile, FeatureBatch, FrozenNet, Logits, NetEvaluator, NetSettings, NetShape, Provenance, Weights,
+    AgentFile, FeatureBatch, FrozenNet, Logits, NetEvaluator, NetSettings, NetShape, Network, Provenance, Weights,
 };
 use jarmo_core::numbers::{BATCH, CPU_MINUTES, NumberRange, SEED, STEPS};
 use jarmo_core::random::stream;
@@ -61,7 +61,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     /// Processor time for learning, from which the number of steps is estimated
-    #[arg(long, value_name = "M", default_value = "10", value_parser = CPU_MINUTES.parser())]
+    #[arg(long, value_name = "M", default_value = "10", value_parser = CPU_MINUTES.parser::<f64>())]
     minutes: f64,
     /// Learning steps, instead of --minutes; 0 only measures
     #[arg(long, value_name = "N", value_parser = STEPS.parser::<u64>())]
@@ -70,11 +70,11 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "512", value_parser = BATCH.parser::<usize>())]
     batch: usize,
     /// Highest learning rate; it falls to 5 % of it [default: as `jarmo train`]
-    #[arg(long, value_name = "R", value_parser = RATE.parser())]
+    #[arg(long, value_name = "R", value_parser = RATE.parser::<f64>())]
     rate: Option<f64>,
     /// Share of each step's positions that are successors: positions after a random action, whose results are known and
     /// whose right actions are not. Search evaluates such positions
-    #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = SHARE.parser())]
+    #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = SHARE.parser::<f64>())]
     successors: f64,
     /// Seed of weights and batches
     #[arg(long, value_name = "N", default_value = "1", value_parser = SEED.parser::<u64>())]

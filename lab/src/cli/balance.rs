@@ -47,7 +47,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = GAMES.parser::<u32>())]
     games: u32,
     /// Openings are kept only if White's share of the points differs from one half by this at most
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = UNEVENNESS.parser())]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = UNEVENNESS.parser::<f64>())]
     unevenness: f64,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = SEED.parser::<u64>())]

@@ -59,10 +59,10 @@ struct Limits {
     #[arg(long, value_name = "N", value_parser = STEPS.parser::<u64>())]
     games: Option<u64>,
     /// Stop after this many minutes of the whole run; 0 for no limit. Sets run.minutes
-    #[arg(long, value_name = "M", value_parser = MINUTES.parser())]
+    #[arg(long, value_name = "M", value_parser = MINUTES.parser::<f64>())]
     minutes: Option<f64>,
     /// Stop after this many minutes of processor time, all threads together; 0 for no limit. Sets run.cpu_minutes
-    #[arg(long, value_name = "M", value_parser = CPU_MINUTES.parser())]
+    #[arg(long, value_name = "M", value_parser = CPU_MINUTES.parser::<f64>())]
     cpu_minutes: Option<f64>,
 }
 

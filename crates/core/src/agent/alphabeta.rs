@@ -72,7 +72,15 @@ impl<G: HasHeuristic> Agent<G> for AlphaBetaAgent<G> {
 }
 
 fn decision<G: HasHeuristic>(found: &SearchResult) -> Decision {
-    let mut candidates: Vec<Candidate> = found.lines.iter().map(candidate::<G>).collect();
+    let candidate = |line: &RootLine| Candidate {
+        action: line.actions[0],
+        visits: 0, // nodes are not counted per action: the best one gets all of them
+        policy: 0.0,
+        value: line.value::<G>(),
+        proven: line.proven,
+        line: line.actions.clone(),
+    };
+    let mut candidates: Vec<Candidate> = found.lines.iter().map(candidate).collect();
     let best = &mut candidates[0];
     best.policy = 1.0;
     best.visits = found.nodes;
@@ -83,17 +91,5 @@ fn decision<G: HasHeuristic>(found: &SearchResult) -> Decision {
         nodes: found.nodes,
         depth: found.depth,
         candidates,
-    }
-}
-
-/// Nodes are not counted per action: [`decision`] assigns all of them to the best one.
-fn candidate<G: HasHeuristic>(line: &RootLine) -> Candidate {
-    Candidate {
-        action: line.actions[0],
-        visits: 0,
-        policy: 0.0,
-        value: line.value::<G>(),
-        proven: line.proven,
-        line: line.actions.clone(),
     }
 }

@@ -11,7 +11,7 @@ use crate::encode::Encode;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
 use crate::game::Game;
 use crate::known::Endgames;
-use crate::net::{KernelKind, NetEvaluator, NetSettings, NetShape, Weights};
+use crate::net::{NetEvaluator, NetSettings, NetShape, Weights};
 use crate::random::stream;
 use crate::search::{HasHeuristic, SearchRule};
 
@@ -24,78 +24,8 @@ pub fn build_from<G: Encode + HasHeuristic>(
     spec: &AgentSpec,
     sources: &dyn Sources<G>,
 ) -> Result<Box<dyn Agent<G>>, AgentError> {
-    let wrong = |problem: String| AgentError::new(spec, problem);
-    match spec {
-        AgentSpec::Random => Ok(Box::new(RandomAgent::new(game))),
-        AgentSpec::Greedy => {
-            let problem = no_evaluation(&game);
-            let agent = GreedyAgent::new(game).ok_or_else(|| wrong(problem))?;
-            Ok(Box::new(agent))
-        }
-        AgentSpec::Uniform(given) => {
-            let settings = TreeSettings::default().with(given).map_err(wrong)?;
-            tree_agent(game, spec, given, Uniform, settings, sources)
-        }
-        AgentSpec::Rollout(given) => {
-            let usual =
-                TreeSettings { simulations: ROLLOUT_SIMULATIONS, rule: SearchRule::PUCT, ..TreeSettings::default() };
-            let settings = usual.with(given).map_err(wrong)?;
-            let rollout = Rollout::new(game.clone());
-            tree_agent(game, spec, given, rollout, settings, sources)
-        }
-        AgentSpec::AlphaBeta(given) => {
-            let (name, problem) = (spec.to_string(), no_evaluation(&game));
-            let agent = AlphaBetaAgent::new(game, name, given).ok_or_else(|| wrong(problem))?;
-            Ok(Box::new(agent))
-        }
-        AgentSpec::Network(source, given) => {
-            let agent = if given.sims == Some(0) {
-                refuse_search_settings(given).map_err(wrong)?;
-                let evaluator = network(&game, spec, source, given.kernel, sources)?;
-                let agent = PolicyAgent::new(game.clone(), spec.to_string(), evaluator);
-                let tables = endgames(&game, spec, given, sources)?;
-                with_tables(&game, spec, tables, Box::new(agent))
-            } else {
-                let settings = TreeSettings::network().with(given).map_err(wrong)?;
-                let evaluator = network(&game, spec, source, given.kernel, sources)?;
-                tree_agent(game.clone(), spec, given, evaluator, settings, sources)?
-            };
-            with_proof(game, given, sampling(given, agent), sources).map_err(wrong)
-        }
-    }
-}
-
-/// The message for agents that need a hand-written evaluation, in a game that has none.
-fn no_evaluation<G: Encode + HasHeuristic>(game: &G) -> String {
-    format!(
-        "{} has no evaluation, which greedy and alphabeta need; take rollout:SIMULATIONS or a trained network",
-        game.id()
-    )
-}
-
-/// The agent, or with `sampling` one that draws its actions from the policy.
-fn sampling<G: Encode + HasHeuristic>(given: &TreeSpec, agent: Box<dyn Agent<G>>) -> Box<dyn Agent<G>> {
-    match given.sampling {
-        None => agent,
-        Some(temperature) => Box::new(SamplingAgent::new(agent, temperature)),
-    }
-}
-
-/// The agent, or with `proof=yes` one that first asks the program's own proof.
-fn with_proof<G: Encode + HasHeuristic>(
-    game: G,
-    given: &TreeSpec,
-    agent: Box<dyn Agent<G>>,
-    sources: &dyn Sources<G>,
-) -> Result<Box<dyn Agent<G>>, String> {
-    if given.proof != Some(YesNo::Yes) {
-        return Ok(agent);
-    }
-    let Some(proof) = sources.proof(&game) else {
-        let game = game.id();
-        return Err(format!("setting proof=yes: this program has no proof for this board of {game}"));
-    };
-    Ok(Box::new(ProvenAgent::new(game, proof, agent)))
+    let builder = Builder { game, name: spec.to_string(), sources };
+    builder.agent(spec).map_err(|problem| AgentError::new(spec, problem))
 }
 
 /// Builds an agent from the network of an agent file alone, without the search and the tables of the
@@ -106,8 +36,123 @@ pub fn build_without_search<G: Encode + HasHeuristic>(
     sources: &dyn Sources<G>,
 ) -> Result<Option<Box<dyn Agent<G>>>, AgentError> {
     let AgentSpec::Network(source, given) = spec else { return Ok(None) };
-    let evaluator = network(&game, spec, source, given.kernel, sources)?;
-    Ok(Some(Box::new(PolicyAgent::new(game, spec.to_string(), evaluator))))
+    let builder = Builder { game, name: spec.to_string(), sources };
+    builder.policy(source, given).map(Some).map_err(|problem| AgentError::new(spec, problem))
+}
+
+/// An agent with an untrained network, for benchmarks.
+pub fn random_net_agent<G: Encode + HasHeuristic>(game: &G, settings: NetSettings, seed: u64) -> Box<dyn Agent<G>> {
+    let weights = Weights::random(settings, NetShape::of(game), &mut stream(seed, 0));
+    let evaluator = NetEvaluator::new(game.clone(), &weights);
+    let name = "network of random weights".to_owned();
+    Box::new(TreeAgent::new(game.clone(), name, evaluator, TreeSettings::default()))
+}
+
+/// Builds an agent with this name. An error says what is wrong with its spec.
+struct Builder<'a, G: Game> {
+    game: G,
+    name: String,
+    sources: &'a dyn Sources<G>,
+}
+
+impl<G: Encode + HasHeuristic> Builder<'_, G> {
+    fn agent(&self, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, String> {
+        let (game, name) = (self.game.clone(), self.name.clone());
+        let no_evaluation = || {
+            let game = self.game.id();
+            format!(
+                "{game} has no evaluation, which greedy and alphabeta need; take rollout:SIMULATIONS or a trained network"
+            )
+        };
+        Ok(match spec {
+            AgentSpec::Random => Box::new(RandomAgent::new(game)),
+            AgentSpec::Greedy => Box::new(GreedyAgent::new(game).ok_or_else(no_evaluation)?),
+            AgentSpec::AlphaBeta(given) => Box::new(AlphaBetaAgent::new(game, name, given).ok_or_else(no_evaluation)?),
+            AgentSpec::Uniform(given) => self.tree(given, TreeSettings::default(), || Ok(Uniform))?,
+            AgentSpec::Rollout(given) => {
+                let (simulations, rule) = (ROLLOUT_SIMULATIONS, SearchRule::PUCT);
+                let usual = TreeSettings { simulations, rule, ..TreeSettings::default() };
+                self.tree(given, usual, || Ok(Rollout::new(game)))?
+            }
+            AgentSpec::Network(source, given) => {
+                let agent = if given.sims == Some(0) {
+                    refuse_search_settings(given)?;
+                    let agent = self.policy(source, given)?;
+                    self.with_tables(self.tables(given)?, agent)
+                } else {
+                    self.tree(given, TreeSettings::network(), || self.network(source, given))?
+                };
+                self.with_proof(given, sampling(given, agent))?
+            }
+        })
+    }
+
+    /// The network of a trained agent.
+    fn network(&self, source: &AgentSource, given: &TreeSpec) -> Result<NetEvaluator<G>, String> {
+        let net = self.sources.network(&self.game, source, given.kernel)?;
+        Ok(NetEvaluator::with_net(self.game.clone(), net))
+    }
+
+    /// An agent that plays the policy of a network.
+    fn policy(&self, source: &AgentSource, given: &TreeSpec) -> Result<Box<dyn Agent<G>>, String> {
+        let evaluator = self.network(source, given)?;
+        Ok(Box::new(PolicyAgent::new(self.game.clone(), self.name.clone(), evaluator)))
+    }
+
+    /// A tree agent with this evaluator, which looks up exact tables where the spec names a folder of them.
+    fn tree<E: Evaluator<G> + 'static>(
+        &self,
+        given: &TreeSpec,
+        usual: TreeSettings,
+        evaluator: impl FnOnce() -> Result<E, String>,
+    ) -> Result<Box<dyn Agent<G>>, String> {
+        let settings = usual.with(given)?;
+        let evaluator = evaluator()?;
+        let (game, name, tables) = (self.game.clone(), self.name.clone(), self.tables(given)?);
+        let agent: Box<dyn Agent<G>> = match &tables {
+            None => Box::new(TreeAgent::new(game, name, evaluator, settings)),
+            Some(tables) => {
+                let evaluator = WithEndgames::new(game.clone(), tables.clone(), evaluator);
+                Box::new(TreeAgent::new(game, name, evaluator, settings))
+            }
+        };
+        Ok(self.with_tables(tables, agent))
+    }
+
+    /// The exact tables that a spec names.
+    fn tables(&self, given: &TreeSpec) -> Result<Option<Arc<dyn Endgames<G>>>, String> {
+        given.tables.as_deref().map(|folder| self.sources.endgames(&self.game, folder)).transpose()
+    }
+
+    /// The agent, or with tables one that plays positions inside them perfectly without search.
+    fn with_tables(&self, tables: Option<Arc<dyn Endgames<G>>>, agent: Box<dyn Agent<G>>) -> Box<dyn Agent<G>> {
+        match tables {
+            None => agent,
+            Some(tables) => Box::new(EndgameAgent::new(self.game.clone(), self.name.clone(), tables, agent)),
+        }
+    }
+
+    /// The agent, or with `proof=yes` one that first asks the program's own proof.
+    fn with_proof(&self, given: &TreeSpec, agent: Box<dyn Agent<G>>) -> Result<Box<dyn Agent<G>>, String> {
+        if given.proof != Some(YesNo::Yes) {
+            return Ok(agent);
+        }
+        match self.sources.proof(&self.game) {
+            Some(proof) => Ok(Box::new(ProvenAgent::new(self.game.clone(), proof, agent))),
+            None => {
+                let game = self.game.id();
+                Err(format!("setting proof=yes: this program has no proof for this board of {game}"))
+            }
+        }
+    }
+}
+
+/// The agent, or with `sampling` one that draws its actions from the policy.
+fn sampling<G: Game>(given: &TreeSpec, agent: Box<dyn Agent<G>>) -> Box<dyn Agent<G>> {
+    match given.sampling {
+        None => agent,
+        Some(temperature) => Box::new(SamplingAgent::new(agent, temperature)),
+    }
 }
 
 /// Refuses settings of a search for an agent with 0 simulations.
@@ -119,71 +164,4 @@ fn refuse_search_settings(given: &TreeSpec) -> Result<(), String> {
             Err(format!("setting `{key}` configures the search, but sims=0 disables it; omit one of them"))
         }
     }
-}
-
-/// The network of a trained agent for this game.
-fn network<G: Encode>(
-    game: &G,
-    spec: &AgentSpec,
-    source: &AgentSource,
-    kernel: Option<KernelKind>,
-    sources: &dyn Sources<G>,
-) -> Result<NetEvaluator<G>, AgentError> {
-    let net = sources.network(game, source, kernel).map_err(|error| AgentError::new(spec, error))?;
-    Ok(NetEvaluator::with_net(game.clone(), net))
-}
-
-/// An agent with an untrained network, for benchmarks.
-pub fn random_net_agent<G: Encode + HasHeuristic>(game: &G, settings: NetSettings, seed: u64) -> Box<dyn Agent<G>> {
-    let weights = Weights::random(settings, NetShape::of(game), &mut stream(seed, 0));
-    let evaluator = NetEvaluator::new(game.clone(), &weights);
-    let name = "network of random weights".to_owned();
-    Box::new(TreeAgent::new(game.clone(), name, evaluator, TreeSettings::default()))
-}
-
-/// A tree agent with this evaluator, which looks up exact tables where the spec names a folder of them.
-fn tree_agent<G: Encode + HasHeuristic, E: Evaluator<G> + 'static>(
-    game: G,
-    spec: &AgentSpec,
-    given: &TreeSpec,
-    evaluator: E,
-    settings: TreeSettings,
-    sources: &dyn Sources<G>,
-) -> Result<Box<dyn Agent<G>>, AgentError> {
-    let (name, tables) = (spec.to_string(), endgames(&game, spec, given, sources)?);
-    let agent: Box<dyn Agent<G>> = match &tables {
-        None => Box::new(TreeAgent::new(game.clone(), name, evaluator, settings)),
-        Some(tables) => {
-            let evaluator = WithEndgames::new(game.clone(), tables.clone(), evaluator);
-            Box::new(TreeAgent::new(game.clone(), name, evaluator, settings))
-        }
-    };
-    Ok(with_tables(&game, spec, tables, agent))
-}
-
-/// The agent, or with tables one that plays positions inside them perfectly without search.
-fn with_tables<G: Game>(
-    game: &G,
-    spec: &AgentSpec,
-    tables: Option<Arc<dyn Endgames<G>>>,
-    agent: Box<dyn Agent<G>>,
-) -> Box<dyn Agent<G>> {
-    match tables {
-        None => agent,
-        Some(tables) => {
-            let (game, name) = (game.clone(), spec.to_string());
-            Box::new(EndgameAgent::new(game, name, tables, agent))
-        }
-    }
-}
-
-/// The exact tables that a spec names.
-fn endgames<G: Encode>(
-    game: &G,
-    spec: &AgentSpec,
-    given: &TreeSpec,
-    sources: &dyn Sources<G>,
-) -> Result<Option<Arc<dyn Endgames<G>>>, AgentError> {
-    let folder = given.tables.as_deref();
-    folder.map(|folder| sources.endgames(game, folder)).transpose().map_err(|error| AgentError::new(spec, error))
 }

@@ -4,31 +4,28 @@ mod alphabeta;
 mod build;
 mod endgame;
 mod greedy;
-mod memory;
 mod opponent;
 mod policy;
 mod proven;
 mod random;
 mod sampling;
-mod source;
 mod sources;
 mod spec;
 mod tree;
 
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use alphabeta::AlphaBetaAgent;
 pub use build::{build_from, build_without_search, random_net_agent};
 pub use endgame::EndgameAgent;
 pub use greedy::GreedyAgent;
-pub use memory::Memory;
 pub use opponent::AgentOpponent;
 pub use policy::PolicyAgent;
 pub use proven::ProvenAgent;
 pub use random::RandomAgent;
 pub use sampling::SamplingAgent;
-pub use source::AgentSource;
-pub use sources::Sources;
+pub use sources::{AgentSource, Sources};
 pub use spec::{AGENTS, AgentError, AgentSpec, AlphaBetaSpec, FILE_ENDING, TreeSpec, YesNo};
 pub use tree::{TreeAgent, TreeSettings};
 
@@ -63,6 +60,29 @@ pub struct Request<'a, G: Game> {
     pub limit: Limit<'a>,
     /// What the agent keeps between its decisions in this game.
     pub memory: Option<&'a mut Memory>,
+}
+
+/// What an agent keeps from one decision to the next in the same game. The caller holds one per game and
+/// agent. Other agents ignore it.
+#[derive(Default)]
+pub struct Memory(Option<Box<dyn Any + Send>>);
+
+impl Memory {
+    /// An empty memory.
+    pub fn new() -> Memory {
+        Memory::default()
+    }
+
+    /// Takes out the content if it has this type.
+    fn take<T: Any + Send>(&mut self) -> Option<T> {
+        let kept = self.0.take()?.downcast().ok()?;
+        Some(*kept)
+    }
+
+    /// Replaces the content.
+    fn keep<T: Any + Send>(&mut self, kept: T) {
+        self.0 = Some(Box::new(kept));
+    }
 }
 
 /// Whether a time has come. The clock is the caller's: a comparison with the time of day.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Agent, Candidate, Decision, Request, complete};
 use crate::game::{Game, Proven, Verdict};
-use crate::known::{Guide, Next};
+use crate::known::Guide;
 
 /// Plays proven wins, so that no reply can save the opponent. Another agent plays all other positions.
 pub struct ProvenAgent<G: Game> {
@@ -20,11 +20,6 @@ impl<G: Game> ProvenAgent<G> {
     }
 }
 
-fn decision(next: Next) -> Decision {
-    let proven = Proven { verdict: Verdict::Win, plies: next.plies };
-    Decision::of_one_ply(vec![Candidate::proven(next.action, proven)], 0)
-}
-
 impl<G: Game> Agent<G> for ProvenAgent<G> {
     fn name(&self) -> &str {
         self.otherwise.name()
@@ -35,8 +30,12 @@ impl<G: Game> Agent<G> for ProvenAgent<G> {
     }
 
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
-        let decisions =
-            requests.iter().map(|request| self.guide.next(&self.game, &request.position).map(decision)).collect();
+        let decision = |request: &Request<'_, G>| {
+            let (action, plies) = self.guide.next(&self.game, &request.position)?;
+            let proven = Proven { verdict: Verdict::Win, plies };
+            Some(Decision::of_one_ply(vec![Candidate::proven(action, proven)], 0))
+        };
+        let decisions = requests.iter().map(decision).collect();
         complete(decisions, requests, &mut *self.otherwise)
     }
 }

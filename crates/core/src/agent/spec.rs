@@ -7,11 +7,11 @@ use std::str::FromStr;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::source::{AgentSource, TRAINED};
+use super::sources::{AgentSource, TRAINED};
 use crate::game::{shorten, shorten_quotes};
 use crate::net::KernelKind;
 use crate::numbers::{
-    CONTENDER, EXPLORATION, LINES, MEGABYTES, NODES, NumberRange, SIMULATIONS, TEMPERATURE, UNVISITED_REDUCTION,
+    Bounds, CONTENDER, EXPLORATION, LINES, MEGABYTES, NODES, SIMULATIONS, TEMPERATURE, UNVISITED_REDUCTION,
 };
 use crate::search::SearchRule;
 
@@ -108,17 +108,17 @@ pub enum YesNo {
     No,
 }
 
-/// The settings that are whole numbers.
-const WHOLE: [(&str, NumberRange<u64>); 4] =
-    [("sims", SIMULATIONS), ("nodes", NODES), ("lines", LINES), ("mb", MEGABYTES)];
-
-/// The settings that are real numbers.
-const REAL: [(&str, NumberRange<f64>); 5] = [
-    ("cpuct", EXPLORATION),
-    ("fpu", UNVISITED_REDUCTION),
-    ("temperature", TEMPERATURE),
-    ("contender", CONTENDER),
-    ("sampling", TEMPERATURE),
+/// The settings that are numbers.
+const NUMBERS: [(&str, Bounds); 9] = [
+    ("sims", Bounds::Whole(SIMULATIONS)),
+    ("nodes", Bounds::Whole(NODES)),
+    ("lines", Bounds::Whole(LINES)),
+    ("mb", Bounds::Whole(MEGABYTES)),
+    ("cpuct", Bounds::Real(EXPLORATION)),
+    ("fpu", Bounds::Real(UNVISITED_REDUCTION)),
+    ("temperature", Bounds::Real(TEMPERATURE)),
+    ("contender", Bounds::Real(CONTENDER)),
+    ("sampling", Bounds::Real(TEMPERATURE)),
 ];
 
 /// An agent that cannot be built, and why.
@@ -247,11 +247,10 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, String> {
 
 /// What is wrong with the value of a numeric setting, if anything.
 fn violated_bounds(key: &str, value: &str) -> Option<String> {
-    if let Some((_, bounds)) = WHOLE.iter().find(|(name, _)| *name == key) {
-        return bounds.parse::<u64>(value).err();
+    match NUMBERS.iter().find(|(name, _)| *name == key)?.1 {
+        Bounds::Whole(range) => range.parse::<u64>(value).err(),
+        Bounds::Real(range) => range.parse::<f64>(value).err(),
     }
-    let (_, bounds) = REAL.iter().find(|(name, _)| *name == key)?;
-    bounds.parse(value).err()
 }
 
 impl fmt::Display for AgentSpec {
