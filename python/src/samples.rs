@@ -75,7 +75,7 @@ impl<G: CatalogGame> AnySelfPlay for Played<G> {
         let (rules, mut all) = (&self.rules, Origins::default());
         for (number, Episode { game, searches, .. }) in (first..).zip(games) {
             // The game is over, which `SavedGame::line` refuses; self-play begins all games at their start.
-            let actions = game.actions().iter().map(|&index| Action(index)).collect();
+            let actions = game.actions.iter().map(|&index| Action(index)).collect();
             let line = Line::after(&rules.game, rules.game.start(), actions);
             let line = line.expect("self-play made it");
             let opening = line.actions.len() - searches.len();

@@ -95,10 +95,6 @@ pub struct ArenaMark {
 pub struct RecordError(String);
 
 impl RecordError {
-    fn new(message: impl Into<String>) -> RecordError {
-        RecordError(message.into())
-    }
-
     /// A problem with the file of this name.
     pub fn in_file(path: &Path, problem: impl fmt::Display) -> RecordError {
         RecordError(format!("{}: {problem}", path.display()))
@@ -109,7 +105,7 @@ impl GameRecord {
     /// Reads one line.
     pub fn parse(line: &str) -> Result<GameRecord, RecordError> {
         let record: GameRecord = serde_json::from_str(line).map_err(|error| {
-            RecordError::new(format!(
+            RecordError(format!(
                 "expected a game record, {{\"game\":…,\"moves\":[…]}}: {}",
                 shorten_quotes(&error.to_string())
             ))
@@ -117,10 +113,7 @@ impl GameRecord {
         if record.format == FORMAT {
             Ok(record)
         } else {
-            Err(RecordError::new(format!(
-                "game record has format {}, but this build reads format {FORMAT}",
-                record.format
-            )))
+            Err(RecordError(format!("game record has format {}, but this build reads format {FORMAT}", record.format)))
         }
     }
 
@@ -132,16 +125,12 @@ impl GameRecord {
     /// These rules with the record's own limit on the length. Refuses a record of another game or other rules.
     pub fn rules<G: Game>(&self, game: &G) -> Result<G, RecordError> {
         if self.game != game.id() {
-            return Err(RecordError::new(format!(
-                "the record is a game of {}, not of {}",
-                shorten(&self.game),
-                game.id()
-            )));
+            return Err(RecordError(format!("the record is a game of {}, not of {}", shorten(&self.game), game.id())));
         }
         if let Some(rules) = self.rules
             && rules != game.rules_version()
         {
-            return Err(RecordError::new(format!(
+            return Err(RecordError(format!(
                 "the record uses version {rules} of the rules of {}, but this build has version {}",
                 self.game,
                 game.rules_version()
@@ -159,13 +148,13 @@ impl GameRecord {
         let start = match &self.position {
             None => game.start(),
             Some(text) => {
-                game.parse_position(text).map_err(|error| RecordError::new(format!("illegal position: {error}")))?
+                game.parse_position(text).map_err(|error| RecordError(format!("illegal position: {error}")))?
             }
         };
         let mut played = Line::at(start);
         for (index, text) in self.moves.iter().enumerate() {
             let action = game.play_text(&mut played.position, text);
-            let wrong = |error| RecordError::new(format!("move {}: {error}", index + 1));
+            let wrong = |error| RecordError(format!("move {}: {error}", index + 1));
             played.actions.push(action.map_err(wrong)?);
         }
         Ok(played)

@@ -86,9 +86,11 @@ impl SavedEnv {
 /// One unfinished game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedGame {
+    /// The text of its start position; `None` for that of the game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    start: Option<String>, // position text; `None` for the start position of the game
-    actions: Vec<u16>, // from the start
+    pub start: Option<String>,
+    /// Its actions from the start.
+    pub actions: Vec<u16>,
 }
 
 /// What was saved cannot continue here, and why.
@@ -107,21 +109,6 @@ impl SavedGame {
         SavedGame { start: line.start_text(game), actions: line.actions.iter().map(|action| action.0).collect() }
     }
 
-    /// A game from plain data: the text of its start position unless that is the start of the game, and its actions.
-    pub fn new(start: Option<String>, actions: Vec<u16>) -> SavedGame {
-        SavedGame { start, actions }
-    }
-
-    /// The text of its start position; empty for the start of the game.
-    pub fn start_text(&self) -> String {
-        self.start.clone().unwrap_or_default()
-    }
-
-    /// Its actions from the start.
-    pub fn actions(&self) -> &[u16] {
-        &self.actions
-    }
-
     /// The game so far. Fails if it breaks the rules or is over.
     pub fn line<G: Game>(&self, game: &G) -> Result<Line<G::Position>, EnvError> {
         let start = self.start_position(game)?;
@@ -131,11 +118,6 @@ impl SavedGame {
             None => Ok(line),
             Some(_) => Err(game_error("the game is already over")),
         }
-    }
-
-    /// Whether the game begins at another position than the start of the game.
-    pub fn has_own_start(&self) -> bool {
-        self.start.is_some()
     }
 
     /// Plays the game again in an environment. Returns its positions up to the final one, its outcome and its

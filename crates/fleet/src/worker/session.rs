@@ -188,8 +188,9 @@ impl Pending {
         for game in &games {
             self.samples += game.searches.len();
             let searches = game.searches.iter().map(|found| search(&found.policy));
-            let actions = 4 * game.game.actions().len();
-            self.bytes += searches.sum::<usize>() + actions + game.game.start_text().len() + 80;
+            let actions = 4 * game.game.actions.len();
+            let start = game.game.start.as_ref().map_or(0, String::len);
+            self.bytes += searches.sum::<usize>() + actions + start + 80;
             self.since.get_or_insert_with(Instant::now);
         }
         self.games.extend(games);

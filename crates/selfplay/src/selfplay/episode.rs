@@ -57,7 +57,7 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
     pub fn read(&self, episode: &Episode, samples: &mut Samples, counts: &mut Counts) -> Result<(), SelfPlayError> {
         let refuse = |problem: String| Err(SelfPlayError::new(problem));
         let Episode { game, searches, .. } = episode;
-        let most = match game.has_own_start() {
+        let most = match game.start.is_some() {
             false => self.rules.max_random_plies,
             true if self.rules.endgames.is_some() => 0,
             true => return refuse("it does not begin at the start of the game".to_owned()),
