@@ -11,7 +11,8 @@ use jarmo_core::env::Line;
 use jarmo_core::game::{Action, Game, Mask, Proven, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_exact::ExactError;
-use jarmo_exact::proof::{CHECKSUM, Claim, MOST_SEARCH, Numbers, TITLE, after, replay, undoes};
+use jarmo_exact::proof::{CHECKSUM, Claim, MOST_SEARCH, Numbers, TITLE, replay};
+use jarmo_exact::tables::index::Placement;
 use jarmo_exact::tables::{ActionValue, Tables};
 use jarmo_host::files::write_whole;
 
@@ -200,7 +201,7 @@ impl Walk<'_> {
         let best: Option<Proven> = values.first().map(|value| value.proven);
         let best = values.iter().filter(|value| Some(value.proven) == best);
         let cost = |value: &&ActionValue| {
-            let undoes = last.is_some_and(|last| undoes(self.game, last, value.action));
+            let undoes = last.is_some_and(|last| self.game.board().reverse(last) == value.action);
             let next = after(self.game, position, value.action);
             let is_new = |&reply: &Action| {
                 let reply = after(self.game, &next, reply);
@@ -211,4 +212,11 @@ impl Walk<'_> {
         let chosen = best.min_by_key(cost);
         Ok(chosen.expect("the game is not over").action)
     }
+}
+
+/// The position after an action, without its history.
+fn after(game: &Jarmo, position: &JarmoPosition, action: Action) -> JarmoPosition {
+    let mut next = *position;
+    game.play(&mut next, action);
+    Placement::of(&next).position()
 }

@@ -82,8 +82,8 @@ fn all_decided_positions_of_small_forces_can_be_proven() {
     let game = Jarmo::standard();
     let mut proven = 0;
     for layer in TABLES.layers() {
-        let step = layer.size() / 150;
-        for index in (0..layer.size()).step_by(step) {
+        let step = layer.size / 150;
+        for index in (0..layer.size).step_by(step) {
             let position = layer.placement(index).position();
             let decided = TABLES.proven(&position).and_then(|value| value.plies);
             if game.outcome(&position).is_some() || decided.is_none() {
@@ -108,7 +108,7 @@ fn the_strategy_wins_games_by_the_rules() {
             assert!(ply < 23);
             let legal = game.legal(&position);
             let action = match position.to_move() {
-                Player::White => proof.next(&game, &position).unwrap().action,
+                Player::White => proof.next(&game, &position).unwrap().0,
                 // Another sequence of replies every turn.
                 Player::Black => legal.nth((turn * 7 + ply * 5) as u32 % legal.count()),
             };
@@ -172,8 +172,8 @@ fn a_proof_is_read_as_it_was_written_and_damage_is_named() {
     let made = made(&[opening(WON)], 3);
     made.save(&path).unwrap();
     let read = Proof::load(&game, &path).unwrap();
-    assert_eq!((read.made(), read.search(), read.moves()), (&*made.made, made.search, made.moves.len()));
-    assert_eq!(read.claims(), made.claims);
+    assert_eq!((&*read.made, read.search, read.moves()), (&*made.made, made.search, made.moves.len()));
+    assert_eq!(read.claims, made.claims);
     for (position, action) in &made.moves {
         assert_eq!(read.action(position), Some(*action));
     }

@@ -60,7 +60,7 @@ fn run_verify(args: &FileArgs) -> Result<(), Failure> {
     let mut out = stdout().lock();
     let mut written = Ok(());
     let result = check(&proof, |claim, checked| {
-        let opening = claim.text(proof.game());
+        let opening = claim.text(&proof.game);
         let winner = claim.winner.name();
         let line = writeln!(
             out,
@@ -79,24 +79,24 @@ fn run_verify(args: &FileArgs) -> Result<(), Failure> {
             None => Failure::new(flaw),
         }
     })?;
-    Ok(writeln!(out, "all {} claims are proven, in {:.0} s", proof.claims().len(), begun.elapsed().as_secs_f64())?)
+    Ok(writeln!(out, "all {} claims are proven, in {:.0} s", proof.claims.len(), begun.elapsed().as_secs_f64())?)
 }
 
 fn run_show(args: &ShowArgs) -> Result<(), Failure> {
     let proof = load(&args.file)?;
     let mut out = stdout().lock();
     if args.position.is_some() {
-        let position = position_of(proof.game(), args.position.as_deref())?;
+        let position = position_of(&proof.game, args.position.as_deref())?;
         match proof.action(&position) {
-            Some(action) => writeln!(out, "{}", proof.game().action_text(&position, action))?,
+            Some(action) => writeln!(out, "{}", proof.game.action_text(&position, action))?,
             None => writeln!(out, "no move is stored for this position")?,
         }
         return Ok(());
     }
-    writeln!(out, "made by {}", proof.made().escape_debug())?;
-    writeln!(out, "{} moves; wins of {} plies are left to search", proof.moves(), proof.search())?;
-    for claim in proof.claims() {
-        let opening = claim.text(proof.game());
+    writeln!(out, "made by {}", proof.made.escape_debug())?;
+    writeln!(out, "{} moves; wins of {} plies are left to search", proof.moves(), proof.search)?;
+    for claim in &proof.claims {
+        let opening = claim.text(&proof.game);
         writeln!(out, "{opening}: {} wins within {} plies", claim.winner.name(), claim.plies)?;
     }
     Ok(())

@@ -56,15 +56,6 @@ pub trait Endgames<G: Game>: Send + Sync {
 
 /// Proven wins of some positions of a game.
 pub trait Guide<G: Game>: Send + Sync {
-    /// The next action of a proven win of the player to move, if there is one.
-    fn next(&self, game: &G, position: &G::Position) -> Option<Next>;
-}
-
-/// The next action of a proven win.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Next {
-    /// The action.
-    pub action: Action,
-    /// The most plies until the end, if they are known.
-    pub plies: Option<u32>,
+    /// The next action of a proven win of the player to move, and the most plies until the end if they are known.
+    fn next(&self, game: &G, position: &G::Position) -> Option<(Action, Option<u32>)>;
 }

@@ -6,10 +6,11 @@ use foldhash::fast::RandomState;
 
 use super::short::Short;
 use super::strategy::{Claim, Numbers, Proof};
-use super::{Last, after, after_pass, replies, without_history};
+use super::{streak, without_history};
 use crate::ExactError;
+use crate::tables::after;
 use jarmo_core::game::{Action, Game, Mask, Player, Verdict};
-use jarmo_core::games::jarmo::SHUTTLE_LIMIT;
+use jarmo_core::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use std::fmt::Display;
 
@@ -92,27 +93,22 @@ struct Known {
 
 impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
     fn flaw<T>(&self, problem: impl Display, position: &JarmoPosition) -> Result<T, ExactError> {
-        let position = self.game.position_text(position);
+        let position = self.game.position_text(&without_history(position));
         Err(ExactError::new(format_args!("{problem} in {position}")))
     }
 
     /// The most plies from the opening's end to the end of the game.
     fn claim(&mut self, claim: &Claim) -> Result<u32, ExactError> {
         let mut position = without_history(&claim.opening.start);
-        let mut last = [None; 2]; // the players' last actions
         for &action in &claim.opening.actions {
             if !self.game.legal(&position).contains(action) {
                 return self.flaw("the opening has an illegal action", &position);
             }
-            let last = &mut last[position.to_move().index()];
-            *last = Some(Last::then(*last, self.game, action));
-            self.game.play(&mut position, action);
+            position = after(self.game, &position, action);
         }
-        let [own, other] = [self.winner, !self.winner].map(|player| last[player.index()]);
-        let position = without_history(&position);
         let plies = match position.to_move() == self.winner {
-            true => self.wins(&position, own, other)?,
-            false => self.wins_against_all(&position, own, other)?,
+            true => self.wins(&position)?,
+            false => self.wins_against_all(&position)?,
         };
         if plies > claim.plies {
             return self.flaw(format!("the win takes {plies} plies and not {}", claim.plies), &position);
@@ -120,28 +116,27 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
         Ok(plies)
     }
 
-    /// The most plies of the win, the winner to move. `own` is the winner's last action, `other` the opponent's.
+    /// The most plies of the win, the winner to move.
     ///
     /// What follows is checked once for every position, as if both began to shuttle here. With streaks that come
-    /// from before, the replies that make them longer are checked again.
-    fn wins(&mut self, position: &JarmoPosition, own: Option<Last>, other: Option<Last>) -> Result<u32, ExactError> {
-        let known = self.strategy(position, own.map(|own| own.action))?;
+    /// from before, the replies that make them longer are checked again, and so are passes.
+    fn wins(&mut self, position: &JarmoPosition) -> Result<u32, ExactError> {
+        let last = position.shuttle(self.winner).last_move();
+        let known = self.strategy(&without_history(position), last.map(|(action, _)| action))?;
         let plies = u32::from(known.plies);
         let action = Action(known.action.into());
-        let mine = Last::then(own, self.game, action);
-        let streak = |last: Option<Last>| last.map_or(0, |last| last.streak);
         if known.searched {
             // Neither player can reach the limit of the rule in so few plies.
-            let most = u32::from(streak(own).max(streak(other))) + plies.div_ceil(2);
-            if most <= u32::from(SHUTTLE_LIMIT) {
+            let longest = streak(position, Player::White).max(streak(position, Player::Black));
+            if u32::from(longest) + plies.div_ceil(2) <= u32::from(SHUTTLE_LIMIT) {
                 return Ok(plies);
             }
-            return match self.short.win(position, own, other) {
+            return match self.short.win(position) {
                 Some((_, plies)) => Ok(plies),
                 None => self.flaw("the shuttle rule may forbid the only short win", position),
             };
         }
-        if own.is_some_and(|own| own.forbids(self.game, action)) {
+        if !self.game.legal(position).contains(action) {
             return self.flaw("the shuttle rule forbids the stored move", position);
         }
         let next = after(self.game, position, action);
@@ -149,31 +144,26 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
             return Ok(plies);
         }
         let mut most = plies;
-        for (last, reply) in replies(self.game, &next, other) {
-            let longer = mine.streak > 1 || last.streak > 1;
-            if longer && self.game.outcome(&reply).is_none() {
-                most = most.max(2 + self.wins(&reply, Some(mine), Some(last))?);
+        for reply in self.game.legal(&next).iter() {
+            let next = after(self.game, &next, reply);
+            let longer = Player::BOTH.into_iter().any(|player| streak(&next, player) > 1);
+            let passed = next.shuttle(!self.winner) == Shuttle::PASS;
+            if (longer || passed) && self.game.outcome(&next).is_none() {
+                most = most.max(2 + self.wins(&next)?);
             }
-        }
-        if let Some(passed) = after_pass(self.game, &next, other) {
-            most = most.max(2 + self.wins(&passed, Some(mine), None)?);
         }
         Ok(most)
     }
 
     /// The most plies of the win whatever the opponent, who is to move, replies.
-    fn wins_against_all(
-        &mut self,
-        position: &JarmoPosition,
-        own: Option<Last>,
-        other: Option<Last>,
-    ) -> Result<u32, ExactError> {
+    fn wins_against_all(&mut self, position: &JarmoPosition) -> Result<u32, ExactError> {
         let mut most = 0;
-        for (last, next) in replies(self.game, position, other) {
+        for reply in self.game.legal(position).iter() {
+            let next = after(self.game, position, reply);
             most = most.max(match self.game.outcome(&next) {
                 Some(outcome) if outcome.verdict(self.winner) == Verdict::Win => 0,
                 Some(_) => return self.flaw("the game ends without a win", &next),
-                None => self.wins(&next, own, Some(last))?,
+                None => self.wins(&next)?,
             });
         }
         Ok(1 + most)
@@ -189,7 +179,7 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
             };
         }
         let Some(action) = (self.stored)(position, last) else {
-            let Some((action, plies)) = self.short.win(position, None, None) else {
+            let Some((action, plies)) = self.short.win(position) else {
                 let most = self.search;
                 return self.flaw(format!("no move is stored, and no win of {most} plies"), position);
             };
@@ -211,7 +201,7 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
                 if self.depth > MOST_DEPTH {
                     return self.flaw("the win takes too many plies", position);
                 }
-                let plies = 1 + self.wins_against_all(&next, Some(Last { action, streak: 1 }), None)?;
+                let plies = 1 + self.wins_against_all(&next)?;
                 self.depth -= 1;
                 plies
             }

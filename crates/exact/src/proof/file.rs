@@ -138,7 +138,7 @@ fn read_moves(game: &Jarmo, numbers: &Numbers, bytes: &[u8]) -> Result<(Vec<u64>
         let action = bytes.next().ok_or_else(wrong)?;
         let ascends = difference > 0 || keys.is_empty();
         key += difference;
-        if !ascends || key >= numbers.count() || usize::from(action) >= game.actions() {
+        if !ascends || key >= numbers.count || usize::from(action) >= game.actions() {
             return Err(wrong());
         }
         keys.push(key);

@@ -7,85 +7,65 @@
 
 mod check;
 mod file;
-mod guide;
 mod short;
 mod strategy;
 
 pub use check::{Checked, check, replay};
 pub use file::{CHECKSUM, MOST_SEARCH, TITLE};
-pub use guide::HasProof;
-#[cfg(not(target_family = "wasm"))]
-pub use guide::shipped;
-pub use jarmo_core::known::{Guide, Next};
+pub use jarmo_core::known::Guide;
 pub use strategy::{Claim, Numbers, Proof};
 
+use std::sync::Arc;
+#[cfg(not(target_family = "wasm"))]
+use std::sync::LazyLock;
+
 use crate::tables::index::Placement;
-use jarmo_core::game::{Action, Game, Mask, Player};
-use jarmo_core::games::board::BoardAction;
-use jarmo_core::games::jarmo::SHUTTLE_LIMIT;
-use jarmo_core::games::{Jarmo, JarmoPosition};
+use jarmo_core::game::{Game, Player};
+use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
 
 /// The position without its history, in which no move is forbidden by the shuttle rule.
 fn without_history(position: &JarmoPosition) -> JarmoPosition {
     Placement::of(position).position()
 }
 
-/// The position after an action, without its history.
-pub fn after(game: &Jarmo, position: &JarmoPosition, action: Action) -> JarmoPosition {
-    let mut next = *position;
-    game.play(&mut next, action);
-    without_history(&next)
+/// A player's streak; 0 if the last action was not a move.
+fn streak(position: &JarmoPosition, player: Player) -> u8 {
+    position.shuttle(player).last_move().map_or(0, |(_, streak)| streak)
 }
 
-/// What the player to move may do after the own `last` action, without a pass: each action with its streak, and the
-/// position after it without its history.
-fn replies(game: &Jarmo, position: &JarmoPosition, last: Option<Last>) -> Vec<(Last, JarmoPosition)> {
-    let legal = game.legal(position);
-    let allowed = |action: &Action| !last.is_some_and(|last| last.forbids(game, *action));
-    let reply = |action| (Last::then(last, game, action), after(game, position, action));
-    legal.iter().filter(allowed).map(reply).collect()
-}
-
-/// A player's last action, if it was a move, and its streak: how many of the latest moves, this one included, each
-/// took the one before back.
-#[derive(Clone, Copy, Debug)]
-struct Last {
-    action: Action,
-    streak: u8,
-}
-
-impl Last {
-    /// The last action after this one.
-    fn then(last: Option<Last>, game: &Jarmo, action: Action) -> Last {
-        let streak = match last {
-            Some(last) if undoes(game, last.action, action) => last.streak + 1,
-            _ => 1,
-        };
-        Last { action, streak }
-    }
-
-    /// What the rules know of a player's last action.
-    fn of(position: &JarmoPosition, player: Player) -> Option<Last> {
-        let (action, streak) = position.shuttle(player).last_move()?;
-        Some(Last { action, streak })
-    }
-
-    /// Whether the shuttle rule forbids the action.
-    fn forbids(self, game: &Jarmo, action: Action) -> bool {
-        self.streak >= SHUTTLE_LIMIT && undoes(game, self.action, action)
+/// A game for which there may be a proof.
+pub trait HasProof: Game {
+    /// The proof that is part of the program; `None` for games, boards and programs without one.
+    fn proof(&self) -> Option<Arc<dyn Guide<Self>>> {
+        None
     }
 }
 
-/// The position after a pass, if the player to move must pass: the shuttle rule forbids the only action.
-fn after_pass(game: &Jarmo, position: &JarmoPosition, last: Option<Last>) -> Option<JarmoPosition> {
-    let last = last.filter(|last| last.streak >= SHUTTLE_LIMIT)?;
-    let legal = game.legal(position);
-    let must = legal.count() == 1 && last.forbids(game, legal.nth(0));
-    must.then(|| Placement::of(position).passed().position())
+/// The proof of jarmo on the standard board that is part of the program.
+#[cfg(not(target_family = "wasm"))]
+pub fn shipped() -> Arc<Proof> {
+    static SHIPPED: LazyLock<Arc<Proof>> = LazyLock::new(|| {
+        let proof = Proof::from_bytes(&Jarmo::standard(), jarmo_proof::JARMO);
+        Arc::new(proof.expect("the program's own proof is sound"))
+    });
+    SHIPPED.clone()
 }
 
-/// Whether the second of two successive actions of a player takes the first one back.
-pub fn undoes(game: &Jarmo, first: Action, second: Action) -> bool {
-    let is_move = |action| matches!(game.board().decode(action), BoardAction::Move { .. });
-    is_move(first) && game.board().reverse(first) == second
+// A browser tab does without, because the proof is larger than all the rest of the page.
+#[cfg(target_family = "wasm")]
+impl HasProof for Jarmo {}
+
+#[cfg(not(target_family = "wasm"))]
+impl HasProof for Jarmo {
+    fn proof(&self) -> Option<Arc<dyn Guide<Jarmo>>> {
+        let proof = shipped();
+        let fits = proof.game.board_text() == self.board_text();
+        fits.then_some(proof as Arc<dyn Guide<Jarmo>>)
+    }
 }
+
+impl HasProof for Guard {}
+
+impl HasProof for Tammi {}
+
+impl HasProof for ConnectFour {}

@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::{Last, after, after_pass, replies};
+use super::streak;
+use crate::tables::after;
 use jarmo_core::game::{Action, Game, Mask, Player, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 
@@ -10,7 +11,7 @@ use jarmo_core::games::{Jarmo, JarmoPosition};
 /// quickest one.
 const MORE: u32 = 4;
 
-/// A search for short wins of one player, in positions without history.
+/// A search for short wins of one player.
 pub(super) struct Short<'a> {
     game: &'a Jarmo,
     winner: Player,
@@ -25,49 +26,31 @@ impl<'a> Short<'a> {
         Short { game, winner, most, wins: vec![0; game.actions()] }
     }
 
-    /// The first action of a shortest win and its plies. The winner is to move; `own` is the winner's last action,
-    /// `other` the opponent's.
-    pub(super) fn win(
-        &mut self,
-        position: &JarmoPosition,
-        own: Option<Last>,
-        other: Option<Last>,
-    ) -> Option<(Action, u32)> {
-        let shuttles = [own, other].iter().flatten().any(|last| last.streak > 1);
+    /// The first action of a shortest win and its plies; the winner is to move.
+    pub(super) fn win(&mut self, position: &JarmoPosition) -> Option<(Action, u32)> {
+        let shuttles = Player::BOTH.into_iter().any(|player| streak(position, player) > 1);
         let most = self.most + if shuttles { MORE } else { 0 };
-        (1..=most).find_map(|plies| Some((self.within(position, plies, own, other)?, plies)))
+        (1..=most).find_map(|plies| Some((self.within(position, plies)?, plies)))
     }
 
     /// The action of a win within this many plies.
-    fn within(
-        &mut self,
-        position: &JarmoPosition,
-        plies: u32,
-        own: Option<Last>,
-        other: Option<Last>,
-    ) -> Option<Action> {
-        let game = self.game;
-        let mut actions: Vec<Action> = game.legal(position).iter().collect();
-        actions.retain(|&action| !own.is_some_and(|own| own.forbids(game, action)));
+    fn within(&mut self, position: &JarmoPosition, plies: u32) -> Option<Action> {
+        let mut actions: Vec<Action> = self.game.legal(position).iter().collect();
         actions.sort_by_key(|action| Reverse(self.wins[action.index()]));
         let found = actions.into_iter().find(|&action| {
-            let next = after(game, position, action);
-            let own = Last::then(own, game, action);
-            self.is_won(&next).unwrap_or_else(|| plies > 1 && self.against_all(&next, plies - 1, own, other))
+            let next = after(self.game, position, action);
+            self.is_won(&next).unwrap_or_else(|| plies > 1 && self.against_all(&next, plies - 1))
         })?;
         self.wins[found.index()] += 1;
         Some(found)
     }
 
     /// Whether the winner wins within this many plies whatever the opponent, who is to move, replies.
-    fn against_all(&mut self, position: &JarmoPosition, plies: u32, own: Last, other: Option<Last>) -> bool {
-        let game = self.game;
-        let mut wins = |next: &JarmoPosition, other: Option<Last>| {
-            self.is_won(next).unwrap_or_else(|| plies > 1 && self.within(next, plies - 1, Some(own), other).is_some())
-        };
-        let passed = after_pass(game, position, other);
-        passed.is_none_or(|passed| wins(&passed, None))
-            && replies(game, position, other).into_iter().all(|(last, next)| wins(&next, Some(last)))
+    fn against_all(&mut self, position: &JarmoPosition, plies: u32) -> bool {
+        self.game.legal(position).iter().all(|reply| {
+            let next = after(self.game, position, reply);
+            self.is_won(&next).unwrap_or_else(|| plies > 1 && self.within(&next, plies - 1).is_some())
+        })
     }
 
     /// Whether the winner has won; `None` if the game goes on.

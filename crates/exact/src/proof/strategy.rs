@@ -1,12 +1,11 @@
 //! Claims, and the moves that prove them.
 
 use super::short::Short;
-use super::{Last, without_history};
 use crate::tables::index::{LEAST_FORCE, Layer, MOST_FORCE, Placement};
 use jarmo_core::env::Line;
 use jarmo_core::game::{Action, Game, Mask, Player};
 use jarmo_core::games::{Jarmo, JarmoPosition};
-use jarmo_core::known::{Guide, Next};
+use jarmo_core::known::Guide;
 
 /// A decided position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,11 +21,14 @@ pub struct Claim {
 /// Claims and the strategies that prove them.
 #[derive(Clone, Debug)]
 pub struct Proof {
-    pub(super) game: Jarmo, // without a limit on the length
-    pub(super) made: String,
-    pub(super) claims: Vec<Claim>,
+    /// The rules, without a limit on the length.
+    pub game: Jarmo,
+    /// How it was made.
+    pub made: String,
+    /// What it proves.
+    pub claims: Vec<Claim>,
     /// The most plies of a win that is not stored but searched.
-    pub(super) search: u32,
+    pub search: u32,
     pub(super) numbers: Numbers,
     /// The numbers of the positions with a move, ascending.
     pub(super) positions: Vec<u64>,
@@ -35,29 +37,9 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// The rules.
-    pub fn game(&self) -> &Jarmo {
-        &self.game
-    }
-
-    /// How it was made.
-    pub fn made(&self) -> &str {
-        &self.made
-    }
-
-    /// What it proves.
-    pub fn claims(&self) -> &[Claim] {
-        &self.claims
-    }
-
     /// The number of moves that it holds.
     pub fn moves(&self) -> usize {
         self.actions.len()
-    }
-
-    /// The most plies of a win that is not stored but searched.
-    pub fn search(&self) -> u32 {
-        self.search
     }
 
     /// The move of the strategy in this position, if it is stored.
@@ -65,29 +47,22 @@ impl Proof {
         let found = self.positions.binary_search(&self.numbers.of(position)?).ok()?;
         Some(Action(self.actions[found].into()))
     }
-
-    /// The most plies of any win that it proves.
-    fn longest(&self) -> u32 {
-        self.claims.iter().map(|claim| claim.plies).max().unwrap_or(0)
-    }
 }
 
 impl Guide<Jarmo> for Proof {
     /// A stored action, or the first of a short win. `None` also if the shuttle rule or the limit on the length is in the
     /// way.
-    fn next(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Next> {
-        let winner = position.to_move();
-        let found = match self.action(position) {
-            Some(action) => Some(Next { action, plies: None }),
+    fn next(&self, game: &Jarmo, position: &JarmoPosition) -> Option<(Action, Option<u32>)> {
+        let (action, plies) = match self.action(position) {
+            Some(action) => (action, None),
             None => {
-                let mut short = Short::new(&self.game, winner, self.search);
-                let [own, other] = [winner, !winner].map(|player| Last::of(position, player));
-                let win = short.win(&without_history(position), own, other);
-                win.map(|(action, plies)| Next { action, plies: Some(plies) })
+                let (action, plies) = Short::new(&self.game, position.to_move(), self.search).win(position)?;
+                (action, Some(plies))
             }
         };
-        let left = game.plies_left(position).unwrap_or(u32::MAX);
-        found.filter(|next| game.legal(position).contains(next.action) && next.plies.unwrap_or(self.longest()) <= left)
+        let longest = || self.claims.iter().map(|claim| claim.plies).max().unwrap_or(0);
+        let in_time = game.plies_left(position).is_none_or(|left| plies.unwrap_or_else(longest) <= left);
+        (in_time && game.legal(position).contains(action)).then_some((action, plies))
     }
 }
 
@@ -95,7 +70,7 @@ impl Guide<Jarmo> for Proof {
 #[derive(Clone, Debug)]
 pub struct Numbers {
     layers: Vec<(u64, Layer)>, // the first number and the layer of each force
-    count: u64,
+    pub(super) count: u64,     // of placements
 }
 
 impl Default for Numbers {
@@ -105,7 +80,7 @@ impl Default for Numbers {
             .map(|force| {
                 let layer = Layer::new(force);
                 let first = count;
-                count += layer.size() as u64;
+                count += layer.size as u64;
                 (first, layer)
             })
             .collect();
@@ -114,11 +89,6 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// The number of placements.
-    pub(super) fn count(&self) -> u64 {
-        self.count
-    }
-
     /// The number of a position's placement; `None` if a player has no archer.
     pub fn of(&self, position: &JarmoPosition) -> Option<u64> {
         let above_least = position.force().checked_sub(LEAST_FORCE)?;

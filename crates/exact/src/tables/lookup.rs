@@ -61,11 +61,11 @@ pub struct ActionValue {
 }
 
 /// Positions per batch of lookups: more than a core can have memory reads in flight.
-pub(super) const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 64;
 
 /// The position after a legal action.
 #[inline]
-pub(super) fn after<G: Game>(game: &G, position: &G::Position, action: Action) -> G::Position {
+pub(crate) fn after<G: Game>(game: &G, position: &G::Position, action: Action) -> G::Position {
     let mut next = *position;
     game.play(&mut next, action);
     next
@@ -75,7 +75,7 @@ impl<G: Solvable> Solved<G> {
     fn new(layer: G::Layer, values: Values) -> Solved<G> {
         let longest = match &values {
             Values::Exact(bytes) => bytes.longest(),
-            Values::Packed(packed) => packed.stats().longest(),
+            Values::Packed(packed) => packed.stats.longest(),
         };
         Solved { layer, values, longest }
     }

@@ -28,6 +28,7 @@ pub use build::{BuildSettings, TableProgress, build};
 pub use endgames::{HasEndgames, RandomEndgames};
 pub use file::{Owner, checksum, lock};
 pub use jarmo_core::known::Endgames;
+pub(crate) use lookup::after;
 pub use lookup::{ActionValue, Tables};
 pub use map::allocate;
 pub use packed::pack;
