@@ -200,7 +200,7 @@ impl Histories {
         let mut end = 0;
         for layer in &histories.layers {
             let mut starts = Vec::new();
-            for index in 0..layer.size() {
+            for index in 0..layer.size {
                 let Placement { own, enemy, .. } = layer.placement(index);
                 starts.push(end);
                 end += histories.pasts(own) * histories.pasts(enemy);

@@ -55,14 +55,14 @@ fn packed_results_are_those_of_the_tables() {
     let both = Both::new(5, 0);
     let mut compared = 0;
     for layer in both.exact.layers() {
-        assert!(both.packed.bytes(layer.force()).is_none(), "packed");
+        assert!(both.packed.bytes(layer.force).is_none(), "packed");
         // All positions, and some of the largest layer.
-        let step = if layer.force() < 5 { 1 } else { 37 };
-        for index in (0..layer.size()).step_by(step) {
+        let step = if layer.force < 5 { 1 } else { 37 };
+        for index in (0..layer.size).step_by(step) {
             let position = layer.placement(index).position();
             let exact = both.exact.proven(&position).unwrap();
             let packed = both.packed.proven(&position).unwrap();
-            assert_eq!(packed.verdict, exact.verdict, "force {} {index}", layer.force());
+            assert_eq!(packed.verdict, exact.verdict, "force {} {index}", layer.force);
             assert_eq!(packed.is_over(), exact.is_over());
             assert_eq!(packed.plies, exact.plies.filter(|&plies| plies == 0));
             compared += 1;
@@ -170,7 +170,7 @@ fn play_out(exact: &Tables, packed: Arc<Tables>, force: u32, games: u32) -> Play
     let game = Jarmo::standard();
     let outside = RandomAgent::new(game.clone());
     let mut agent = EndgameAgent::new(game.clone(), "packed".into(), packed, Box::new(outside));
-    let layer = exact.layers().find(|layer| layer.force() == force).unwrap();
+    let layer = exact.layers().find(|layer| layer.force == force).unwrap();
     let mut positions = stream(3, 0);
     let mut played = Played { games: 0, plies: 0, distance: 0 };
     while played.games < games {

@@ -114,7 +114,7 @@ fn the_index_is_a_bijection() {
     let positions = all_positions(4);
     for force in 2..=4 {
         let layer = Layer::new(force);
-        let mut met = vec![false; layer.size()];
+        let mut met = vec![false; layer.size];
         for position in positions.iter().filter(|position| position.force() == force) {
             let placement = jarmo::tables::index::Placement::of(position);
             let index = layer.index(&placement).unwrap();
@@ -128,7 +128,7 @@ fn the_index_is_a_bijection() {
 
 #[test]
 fn layers_have_the_expected_sizes() {
-    let counts: Vec<usize> = (2..=10).map(|force| Layer::new(force).size()).collect();
+    let counts: Vec<usize> = (2..=10).map(|force| Layer::new(force).size).collect();
     let up_to = |force: usize| counts[..force - 1].iter().sum::<usize>();
     assert_eq!(up_to(6), 45_209_000);
     assert_eq!(up_to(7), 317_943_000);
@@ -136,7 +136,7 @@ fn layers_have_the_expected_sizes() {
     assert_eq!(up_to(10), 34_761_661_540);
     // Indices beyond 32 bits round-trip.
     let layer = Layer::new(10);
-    for index in [0, 1, 1 << 32, (1 << 34) + 12_345, layer.size() - 1] {
+    for index in [0, 1, 1 << 32, (1 << 34) + 12_345, layer.size - 1] {
         assert_eq!(layer.index(&layer.placement(index)), Some(index));
     }
 }

@@ -30,10 +30,10 @@ pub fn build(
     tell: &mut dyn FnMut(TableProgress),
 ) -> Result<(), ExactError> {
     let lines = Lines::of(game.board())?;
-    if lines.most_actions() as usize > MOST_MOVES {
+    if lines.most_actions as usize > MOST_MOVES {
         return Err(ExactError::new(format!(
             "a player can have {} actions on this board, more than the {MOST_MOVES} that are supported",
-            lines.most_actions()
+            lines.most_actions
         )));
     }
     let exists = |force| finished_path(folder, bound, force).exists();
@@ -92,7 +92,7 @@ pub fn counts(holds: &Holds, tables: &Tables, bound: Player, force: u32) -> Opti
     let held = holds.layer(bound, force)?;
     let table = tables.bytes(force)?;
     let mut counts = HoldCounts::default();
-    for (block, &start) in held.layout.layer.blocks().iter().zip(&held.layout.starts) {
+    for (block, &start) in held.layout.layer.blocks.iter().zip(&held.layout.starts) {
         if block.material.mover != bound {
             continue;
         }

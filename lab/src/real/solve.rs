@@ -47,10 +47,10 @@ impl Solver<'_> {
     /// Brings the file to its final bytes.
     pub(super) fn solve(&self, file: &mut Unfinished, tell: &mut dyn FnMut(TableProgress)) {
         let layer = &self.layout.layer;
-        let (force, blocks) = (layer.force(), layer.blocks());
+        let (force, blocks) = (layer.force, &layer.blocks);
         let share = |number: usize| {
             let block: &Block = &blocks[number];
-            format!("{:.0} %", 100.0 * (block.start + block.size()) as f64 / layer.size() as f64)
+            format!("{:.0} %", 100.0 * (block.start + block.size()) as f64 / layer.size as f64)
         };
         let resumed = file.stage().0 == ROUNDS;
         for stage in [FILL, COUNT] {
@@ -115,7 +115,7 @@ impl<'a> Work<'a> {
     }
 
     fn block(&self, number: usize) -> (&'a Block, usize) {
-        (&self.layout.layer.blocks()[number], self.layout.starts[number])
+        (&self.layout.layer.blocks[number], self.layout.starts[number])
     }
 
     /// The finished file of a placement's force, unless that is the force on which work goes on.

@@ -27,7 +27,7 @@ impl Unfinished {
         bound: Player,
         layout: &Layout,
     ) -> Result<(Unfinished, bool), ExactError> {
-        let path = unfinished_path(folder, bound, layout.layer.force());
+        let path = unfinished_path(folder, bound, layout.layer.force);
         let existed = path.exists();
         let open = || {
             let mut options = File::options();
@@ -87,7 +87,7 @@ fn header(owner: Owner, bound: Player, layout: &Layout) -> [u8; HEADER] {
     header.extend(MAGIC);
     header.extend(FORMAT_VERSION.to_le_bytes());
     header.extend(owner.to_bytes());
-    header.extend(layout.layer.force().to_le_bytes());
+    header.extend(layout.layer.force.to_le_bytes());
     header.extend((bound.index() as u32).to_le_bytes());
     header.extend([0; 8]);
     header.extend((layout.size as u64).to_le_bytes());

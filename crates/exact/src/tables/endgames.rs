@@ -9,7 +9,7 @@ use rand::Rng;
 
 use super::file::{finished_path, packed_path};
 use super::index::{LEAST_FORCE, Layer};
-use super::lookup::{AT_ONCE, Tables, after};
+use super::lookup::{Tables, after};
 use super::real::Holds;
 use super::solvable::{self, Solvable};
 use super::verify::random_position;
@@ -53,13 +53,11 @@ impl<G: Solvable> Endgames<G> for Tables<G> {
     }
 
     fn known_all(&self, game: &G, positions: &[G::Position], out: &mut Vec<Option<Proven>>) {
-        let mut found = [None; AT_ONCE];
         out.clear();
-        for positions in positions.chunks(AT_ONCE) {
-            let found = &mut found[..positions.len()];
-            self.proven_all(positions, found);
-            let known = |(position, proven): (_, &mut Option<_>)| self.in_real_game(game, position, (*proven)?);
-            out.extend(positions.iter().zip(found).map(known));
+        out.resize(positions.len(), None);
+        self.proven_all(positions, out);
+        for (position, known) in positions.iter().zip(out) {
+            *known = known.and_then(|proven| self.in_real_game(game, position, proven));
         }
     }
 

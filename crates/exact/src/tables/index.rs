@@ -11,7 +11,9 @@
 //! Sets of equal size are ranked in the order of their bits read as a number. So positions that differ only in the
 //! archers of the player to move share a row of a few kilobytes, which keeps the solver's updates local.
 
-use super::subsets::{MOST, choose, compress, expand, next, pattern, pattern_rank, pick, places_outside, rank, unrank};
+use super::subsets::{
+    MOST, choose, compress, expand, next, pattern, pattern_rank, pick, places_outside, rank, unrank_below,
+};
 use jarmo_core::game::Player;
 use jarmo_core::games::JarmoPosition;
 use jarmo_core::games::board::{CIRCLES, Circles};
@@ -201,10 +203,13 @@ pub(super) fn row(strength: SideMaterial, archers: u32, marks: u32) -> usize {
 /// before Black to move. The force then determines Black's marks.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    force: u32,
-    blocks: Vec<Block>,
+    /// Archers plus marks in every position of the layer.
+    pub force: u32,
+    /// Its blocks, in order.
+    pub blocks: Vec<Block>,
+    /// The number of positions.
+    pub size: usize,
     by_key: Vec<u8>, // by material: the index of the block, or NO_BLOCK
-    size: usize,
 }
 
 const NO_BLOCK: u8 = u8::MAX;
@@ -253,21 +258,6 @@ impl Layer {
         }
     }
 
-    /// Archers plus marks in every position of the layer.
-    pub fn force(&self) -> u32 {
-        self.force
-    }
-
-    /// The number of positions.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Its blocks, in order.
-    pub fn blocks(&self) -> &[Block] {
-        &self.blocks
-    }
-
     /// The index of the block with this material, if this layer has one.
     #[inline(always)]
     pub(super) fn block_of(&self, material: &Material) -> Option<usize> {
@@ -301,7 +291,7 @@ impl Layer {
     /// The placement with this index.
     ///
     /// # Panics
-    /// Panics unless the index is below [`Layer::size`].
+    /// Panics unless the index is below the size of the layer.
     pub fn placement(&self, index: usize) -> Placement {
         assert!(index < self.size, "the layer has fewer positions");
         let number = self.blocks.partition_point(|block| block.start <= index) - 1;
@@ -312,8 +302,8 @@ impl Layer {
 
 /// The army with this number, on the circles outside `taken`.
 pub fn army(strength: SideMaterial, number: usize, taken: u32) -> Army {
-    let set = unrank(number / strength.patterns(), strength.archers.into());
+    let set = unrank_below(CIRCLES, number / strength.patterns(), strength.archers.into());
     let archers = expand(set, &places_outside(taken));
-    let marks = unrank(number % strength.patterns(), strength.marks.into());
+    let marks = unrank_below(CIRCLES, number % strength.patterns(), strength.marks.into());
     Army { archers, marked: pick(marks, archers) }
 }

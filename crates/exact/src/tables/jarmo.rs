@@ -96,7 +96,7 @@ impl Solvable for Jarmo {
         let mut pages = solver.pages(job.memory, files, job.save_every).map_err(ExactError::io(&path))?;
         let solved = solver.solve(&mut pages, &mut |share| tell(LayerEvent::Done(share)));
         let longest = solved.map_err(|error| error.at(&path))?;
-        pages.spill().finish(job.folder, job.owner, &job.layer, longest)
+        pages.spill.finish(job.folder, job.owner, &job.layer, longest)
     }
 }
 
@@ -118,11 +118,11 @@ impl Layer for index::Layer {
     type Position = JarmoPosition;
 
     fn force(&self) -> u32 {
-        self.force()
+        self.force
     }
 
     fn size(&self) -> usize {
-        self.size()
+        self.size
     }
 
     #[inline]
@@ -136,6 +136,6 @@ impl Layer for index::Layer {
 
     fn sides(&self) -> Vec<(Option<Player>, Range<usize>)> {
         let side = |block: &index::Block| (Some(block.material.mover), block.start..block.start + block.size());
-        self.blocks().iter().map(side).collect()
+        self.blocks.iter().map(side).collect()
     }
 }

@@ -10,7 +10,8 @@ use jarmo_core::games::board::{Board, CIRCLES, Circle, Circles};
 #[derive(Clone, Debug)]
 pub struct Lines {
     near: [u32; CIRCLES],
-    most_actions: u32,
+    /// The largest number of actions in any position.
+    pub most_actions: u32,
 }
 
 impl Lines {
@@ -40,11 +41,6 @@ impl Lines {
             }
         }
         Ok(lines)
-    }
-
-    /// The largest number of actions in any position.
-    pub fn most_actions(&self) -> u32 {
-        self.most_actions
     }
 
     /// The circles one line away.

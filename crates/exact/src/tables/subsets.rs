@@ -18,7 +18,6 @@ const HIGH_BITS: usize = CIRCLES - LOW_BITS;
 static CHOOSE: [[u32; MOST + 1]; PLACES + 1] = binomials();
 static LOW: [u16; 1 << LOW_BITS] = low_ranks();
 static HIGH: [[u32; 1 << HIGH_BITS]; MOST + 1] = high_ranks();
-static PATTERN: [u8; 1 << MOST] = pattern_ranks();
 
 const fn binomials() -> [[u32; MOST + 1]; PLACES + 1] {
     let mut table = [[0; MOST + 1]; PLACES + 1];
@@ -70,18 +69,6 @@ const fn high_ranks() -> [[u32; 1 << HIGH_BITS]; MOST + 1] {
     table
 }
 
-/// Ranks of the subsets of five elements among those of equal size.
-const fn pattern_ranks() -> [u8; 1 << MOST] {
-    let low = low_ranks();
-    let mut table = [0; 1 << MOST];
-    let mut set = 0;
-    while set < 1 << MOST {
-        table[set] = low[set] as u8;
-        set += 1;
-    }
-    table
-}
-
 /// The binomial coefficient, for `k` up to 5 and `n` up to 32.
 #[inline(always)]
 pub(super) fn choose(n: usize, k: usize) -> usize {
@@ -104,12 +91,7 @@ pub(super) fn rank_of(set: u32) -> usize {
 /// The rank of a subset of five elements.
 #[inline(always)]
 pub(super) fn pattern_rank(pattern: u32) -> usize {
-    usize::from(PATTERN[pattern as usize])
-}
-
-/// The set of `size` numbers below 25 with this rank.
-pub(super) fn unrank(rank: usize, size: usize) -> u32 {
-    unrank_below(CIRCLES, rank, size)
+    usize::from(LOW[pattern as usize])
 }
 
 /// The set of `size` numbers below `bound` with this rank.
@@ -202,25 +184,8 @@ pub(super) fn pick(pattern: u32, set: u32) -> u32 {
 
 /// The members of a set, lowest first.
 #[inline(always)]
-pub fn bits(set: u32) -> Members {
-    Members(set)
-}
-
-/// See [`bits`].
-pub struct Members(u32);
-
-impl Iterator for Members {
-    type Item = u32;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<u32> {
-        if self.0 == 0 {
-            return None;
-        }
-        let lowest = self.0.trailing_zeros();
-        self.0 &= self.0 - 1;
-        Some(lowest)
-    }
+pub fn bits(set: u32) -> impl Iterator<Item = u32> {
+    jarmo_core::game::bits(set.into()).map(|place| place as u32)
 }
 
 #[cfg(test)]
@@ -234,7 +199,7 @@ mod tests {
             for index in 0..choose(CIRCLES, size) {
                 assert_eq!(rank(set, size), index);
                 assert_eq!(rank_of(set), index);
-                assert_eq!(unrank(index, size), set);
+                assert_eq!(unrank_below(CIRCLES, index, size), set);
                 set = next(set);
             }
             assert!(set >= 1 << CIRCLES, "size {size}: not the last set");

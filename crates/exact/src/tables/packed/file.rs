@@ -70,7 +70,7 @@ pub(super) fn head_bytes(
     out.extend(MAGIC);
     out.extend(FORMAT_VERSION.to_le_bytes());
     out.extend(owner.to_bytes());
-    out.extend(layer.force().to_le_bytes());
+    out.extend(layer.force.to_le_bytes());
     out.extend((sizes.len() as u32).to_le_bytes());
     out.extend((block_count(&sizes) as u64).to_le_bytes());
     out.extend(data.to_le_bytes());
@@ -109,7 +109,7 @@ fn block_count(sizes: &[usize]) -> usize {
 
 /// The numbers of results in the matrices of a layer.
 fn matrix_sizes(layer: &Layer) -> Vec<usize> {
-    let turned = layer.blocks().iter().filter(|block| block.material.mover == Player::Black);
+    let turned = layer.blocks.iter().filter(|block| block.material.mover == Player::Black);
     turned.map(|block| block.rows * row_length(block.columns)).collect()
 }
 
@@ -120,8 +120,9 @@ pub struct PackedLayer {
     map: Mmap,
     data: usize, // where the blocks begin
     matrices: Vec<Open>,
-    stats: LayerStats,
-    source: u64,
+    /// The counts of the table it was made from.
+    pub(crate) stats: LayerStats,
+    pub(super) source: u64, // the checksum of that table
 }
 
 /// A matrix of an open file.
@@ -136,23 +137,13 @@ struct Open {
 impl PackedLayer {
     /// Opens the file of a layer and verifies its checksums.
     pub(crate) fn open(folder: &Path, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactError> {
-        let path = &packed_path::<Jarmo>(folder, layer.force());
+        let path = &packed_path::<Jarmo>(folder, layer.force);
         let file = File::open(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => repack("is missing").at(path),
             _ => ExactError::io(path)(error),
         })?;
         let map = map(&file).map_err(ExactError::io(path))?;
         read(map, owner, layer).map_err(|error| error.at(path))
-    }
-
-    /// The counts of the table it was made from.
-    pub(crate) fn stats(&self) -> &LayerStats {
-        &self.stats
-    }
-
-    /// The checksum of the table that the file was made from.
-    pub(super) fn source(&self) -> u64 {
-        self.source
     }
 
     /// White's result in a position of the layer that is not over, with White to move.
@@ -164,7 +155,7 @@ impl PackedLayer {
         let block = layer.block_of(&Material::of(&turned))?;
         // White to move comes before Black to move.
         let matrix = &self.matrices[block / 2];
-        let Block { start, columns, .. } = layer.blocks()[block];
+        let Block { start, columns, .. } = layer.blocks[block];
         let (row, column) = ((index - start) / columns, (index - start) % columns);
         let at = row * row_length(columns) + column;
         let number = matrix.first + at / BLOCK;
@@ -224,7 +215,7 @@ fn check(head: &[u8], owner: Owner, layer: &Layer, matrices: usize, blocks: usiz
     }
     owner.check(short(head, 12), long(head, 16))?;
     let force = short(head, 24);
-    if (force, short(head, 28), long(head, 32)) != (layer.force(), matrices as u32, blocks as u64) {
+    if (force, short(head, 28), long(head, 32)) != (layer.force, matrices as u32, blocks as u64) {
         return Err(repack(format_args!("holds force {force}")));
     }
     Ok(())
@@ -233,7 +224,7 @@ fn check(head: &[u8], owner: Owner, layer: &Layer, matrices: usize, blocks: usiz
 /// The counts in a header.
 fn read_stats(head: &[u8], layer: &Layer) -> LayerStats {
     let longest = |plies: u32, index: u64| {
-        let inside = plies > 0 && index < layer.size() as u64;
+        let inside = plies > 0 && index < layer.size as u64;
         inside.then_some((plies, index as usize))
     };
     let sides = Player::BOTH.map(|to_move| {
@@ -241,7 +232,7 @@ fn read_stats(head: &[u8], layer: &Layer) -> LayerStats {
         SideStats { to_move: Some(to_move), won: count(0), drawn: count(1), lost: count(2), over: count(3) }
     });
     LayerStats {
-        force: layer.force(),
+        force: layer.force,
         sides: sides.to_vec(),
         longest_win: longest(short(head, 120), long(head, 128)),
         longest_loss: longest(short(head, 124), long(head, 136)),

@@ -47,7 +47,7 @@ pub fn pack(
             tell(copy(&table, to, owner, &layer)?);
             continue;
         }
-        if is_kept(PackedLayer::open(to, owner, &layer).map(|packed| packed.source()), source)? {
+        if is_kept(PackedLayer::open(to, owner, &layer).map(|packed| packed.source), source)? {
             tell(TableProgress::Kept(force));
             continue;
         }
@@ -61,7 +61,7 @@ pub fn pack(
                 let _ = fs::remove_file(&unfinished);
                 ExactError::io(&path)(error)
             })?;
-        let (positions, took) = (layer.size(), began.elapsed().as_secs_f64());
+        let (positions, took) = (layer.size, began.elapsed().as_secs_f64());
         let bits = 8.0 * bytes as f64 / positions as f64;
         let what = format!("{positions} positions in {bytes} bytes, {bits:.3} bits each, {took:.1} s");
         tell(TableProgress::Done(force, what));
@@ -80,7 +80,7 @@ fn is_kept(found: Result<u64, ExactError>, wanted: u64) -> Result<bool, ExactErr
 
 /// Copies a whole table.
 fn copy(table: &Bytes, to: &Path, owner: Owner, layer: &Layer) -> Result<TableProgress, ExactError> {
-    let force = layer.force();
+    let force = layer.force;
     if is_kept(Bytes::open::<Jarmo>(to, owner, layer).map(|there| there.checksum()), table.checksum())? {
         return Ok(TableProgress::Kept(force));
     }
@@ -104,7 +104,7 @@ fn write(
     let (mut directory, mut entries) = (Vec::new(), Vec::new());
     let mut done = 0;
     let white = |block: &&Block| block.material.mover == Player::White;
-    for block in layer.blocks().iter().filter(white) {
+    for block in layer.blocks.iter().filter(white) {
         let results = Results::of(block, &values[block.start..][..block.size()]);
         let (model, matrix) = (results.model(), at);
         directory.extend(at.to_le_bytes());
@@ -126,8 +126,8 @@ fn write(
             }
             done += (to - from) * results.columns;
             from = to;
-            let share = 200.0 * done as f64 / layer.size() as f64;
-            tell(TableProgress::Working(layer.force(), format!("{share:.0} %")));
+            let share = 200.0 * done as f64 / layer.size as f64;
+            tell(TableProgress::Working(layer.force, format!("{share:.0} %")));
         }
     }
     directory.extend(entries);

@@ -63,7 +63,7 @@ impl Layout {
         let layer = Layer::new(force);
         let mut ends = [0; 2];
         let mut starts = Vec::new();
-        for block in layer.blocks() {
+        for block in &layer.blocks {
             let end = &mut ends[block.material.mover.index()];
             starts.push(*end);
             *end += block.size();
@@ -150,7 +150,7 @@ pub fn check(file: &[u8], owner: Owner, bound: Player, layout: &Layout) -> Resul
         return Err(ExactError::new("has another format version; remove it and build it again"));
     }
     owner.check(short(file, 12), long(file, 16))?;
-    let same = short(file, 24) == layout.layer.force()
+    let same = short(file, 24) == layout.layer.force
         && short(file, 28) == bound.index() as u32
         && long(file, 40) == layout.size as u64;
     if same { Ok(()) } else { Err(damaged()) }

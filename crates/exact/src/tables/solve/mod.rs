@@ -79,7 +79,7 @@ const BESIDES: u64 = 512 << 20;
 /// The bytes of memory that the solver must have for this layer, and those that it can use.
 pub(super) fn memory_of(layer: &Layer) -> (u64, u64) {
     let plan = Plan::of(layer);
-    let largest = (0..layer.blocks().len()).map(|number| {
+    let largest = (0..layer.blocks.len()).map(|number| {
         let others = targets(layer, number).into_iter().flatten().map(|target| plan.blocks[target].count());
         let own = plan.blocks[number].count().min(2 * BATCH);
         own + others.sum::<usize>()
@@ -104,9 +104,9 @@ impl<'a> Solver<'a> {
     pub(super) fn new(lines: &'a Lines, layer: &'a Layer, lower: &'a Layers<'a>) -> Solver<'a> {
         const FREE: usize = CIRCLES - 1; // the opponent has an archer
         // Neighbours in this order lead to the same blocks, so that few have to be read again.
-        let mut order: Vec<usize> = (0..layer.blocks().len()).collect();
+        let mut order: Vec<usize> = (0..layer.blocks.len()).collect();
         order.sort_by_key(|&number| {
-            let Material { mover, own, enemy } = layer.blocks()[number].material;
+            let Material { mover, own, enemy } = layer.blocks[number].material;
             let (white, black) = match mover {
                 Player::White => (own, enemy),
                 Player::Black => (enemy, own),
@@ -119,7 +119,7 @@ impl<'a> Solver<'a> {
             layer,
             lower,
             // One more for a drawing action to a lower layer.
-            counters: ActionCounters::up_to(lines.most_actions() + 1),
+            counters: ActionCounters::up_to(lines.most_actions + 1),
             columns: Columns {
                 sets: std::array::from_fn(|size| sets(FREE, size).collect()),
                 patterns: std::array::from_fn(|size| sets(MOST, size).collect()),
@@ -145,7 +145,7 @@ impl<'a> Solver<'a> {
 
     /// Gives every position its first byte.
     fn fill(&self, pages: &mut Pages, tell: &mut dyn FnMut(f64)) -> Result<(), ExactError> {
-        let never = vec![0; self.layer.blocks().len()];
+        let never = vec![0; self.layer.blocks.len()];
         for block in pages.plan.blocks.clone() {
             let numbers: Vec<usize> = block.numbers().filter(|&number| pages.pages[number].includes == 0).collect();
             for batch in numbers.chunks(BATCH) {
@@ -166,7 +166,7 @@ impl<'a> Solver<'a> {
                 self.check_length(pages.longest())?;
                 pages.save_if_due()?;
                 let filled = pages.plan.place(batch[batch.len() - 1]).end;
-                tell(FILLING * filled as f64 / self.layer.size() as f64);
+                tell(FILLING * filled as f64 / self.layer.size as f64);
             }
         }
         pages.time = pages.time.max(1);
@@ -322,7 +322,7 @@ impl<'a> Solver<'a> {
 
     /// Makes every position that still has a counter a draw.
     fn close(&self, pages: &mut Pages, tell: &mut dyn FnMut(f64)) -> Result<(), ExactError> {
-        let never = vec![0; self.layer.blocks().len()];
+        let never = vec![0; self.layer.blocks.len()];
         for block in pages.plan.blocks.clone() {
             let numbers: Vec<usize> = block.numbers().filter(|&number| pages.pages[number].includes != FINAL).collect();
             for batch in numbers.chunks(BATCH) {
@@ -338,7 +338,7 @@ impl<'a> Solver<'a> {
                     page.changed = true;
                 });
                 let closed = pages.plan.place(batch[batch.len() - 1]).end;
-                tell(1.0 - CLOSING + CLOSING * closed as f64 / self.layer.size() as f64);
+                tell(1.0 - CLOSING + CLOSING * closed as f64 / self.layer.size as f64);
             }
         }
         Ok(())
@@ -367,7 +367,7 @@ fn each_of(pages: &mut Pages, block: &BlockPages, numbers: &[usize], work: impl 
 
 /// The blocks of the positions from which actions of each kind lead into block `number`.
 fn targets(layer: &Layer, number: usize) -> [Option<usize>; 3] {
-    Origin::ALL.map(|origin| layer.block_of(&origin.material(&layer.blocks()[number].material)?))
+    Origin::ALL.map(|origin| layer.block_of(&origin.material(&layer.blocks[number].material)?))
 }
 
 /// The share of the work of all steps that this many steps are. Two thirds of it follow the positions that are

@@ -59,10 +59,10 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn of(layer: &Layer) -> Plan {
-        let longest = layer.blocks().iter().map(|block| block.columns).max();
+        let longest = layer.blocks.iter().map(|block| block.columns).max();
         let size = PAGE.max(longest.unwrap_or(0));
         let (mut blocks, mut places) = (Vec::new(), Vec::new());
-        for block in layer.blocks() {
+        for block in &layer.blocks {
             let rows = size / block.columns;
             let end = block.start + block.size();
             blocks.push(BlockPages { block: *block, first: places.len(), rows });
@@ -118,7 +118,8 @@ pub(crate) struct Pages {
     most: usize,        // buffers in all
     made: usize,        // of these, so far
     writer: Writer,
-    spill: Arc<Spill>,
+    /// The files of the layer.
+    pub(crate) spill: Arc<Spill>,
     save_every: Duration,
     saved: Instant,
 }
@@ -150,11 +151,6 @@ impl Pages {
             save_every,
             saved: Instant::now(),
         })
-    }
-
-    /// The files of the layer.
-    pub(crate) fn spill(&self) -> &Spill {
-        &self.spill
     }
 
     /// The longest distance that a result may have, in plies.

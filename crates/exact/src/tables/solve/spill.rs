@@ -130,7 +130,7 @@ impl Spill {
     /// Creates empty files; room for the whole table is taken at once.
     pub(crate) fn create(folder: &Path, owner: Owner, layer: &Layer) -> Result<(Spill, Saved), ExactError> {
         let spill = Spill::open(folder, layer, true)?;
-        allocate(&spill.table, (HEADER + layer.size()) as u64).map_err(ExactError::io(&spill.table_path))?;
+        allocate(&spill.table, (HEADER + layer.size) as u64).map_err(ExactError::io(&spill.table_path))?;
         let largest = spill.sizes.iter().max().copied().unwrap_or(0);
         let side = spill.copy + (COPY_HEAD + TOGETHER * largest) as u64;
         allocate(&spill.side, side)
@@ -175,8 +175,8 @@ impl Spill {
         };
         let plan = Plan::of(layer);
         let places = || (0..plan.len()).map(|page| plan.place(page));
-        let side_path = pages_path::<Jarmo>(folder, layer.force());
-        let table_path = unfinished_path::<Jarmo>(folder, layer.force());
+        let side_path = pages_path::<Jarmo>(folder, layer.force);
+        let table_path = unfinished_path::<Jarmo>(folder, layer.force);
         Ok(Spill {
             side: open(&side_path)?,
             table: open(&table_path)?,
@@ -193,7 +193,7 @@ impl Spill {
         head[..8].copy_from_slice(&MAGIC);
         head[8..12].copy_from_slice(&VERSION.to_le_bytes());
         head[12..24].copy_from_slice(&owner.to_bytes());
-        head[24..28].copy_from_slice(&layer.force().to_le_bytes());
+        head[24..28].copy_from_slice(&layer.force.to_le_bytes());
         head[28..32].copy_from_slice(&(self.sizes.len() as u32).to_le_bytes());
         let check = xxh3_64(&head[..40]);
         head[40..].copy_from_slice(&check.to_le_bytes());
