@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::spec::pairs;
 use super::{
-    Agent, AgentError, AgentSource, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent, PolicyAgent, ProvenAgent,
-    RandomAgent, SamplingAgent, Sources, TreeAgent, TreeSettings, TreeSpec, YesNo,
+    Agent, AgentError, AgentSource, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent, PolicyAgent, RandomAgent,
+    SamplingAgent, Sources, TreeAgent, TreeSettings, TreeSpec, YesNo,
 };
 use crate::encode::Encode;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
@@ -138,7 +138,7 @@ impl<G: Encode + HasHeuristic> Builder<'_, G> {
             return Ok(agent);
         }
         match self.sources.proof(&self.game) {
-            Some(proof) => Ok(Box::new(ProvenAgent::new(self.game.clone(), proof, agent))),
+            Some(proof) => Ok(Box::new(EndgameAgent::by_proof(self.game.clone(), proof, agent))),
             None => {
                 let game = self.game.id();
                 Err(format!("setting proof=yes: this program has no proof for this board of {game}"))

@@ -1,4 +1,4 @@
-//! The agent that plays by exact tables.
+//! The agent that plays by exact tables, or proven wins.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -7,29 +7,46 @@ use rand::Rng;
 
 use super::{Agent, Candidate, Decision, Request, complete};
 use crate::game::{Action, Game, Mask, Proven, Verdict};
-use crate::known::Endgames;
+use crate::known::{Endgames, Guide};
 use crate::random::{Stream, below};
 
-/// Plays positions inside exact tables perfectly: quick wins, slow losses, and equally good actions at
-/// random. Without distances it wins by [`Endgames::way_forward`]. Another agent plays all other positions.
-///
-/// Where it is known who does not lose by rules that the tables leave out ([`Endgames::holds`]), it never gives up a
-/// draw or win that it holds, and takes a draw from which the opponent is not proven to escape.
+/// Plays positions about which something is known for certain. Another agent plays all other positions.
 pub struct EndgameAgent<G: Game> {
-    game: G,
     name: String,
-    tables: Arc<dyn Endgames<G>>,
+    choose: Box<dyn Fn(&G::Position, &mut Stream) -> Option<Decision> + Send>,
     outside: Box<dyn Agent<G>>,
 }
 
 impl<G: Game> EndgameAgent<G> {
-    /// An agent with this name that leaves positions outside the tables to `outside`.
+    /// An agent with this name that plays positions inside exact tables perfectly: quick wins, slow losses, and equally
+    /// good actions at random. Without distances it wins by [`Endgames::way_forward`].
+    ///
+    /// Where it is known who does not lose by rules that the tables leave out ([`Endgames::holds`]), it never gives up a
+    /// draw or win that it holds, and takes a draw from which the opponent is not proven to escape.
     pub fn new(game: G, name: String, tables: Arc<dyn Endgames<G>>, outside: Box<dyn Agent<G>>) -> EndgameAgent<G> {
-        EndgameAgent { game, name, tables, outside }
+        let inside = Inside { game, tables };
+        EndgameAgent { name, choose: Box::new(move |position, stream| inside.choose(position, stream)), outside }
     }
 
-    /// The decision in a position inside the tables.
-    fn choose_known(&self, position: &G::Position, stream: &mut Stream) -> Option<Decision> {
+    /// An agent with the name of another that plays proven wins, so that no reply can save the opponent.
+    pub fn by_proof(game: G, guide: Arc<dyn Guide<G>>, outside: Box<dyn Agent<G>>) -> EndgameAgent<G> {
+        let choose = move |position: &G::Position, _: &mut Stream| {
+            let (action, plies) = guide.next(&game, position)?;
+            let proven = Proven { verdict: Verdict::Win, plies };
+            Some(Decision::of_one_ply(vec![Candidate::proven(action, proven)], 0))
+        };
+        EndgameAgent { name: outside.name().to_owned(), choose: Box::new(choose), outside }
+    }
+}
+
+/// Positions inside exact tables.
+struct Inside<G: Game> {
+    game: G,
+    tables: Arc<dyn Endgames<G>>,
+}
+
+impl<G: Game> Inside<G> {
+    fn choose(&self, position: &G::Position, stream: &mut Stream) -> Option<Decision> {
         let mover = self.game.to_move(position);
         if self.tables.known(&self.game, position).is_none()
             && self.tables.holds(&self.game, position, mover) != Some(true)
@@ -91,8 +108,7 @@ impl<G: Game> Agent<G> for EndgameAgent<G> {
     }
 
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
-        let decisions =
-            requests.iter_mut().map(|request| self.choose_known(&request.position, request.stream)).collect();
+        let decisions = requests.iter_mut().map(|request| (self.choose)(&request.position, request.stream)).collect();
         complete(decisions, requests, &mut *self.outside)
     }
 }

@@ -5,8 +5,8 @@ mod trained;
 
 pub use jarmo_core::agent::{
     AGENTS, Agent, AgentError, AgentOpponent, AgentSource, AgentSpec, AlphaBetaAgent, AlphaBetaSpec, Candidate,
-    Deadline, Decision, EndgameAgent, GreedyAgent, Limit, Memory, PolicyAgent, ProvenAgent, RandomAgent, Request,
-    SamplingAgent, Sources, TreeAgent, TreeSettings, TreeSpec, YesNo, build_from, random_net_agent,
+    Deadline, Decision, EndgameAgent, GreedyAgent, Limit, Memory, PolicyAgent, RandomAgent, Request, SamplingAgent,
+    Sources, TreeAgent, TreeSettings, TreeSpec, YesNo, build_from, random_net_agent,
 };
 
 pub use networks::Networks;
