@@ -8,7 +8,6 @@ mod evaluator;
 mod features;
 mod file;
 mod frozen;
-mod grow;
 mod half;
 mod inspect;
 #[allow(unsafe_code)]

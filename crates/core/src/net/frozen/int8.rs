@@ -15,31 +15,24 @@ use crate::net::kernel::{Aligned, Epilogue};
 
 /// The network for the best instructions of this processor. All give the same bits.
 pub(super) fn runner(weights: &Weights) -> Box<dyn RunNet> {
+    let best: Option<Box<dyn RunNet>> = None;
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    if let Some(kernel) = Amx::detect() {
-        return super::runner(kernel, weights);
-    }
+    let best = best.or_else(|| runner_if(Amx::detect(), weights));
     #[cfg(target_arch = "x86_64")]
-    if let Some(kernel) = Vnni::detect() {
-        return super::runner(kernel, weights);
-    }
+    let best = best.or_else(|| runner_if(Vnni::detect(), weights));
     #[cfg(target_arch = "x86_64")]
-    if let Some(kernel) = Avx2Int8::<true>::detect() {
-        return super::runner(kernel, weights);
-    }
+    let best = best.or_else(|| runner_if(Avx2Int8::<true>::detect(), weights));
     #[cfg(target_arch = "x86_64")]
-    if let Some(kernel) = Avx2Int8::<false>::detect() {
-        return super::runner(kernel, weights);
-    }
+    let best = best.or_else(|| runner_if(Avx2Int8::<false>::detect(), weights));
     #[cfg(target_arch = "aarch64")]
-    if let Some(kernel) = Neon::detect() {
-        return super::runner(kernel, weights);
-    }
+    let best = best.or_else(|| runner_if(Neon::detect(), weights));
     #[cfg(target_feature = "simd128")]
-    if let Some(kernel) = Simd128::detect() {
-        return super::runner(kernel, weights);
-    }
-    super::runner(Portable8, weights)
+    let best = best.or_else(|| runner_if(Simd128::detect(), weights));
+    best.unwrap_or_else(|| super::runner(Portable8, weights))
+}
+
+fn runner_if(kernel: Option<impl Int8>, weights: &Weights) -> Option<Box<dyn RunNet>> {
+    Some(super::runner(kernel?, weights))
 }
 
 /// The trunk in seven bits.
