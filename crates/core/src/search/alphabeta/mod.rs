@@ -197,13 +197,12 @@ impl<G: HasHeuristic> AlphaBeta<G> {
             let action = pick(&mut self.scored[next..]);
             let mut child = *position;
             self.game.play(&mut child, action);
-            let step = Child::new(&self.game, &child, mover, 0);
             let mut score = best;
             if next > start {
-                score = self.child(&child, step, depth - 1, (alpha, alpha + 1), stop);
+                score = self.child(&child, (mover, 0), depth - 1, (alpha, alpha + 1), stop);
             }
             if next == start || score > alpha {
-                score = self.child(&child, step, depth - 1, (alpha, beta), stop);
+                score = self.child(&child, (mover, 0), depth - 1, (alpha, beta), stop);
             }
             if self.stopped {
                 break;
@@ -221,20 +220,20 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         best
     }
 
-    /// Searches the position after an action. The score is for the player who acted.
+    /// Searches the position after an action of `mover` at `ply`. The score is for that player.
     #[inline]
     fn child(
         &mut self,
         position: &G::Position,
-        step: Child,
+        (mover, ply): (Player, usize),
         depth: i32,
         (alpha, beta): (i32, i32),
         stop: &mut dyn FnMut() -> bool,
     ) -> i32 {
-        if step.turns {
-            -self.node(position, depth, (-beta, -alpha), step.ply, stop)
+        if self.game.to_move(position) != mover {
+            -self.node(position, depth, (-beta, -alpha), ply + 1, stop)
         } else {
-            self.node(position, depth + 1, (alpha, beta), step.ply, stop)
+            self.node(position, depth + 1, (alpha, beta), ply + 1, stop)
         }
     }
 
@@ -384,7 +383,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         (alpha, beta): (i32, i32),
         stop: &mut dyn FnMut() -> bool,
     ) -> i32 {
-        let step = Child::new(&self.game, child, node.mover, node.ply);
+        let step = (node.mover, node.ply);
         let null = (alpha, alpha + 1);
         let mut score = alpha + 1;
         if tried > 0 {
@@ -478,20 +477,6 @@ struct Found {
     score: i32,
     action: Action,
     raised: bool, // whether it is better than alpha was
-}
-
-/// The position after an action.
-#[derive(Clone, Copy)]
-struct Child {
-    turns: bool, // whether the other player is to move there
-    ply: usize,
-}
-
-impl Child {
-    #[inline]
-    fn new<G: Game>(game: &G, child: &G::Position, mover: Player, ply: usize) -> Child {
-        Child { turns: game.to_move(child) != mover, ply: ply + 1 }
-    }
 }
 
 /// Late move reduction of a quiet action after `tried` others.

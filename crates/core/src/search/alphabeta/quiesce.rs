@@ -1,8 +1,8 @@
 //! Quiescence search: forcing actions alone, below the last full ply.
 
+use super::AlphaBeta;
 use super::order::pick;
 use super::score::INFINITE;
-use super::{AlphaBeta, Child};
 use crate::game::Mask;
 use crate::search::{HasHeuristic, Heuristic};
 
@@ -52,16 +52,16 @@ impl<G: HasHeuristic> AlphaBeta<G> {
             }
             let mut child = *position;
             self.game.play(&mut child, action);
-            let step = Child::new(&self.game, &child, mover, ply);
+            let turns = self.game.to_move(&child) != mover;
             let legal = self.game.legal(&child);
             let score = if legal.is_empty() {
                 self.count_node(stop);
-                let score = self.end_score(&child, step.ply);
-                if step.turns { -score } else { score }
-            } else if step.turns {
-                -self.quiesce(&child, &legal, (-beta, -alpha), step.ply, depth + 1, stop)
+                let score = self.end_score(&child, ply + 1);
+                if turns { -score } else { score }
+            } else if turns {
+                -self.quiesce(&child, &legal, (-beta, -alpha), ply + 1, depth + 1, stop)
             } else {
-                self.quiesce(&child, &legal, (alpha, beta), step.ply, depth + 1, stop)
+                self.quiesce(&child, &legal, (alpha, beta), ply + 1, depth + 1, stop)
             };
             if self.stopped {
                 break;
