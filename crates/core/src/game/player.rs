@@ -33,6 +33,11 @@ impl Player {
         }
     }
 
+    /// The letter of one of this player's pieces in position text: upper case for a strong one.
+    pub const fn piece_letter(self, strong: bool) -> char {
+        if strong { self.letter().to_ascii_uppercase() } else { self.letter() }
+    }
+
     /// `white` or `black`.
     pub const fn name(self) -> &'static str {
         match self {

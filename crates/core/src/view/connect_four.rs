@@ -1,7 +1,7 @@
 //! Connect four: holes in an upright frame.
 
 use super::{Cell, GameView, Gesture, Layout, Note, Palette, Piece, Placed, Setup, SideCount, Style};
-use crate::game::{Action, Game, Player};
+use crate::game::{Action, Game, Outcome, Player};
 use crate::games::connect_four::{COLUMNS, HEIGHT, ROWS};
 use crate::games::{ConnectFour, ConnectFourPosition};
 
@@ -39,16 +39,12 @@ impl GameView for ConnectFour {
     }
 
     fn notes(&self, position: &ConnectFourPosition) -> Vec<Note> {
-        let outcome = self.outcome(position);
-        let note = match outcome {
-            None => None,
-            Some(outcome) if outcome.truncated => None,
-            Some(outcome) => match outcome.winner {
-                Some(winner) => Some(Note::plain("end_four", Some(winner))),
-                None => Some(Note::plain("end_full", None)),
-            },
+        let outcome = self.outcome(position).filter(|outcome| !outcome.truncated);
+        let note = |outcome: Outcome| match outcome.winner {
+            Some(winner) => Note::plain("end_four", Some(winner)),
+            None => Note::plain("end_full", None),
         };
-        note.into_iter().collect()
+        outcome.map(note).into_iter().collect()
     }
 
     fn winning_cells(&self, position: &ConnectFourPosition) -> Vec<usize> {

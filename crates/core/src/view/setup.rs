@@ -84,8 +84,7 @@ impl Setup {
         write_board(shape, |place| {
             let cell = layout.cell_at(place % columns, place / columns)?;
             let piece = self.pieces.iter().find(|piece| piece.cell == cell)?;
-            let letter = piece.player.letter();
-            Some(if piece.strong { letter.to_ascii_uppercase() } else { letter })
+            Some(piece.player.piece_letter(piece.strong))
         })
     }
 }

@@ -24,8 +24,7 @@ impl GameView for Tammi {
         let jumped = position.capture().map_or(0, |(_, jumped)| jumped);
         let standing = |cell: usize| {
             let bit = 1 << cell;
-            let player =
-                Player::BOTH.into_iter().find(|&player| (position.men(player) | position.kings(player)) & bit != 0)?;
+            let player = Player::BOTH.into_iter().find(|&player| position.pieces(player) & bit != 0)?;
             Some(Piece { cell, player, strong: position.kings(player) & bit != 0, leaving: jumped & bit != 0 })
         };
         (0..SQUARES).filter_map(standing).collect()
@@ -34,7 +33,7 @@ impl GameView for Tammi {
     fn gesture(&self, position: &TammiPosition, action: Action) -> Gesture {
         let (from, to) = self.ends(position, action);
         let enemy = !position.to_move();
-        let pieces = position.men(enemy) | position.kings(enemy);
+        let pieces = position.pieces(enemy);
         let distance = from.row().abs_diff(to.row());
         // The coordinate `step` steps from `a` towards `b`.
         let between = |a: usize, b: usize, step| if a < b { a + step } else { a - step };
@@ -61,9 +60,8 @@ impl GameView for Tammi {
         let mut notes = Vec::new();
         if let Some(outcome) = self.outcome(position) {
             let loser = outcome.winner.map(|winner| !winner);
-            let pieces = |player| position.men(player) | position.kings(player);
             let key = match loser {
-                Some(loser) if pieces(loser) == 0 => "end_no_piece",
+                Some(loser) if position.pieces(loser) == 0 => "end_no_piece",
                 Some(_) => "end_blocked",
                 None if outcome.truncated => return notes,
                 None if position.quiet_plies() >= self.quiet_limit() => "end_quiet",

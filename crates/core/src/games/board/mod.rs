@@ -162,8 +162,8 @@ impl fmt::Debug for Board {
 
 /// The letter of a piece in the board field.
 fn piece_letter(pieces: [Circles; 2], upper: Circles, circle: Circle) -> Option<char> {
-    let letter = Player::BOTH.into_iter().find(|player| pieces[player.index()].contains(circle))?.letter();
-    Some(if upper.contains(circle) { letter.to_ascii_uppercase() } else { letter })
+    let player = Player::BOTH.into_iter().find(|player| pieces[player.index()].contains(circle))?;
+    Some(player.piece_letter(upper.contains(circle)))
 }
 
 /// The pieces of each player, and the set of those in upper case, from `(place, letter)` pairs.

@@ -61,14 +61,19 @@ pub struct TammiPosition {
 }
 
 impl TammiPosition {
-    /// The player's men in White's view; bit `4 * row + column / 2`.
+    /// The player's pieces in White's view; bit `4 * row + column / 2`.
+    pub fn pieces(&self, player: Player) -> u32 {
+        self.white_view(if player == self.to_move { self.own } else { self.enemy })
+    }
+
+    /// The player's men in White's view.
     pub fn men(&self, player: Player) -> u32 {
-        self.white_view(self.pieces_of(player) & !self.kings)
+        self.pieces(player) & !self.white_view(self.kings)
     }
 
     /// The player's kings in White's view.
     pub fn kings(&self, player: Player) -> u32 {
-        self.white_view(self.pieces_of(player) & self.kings)
+        self.pieces(player) & self.white_view(self.kings)
     }
 
     /// The capturing piece and the set of pieces it has jumped, in White's view.
@@ -142,11 +147,6 @@ impl TammiPosition {
     #[inline]
     pub fn to_move(&self) -> Player {
         self.to_move
-    }
-
-    #[inline]
-    fn pieces_of(&self, player: Player) -> u32 {
-        if player == self.to_move { self.own } else { self.enemy }
     }
 
     #[inline]

@@ -15,13 +15,8 @@ const BOARD: BoardText = BoardText { columns: SIDE, rows: SIDE, letters: "wbWB" 
 
 /// The letter of the piece on a square, in White's view.
 pub(super) fn letter(position: &TammiPosition, square: Square) -> Option<char> {
-    let player =
-        Player::BOTH.into_iter().find(|&player| (position.men(player) | position.kings(player)) & square.bit() != 0)?;
-    Some(if position.kings(player) & square.bit() != 0 {
-        player.letter().to_ascii_uppercase()
-    } else {
-        player.letter()
-    })
+    let player = Player::BOTH.into_iter().find(|&player| position.pieces(player) & square.bit() != 0)?;
+    Some(player.piece_letter(position.kings(player) & square.bit() != 0))
 }
 
 pub(super) fn write(position: &TammiPosition) -> String {
