@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::proof::HasProof;
 use crate::tables::HasEndgames;
 use jarmo_core::encode::{Encode, Mirror};
 use jarmo_core::game::{Action, ActionError, Game, Outcome, Player, PositionError, Reason};
@@ -33,8 +32,6 @@ impl<G: Game + Encode> HasHeuristic for Bare<G> {
 }
 
 impl<G: Game + Encode> HasEndgames for Bare<G> {}
-
-impl<G: Game + Encode> HasProof for Bare<G> {}
 
 impl<G: Game> Game for Bare<G> {
     type Position = G::Position;

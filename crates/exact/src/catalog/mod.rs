@@ -42,7 +42,6 @@ pub use register::{Empty, Registered};
 pub use shipped::{GAMES, Shipped, with_game};
 
 use crate::ExactError;
-use crate::proof::HasProof;
 use crate::tables::HasEndgames;
 use jarmo_core::encode::Encode;
 use jarmo_core::game::{Game, shorten};
@@ -51,9 +50,9 @@ use jarmo_core::view::GameView;
 
 /// The traits that every game of a catalog implements. All but [`Game`] and [`Encode`] have defaults, and [`Bare`]
 /// supplies them.
-pub trait CatalogGame: GameView + Encode + HasHeuristic + HasEndgames + HasProof {}
+pub trait CatalogGame: GameView + Encode + HasHeuristic + HasEndgames {}
 
-impl<G: GameView + Encode + HasHeuristic + HasEndgames + HasProof> CatalogGame for G {}
+impl<G: GameView + Encode + HasHeuristic + HasEndgames> CatalogGame for G {}
 
 /// Settings of the rules. Not every game has all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,6 +103,9 @@ pub trait GameTask {
     fn run<G: CatalogGame>(self, game: G) -> Self::Output;
 }
 
+/// What a task returned, or why the settings do not fit its game; without such a game, the task.
+pub type Found<T> = Result<Result<<T as GameTask>::Output, ExactError>, T>;
+
 /// A game in the list of a catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listed {
@@ -121,12 +123,7 @@ pub trait Catalog: Sized + Sync {
     fn games(&self) -> Vec<Listed>;
 
     /// Runs `task` with the named game and these settings. Without such a game, the task comes back.
-    fn find<T: GameTask>(
-        &self,
-        name: &str,
-        settings: &GameSettings,
-        task: T,
-    ) -> Result<Result<T::Output, ExactError>, T>;
+    fn find<T: GameTask>(&self, name: &str, settings: &GameSettings, task: T) -> Found<T>;
 
     /// Runs `task` with the named game and these settings.
     fn with_game<T: GameTask>(&self, name: &str, settings: &GameSettings, task: T) -> Result<T::Output, ExactError> {

@@ -2,8 +2,7 @@
 
 use std::any::type_name;
 
-use super::{Catalog, CatalogGame, GameSettings, GameTask, Listed};
-use crate::ExactError;
+use super::{Catalog, CatalogGame, Found, GameSettings, GameTask, Listed};
 
 /// A catalog without games, for programs that have only games of their own. They compile much faster than with the
 /// [`Shipped`](super::Shipped) ones.
@@ -15,7 +14,7 @@ impl Catalog for Empty {
         Vec::new()
     }
 
-    fn find<T: GameTask>(&self, _: &str, _: &GameSettings, task: T) -> Result<Result<T::Output, ExactError>, T> {
+    fn find<T: GameTask>(&self, _: &str, _: &GameSettings, task: T) -> Found<T> {
         Err(task)
     }
 }
@@ -60,12 +59,7 @@ impl<C: Catalog, G: CatalogGame> Catalog for Registered<C, G> {
         games
     }
 
-    fn find<T: GameTask>(
-        &self,
-        name: &str,
-        settings: &GameSettings,
-        task: T,
-    ) -> Result<Result<T::Output, ExactError>, T> {
+    fn find<T: GameTask>(&self, name: &str, settings: &GameSettings, task: T) -> Found<T> {
         if name != self.game.id() {
             return self.others.find(name, settings, task);
         }

@@ -1,12 +1,17 @@
 //! The games of this crate.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
-use super::{Catalog, GameSettings, GameTask, Listed};
-use crate::ExactError;
+use super::{Catalog, Found, GameSettings, GameTask, Listed};
+use crate::tables::{HasEndgames, RandomEndgames, Solvable, Tables, draw_endgames, open_shared};
+use crate::{ExactError, proof};
 use jarmo_core::games::board::{Board, DEFAULT_MAX_PLIES};
 use jarmo_core::games::tammi::MAX_QUIET_LIMIT;
-use jarmo_core::games::{ConnectFour, Guard, Jarmo, Tammi, tammi};
+use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi, TammiPosition, tammi};
+use jarmo_core::known::{Endgames, Guide};
 
 /// The names of all games of this crate.
 pub const GAMES: [&str; 4] = ["jarmo", "guard", "tammi", "connect_four"];
@@ -25,12 +30,7 @@ impl Catalog for Shipped {
         jarmo_configs::GAMES.into_iter().map(|(name, training)| Listed { name, training }).collect()
     }
 
-    fn find<T: GameTask>(
-        &self,
-        name: &str,
-        settings: &GameSettings,
-        task: T,
-    ) -> Result<Result<T::Output, ExactError>, T> {
+    fn find<T: GameTask>(&self, name: &str, settings: &GameSettings, task: T) -> Found<T> {
         let checked = settings.refuse_others(name, &settings.fitting(name));
         let board = || checked.clone().and_then(|()| board(settings));
         let limit = |default: u32| settings.max_plies.unwrap_or(default);
@@ -45,6 +45,50 @@ impl Catalog for Shipped {
         })
     }
 }
+
+impl HasEndgames for Jarmo {
+    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, ExactError> {
+        Ok(open_shared(self, folder)?)
+    }
+
+    fn quick_endgames(&self) -> Result<Option<Arc<dyn Endgames<Jarmo>>>, ExactError> {
+        Ok(Some(Arc::new(Tables::solve(self, 6)?)))
+    }
+
+    fn proof(&self) -> Option<Arc<dyn Guide<Jarmo>>> {
+        proof::of_board(self)
+    }
+
+    fn force_of(&self, position: &JarmoPosition) -> Option<u32> {
+        Some(position.force())
+    }
+
+    fn random_endgames(&self, force: u32) -> Option<RandomEndgames<JarmoPosition>> {
+        Some(draw_endgames::<Jarmo>(force))
+    }
+}
+
+impl HasEndgames for Tammi {
+    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Tammi>>, ExactError> {
+        Ok(open_shared(self, folder)?)
+    }
+
+    fn quick_endgames(&self) -> Result<Option<Arc<dyn Endgames<Tammi>>>, ExactError> {
+        Ok(Some(Arc::new(Tables::solve(self, 4)?)))
+    }
+
+    fn force_of(&self, position: &TammiPosition) -> Option<u32> {
+        Some(<Tammi as Solvable>::force(position))
+    }
+
+    fn random_endgames(&self, force: u32) -> Option<RandomEndgames<TammiPosition>> {
+        Some(draw_endgames::<Tammi>(force))
+    }
+}
+
+impl HasEndgames for Guard {}
+
+impl HasEndgames for ConnectFour {}
 
 fn quiet_limit(settings: &GameSettings) -> Result<u32, ExactError> {
     let quiet = settings.quiet_limit.unwrap_or(tammi::DEFAULT_QUIET_LIMIT);

@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 
 use crate::tables::index::Placement;
 use jarmo_core::game::{Game, Player};
-use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
+use jarmo_core::games::{Jarmo, JarmoPosition};
 
 /// The position without its history, in which no move is forbidden by the shuttle rule.
 fn without_history(position: &JarmoPosition) -> JarmoPosition {
@@ -31,14 +31,6 @@ fn without_history(position: &JarmoPosition) -> JarmoPosition {
 /// A player's streak; 0 if the last action was not a move.
 fn streak(position: &JarmoPosition, player: Player) -> u8 {
     position.shuttle(player).last_move().map_or(0, |(_, streak)| streak)
-}
-
-/// A game for which there may be a proof.
-pub trait HasProof: Game {
-    /// The proof that is part of the program; `None` for games, boards and programs without one.
-    fn proof(&self) -> Option<Arc<dyn Guide<Self>>> {
-        None
-    }
 }
 
 /// The proof of jarmo on the standard board that is part of the program.
@@ -51,21 +43,13 @@ pub fn shipped() -> Arc<Proof> {
     SHIPPED.clone()
 }
 
-// A browser tab does without, because the proof is larger than all the rest of the page.
-#[cfg(target_family = "wasm")]
-impl HasProof for Jarmo {}
-
-#[cfg(not(target_family = "wasm"))]
-impl HasProof for Jarmo {
-    fn proof(&self) -> Option<Arc<dyn Guide<Jarmo>>> {
-        let proof = shipped();
-        let fits = proof.game.board_text() == self.board_text();
-        fits.then_some(proof as Arc<dyn Guide<Jarmo>>)
-    }
+/// The proof for jarmo on this board that is part of the program.
+pub(crate) fn of_board(game: &Jarmo) -> Option<Arc<dyn Guide<Jarmo>>> {
+    // A browser tab does without, because the proof is larger than all the rest of the page.
+    #[cfg(target_family = "wasm")]
+    let proof: Option<Arc<Proof>> = None;
+    #[cfg(not(target_family = "wasm"))]
+    let proof = Some(shipped());
+    let proof = proof.filter(|proof| proof.game.board_text() == game.board_text())?;
+    Some(proof)
 }
-
-impl HasProof for Guard {}
-
-impl HasProof for Tammi {}
-
-impl HasProof for ConnectFour {}

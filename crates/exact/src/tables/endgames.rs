@@ -1,25 +1,23 @@
 //! Tables as exact knowledge of a game: opens them by folder, draws random endgames, and applies the limit on the length.
 
+use std::any::Any;
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use rand::Rng;
 
 use super::file::{finished_path, packed_path};
-use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{Tables, after};
 use super::real::Holds;
-use super::solvable::{self, Solvable};
+use super::solvable::Solvable;
 use super::verify::random_position;
 use crate::{ExactError, ExactErrorKind};
 use jarmo_core::game::{Action, Game, Player, Proven, Verdict};
-use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi, TammiPosition};
-use jarmo_core::known::Endgames;
+use jarmo_core::known::{Endgames, Guide};
 use jarmo_core::random::{Stream, below};
 
-/// A game for which there may be exact tables.
+/// A game for which there may be exact tables or a proof.
 pub trait HasEndgames: Game {
     /// Opens a folder of tables. Tables that are still in use are shared.
     fn open_endgames(&self, _folder: &Path) -> Result<Arc<dyn Endgames<Self>>, ExactError> {
@@ -29,6 +27,11 @@ pub trait HasEndgames: Game {
     /// Builds the tables of all forces that take seconds, for this process alone. `None` for games without tables.
     fn quick_endgames(&self) -> Result<Option<Arc<dyn Endgames<Self>>>, ExactError> {
         Ok(None)
+    }
+
+    /// The proof that is part of the program; `None` for games, boards and programs without one.
+    fn proof(&self) -> Option<Arc<dyn Guide<Self>>> {
+        None
     }
 
     /// The force of a position, by which tables are divided, whether there are tables or not. `None` in games
@@ -109,98 +112,39 @@ impl<G: Solvable> Tables<G> {
     }
 }
 
-/// What is in use, by folder.
-type Shared<T> = Mutex<HashMap<PathBuf, Weak<T>>>;
+/// Tables in use, by their folder and how the names of their files begin.
+static SHARED: LazyLock<Mutex<HashMap<(PathBuf, &str), Weak<dyn Any + Send + Sync>>>> = LazyLock::new(Mutex::default);
 
-/// What is in use of this folder if it `fits`, otherwise what `open` makes of the folder.
-fn share<T>(
-    shared: &Shared<T>,
-    folder: &Path,
-    fits: impl FnOnce(&T) -> bool,
-    open: impl FnOnce() -> Result<T, ExactError>,
-) -> Result<Arc<T>, ExactError> {
-    let key = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let mut opened = shared.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = opened.get(&key).and_then(Weak::upgrade).filter(|found| fits(found)) {
+/// The tables of a folder. Those that are still in use are shared if they belong to this game.
+pub(crate) fn open_shared<G: Solvable>(game: &G, folder: &Path) -> Result<Arc<Tables<G>>, ExactError> {
+    let key = (folder.canonicalize().unwrap_or_else(|_| folder.to_owned()), G::FILES);
+    let has_holds = G::HOLDS && Holds::exist(folder);
+    let fits = |tables: &Arc<Tables<G>>| tables.belong_to(game) && tables.holds.is_some() == has_holds;
+    let mut opened = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = opened.get(&key).and_then(Weak::upgrade).and_then(|found| found.downcast().ok());
+    if let Some(found) = found.filter(fits) {
         return Ok(found);
     }
-    let new = Arc::new(open()?);
-    opened.insert(key, Arc::downgrade(&new));
-    Ok(new)
-}
-
-fn open<G: Solvable>(game: &G, folder: &Path) -> Result<Tables<G>, ExactError> {
     let has = |force| finished_path::<G>(folder, force).exists() || packed_path::<G>(folder, force).exists();
-    let mut forces = G::FORCES;
-    if folder.is_dir() && !forces.any(has) {
+    if folder.is_dir() && !G::FORCES.into_iter().any(has) {
         let problem =
             format!("{} has no tables of {}; build them, or name another folder", folder.display(), game.id());
         return Err(ExactError::of_kind(ExactErrorKind::NoTables, problem));
     }
-    Tables::open(game, folder)
+    let mut tables = Tables::open(game, folder)?;
+    tables.holds = has_holds.then(|| G::open_holds(game, folder)).transpose()?;
+    let new = Arc::new(tables);
+    let any: Arc<dyn Any + Send + Sync> = new.clone();
+    opened.insert(key, Arc::downgrade(&any));
+    Ok(new)
 }
 
-/// Tables of jarmo in use.
-static JARMO: LazyLock<Shared<Tables>> = LazyLock::new(Shared::default);
-
-/// Tables of tammi in use.
-static TAMMI: LazyLock<Shared<Tables<Tammi>>> = LazyLock::new(Shared::default);
-
-/// Draws a force, then a position of that force.
-fn draw_endgames<L: solvable::Layer + 'static>(
-    forces: RangeInclusive<u32>,
-    layer: impl Fn(u32) -> L,
-) -> RandomEndgames<L::Position> {
-    let layers: Vec<L> = forces.map(layer).collect();
+/// Draws a force up to this one, then a position of that force.
+pub(crate) fn draw_endgames<G: Solvable>(most: u32) -> RandomEndgames<G::Position> {
+    let (least, highest) = G::FORCES.into_inner();
+    let layers: Vec<G::Layer> = (least..=most.min(highest)).map(G::layer).collect();
     Arc::new(move |stream| {
         let number = below(stream.next_u64(), layers.len() as u32);
         random_position(&layers[number as usize], stream)
     })
 }
-
-impl HasEndgames for Jarmo {
-    fn force_of(&self, position: &JarmoPosition) -> Option<u32> {
-        Some(position.force())
-    }
-
-    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, ExactError> {
-        let has_holds = Holds::exist(folder);
-        let fits = |tables: &Tables| tables.belong_to(self) && tables.holds.is_some() == has_holds;
-        Ok(share(&JARMO, folder, fits, || {
-            let mut tables = open(self, folder)?;
-            tables.holds = has_holds.then(|| Holds::open(self, folder)).transpose()?;
-            Ok(tables)
-        })?)
-    }
-
-    fn quick_endgames(&self) -> Result<Option<Arc<dyn Endgames<Jarmo>>>, ExactError> {
-        Ok(Some(Arc::new(Tables::solve(self, 6)?)))
-    }
-
-    fn random_endgames(&self, force: u32) -> Option<RandomEndgames<JarmoPosition>> {
-        Some(draw_endgames(LEAST_FORCE..=force, Layer::new))
-    }
-}
-
-impl HasEndgames for Tammi {
-    fn force_of(&self, position: &TammiPosition) -> Option<u32> {
-        Some(Tammi::force(position))
-    }
-
-    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Tammi>>, ExactError> {
-        Ok(share(&TAMMI, folder, |tables| tables.belong_to(self), || open(self, folder))?)
-    }
-
-    fn quick_endgames(&self) -> Result<Option<Arc<dyn Endgames<Tammi>>>, ExactError> {
-        Ok(Some(Arc::new(Tables::solve(self, 4)?)))
-    }
-
-    fn random_endgames(&self, force: u32) -> Option<RandomEndgames<TammiPosition>> {
-        let (least, most) = Tammi::FORCES.into_inner();
-        Some(draw_endgames(least..=force.min(most), Tammi::layer))
-    }
-}
-
-impl HasEndgames for Guard {}
-
-impl HasEndgames for ConnectFour {}

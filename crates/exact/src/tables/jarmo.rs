@@ -9,6 +9,7 @@ use super::index::{self, LEAST_FORCE, MOST_FORCE, Placement};
 use super::lines::Lines;
 use super::lookup::Tables;
 use super::packed::PackedLayer;
+use super::real::Holds;
 use super::solvable::{Job, Layer, LayerEvent, PliesTo, Solvable};
 use super::solve::{Layers, Saved, Solver, Spill, memory_of};
 use crate::ExactError;
@@ -21,6 +22,7 @@ impl Solvable for Jarmo {
     const FORCE_COUNTS: &'static str = "archers and marks";
     const FILES: &'static str = "force";
     const PLIES_TO: PliesTo = PliesTo::End;
+    const HOLDS: bool = true;
     const OTHER_RULES: [&'static str; 2] = ["another board", "; play on that board, or use another folder"];
 
     type Layer = index::Layer;
@@ -47,6 +49,10 @@ impl Solvable for Jarmo {
     fn is_close(tables: &Tables<Jarmo>, position: &JarmoPosition, proven: Proven, left: u32) -> bool {
         let decided = proven.plies.is_none() && proven.verdict != Verdict::Draw;
         decided && left <= tables.longest(position.force())
+    }
+
+    fn open_holds(&self, folder: &Path) -> Result<Holds, ExactError> {
+        Holds::open(self, folder)
     }
 
     fn holds(tables: &Tables<Jarmo>, position: &JarmoPosition, player: Player) -> Option<bool> {

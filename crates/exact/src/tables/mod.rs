@@ -26,6 +26,7 @@ mod verify;
 
 pub use build::{BuildSettings, TableProgress, build};
 pub use endgames::{HasEndgames, RandomEndgames};
+pub(crate) use endgames::{draw_endgames, open_shared};
 pub use file::{Owner, checksum, lock};
 pub use jarmo_core::known::Endgames;
 pub(crate) use lookup::after;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::file::{Bytes, Owner};
 use super::lookup::Tables;
 use super::packed::PackedLayer;
+use super::real::Holds;
 use crate::ExactError;
 use jarmo_core::game::{Action, Game, Player, Proven};
 use jarmo_core::random::Stream;
@@ -26,11 +27,13 @@ pub trait Solvable: Game {
     const FILES: &'static str;
     /// The event to which the plies of won and lost positions count.
     const PLIES_TO: PliesTo;
+    /// Whether there may be files of what the sides hold by every rule.
+    const HOLDS: bool = false;
     /// What the tables of other rules with the same version were built for, and the remedy.
     const OTHER_RULES: [&'static str; 2];
 
     /// The index of one force.
-    type Layer: Layer<Position = Self::Position>;
+    type Layer: Layer<Position = Self::Position> + 'static;
 
     /// The layer of this force.
     fn layer(force: u32) -> Self::Layer;
@@ -58,6 +61,11 @@ pub trait Solvable: Game {
     /// Whether the limit on the length of the game, this many plies away, can change a value of the tables in a way that
     /// is not known, here or after one action.
     fn is_close(tables: &Tables<Self>, position: &Self::Position, proven: Proven, left: u32) -> bool;
+
+    /// Opens the files of what the sides hold. Only jarmo has some.
+    fn open_holds(&self, folder: &Path) -> Result<Holds, ExactError> {
+        Err(ExactError::missing().at(folder))
+    }
 
     /// Whether a player is proven not to lose a position by every rule; `None` if nothing is known of that.
     fn holds(_tables: &Tables<Self>, _position: &Self::Position, _player: Player) -> Option<bool> {
