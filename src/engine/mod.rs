@@ -50,7 +50,8 @@ pub fn run<G: CatalogGame>(
             decisions: 0,
             nodes: None,
             lines: 1,
-            thinking: Thinking::No(Thinker { agent, memory: Memory::new() }),
+            idle: Some(Thinker { agent, memory: Memory::new() }),
+            running: None,
             hurry: Arc::clone(lines.stop_or_end()),
             out: &out,
             game,
@@ -79,24 +80,13 @@ struct Thinker<G: CatalogGame> {
     memory: Memory,
 }
 
-/// Whether a search is on.
-enum Thinking<'scope, G: CatalogGame> {
-    No(Thinker<G>),
-    Yes {
-        thread: ScopedJoinHandle<'scope, Thinker<G>>,
-        answered: Arc<AtomicBool>, // set before the answer is written
-        end: SearchEnd,
-    },
-    /// Between the two.
-    Changing,
-}
-
-/// What ends a search.
-enum SearchEnd {
-    /// A number of nodes, or the flag that is set while an urgent line waits.
-    ByItself,
-    /// This flag, or its time.
-    Stopped(Arc<AtomicBool>),
+/// A search under way.
+struct Running<'scope, G: CatalogGame> {
+    thread: ScopedJoinHandle<'scope, Thinker<G>>,
+    answered: Arc<AtomicBool>, // set before the answer is written
+    /// The flag that ends it, unless its time does. `None` if it ends by itself: by its number of nodes, or by the flag that
+    /// is set while an urgent line waits.
+    stop: Option<Arc<AtomicBool>>,
 }
 
 struct Session<'scope, 'env, G: CatalogGame, W> {
@@ -107,7 +97,8 @@ struct Session<'scope, 'env, G: CatalogGame, W> {
     decisions: u64, // so far; each has a random stream of its own
     nodes: Option<u64>,
     lines: usize,
-    thinking: Thinking<'scope, G>,
+    idle: Option<Thinker<G>>, // while no search runs
+    running: Option<Running<'scope, G>>,
     hurry: Arc<AtomicBool>, // set while an urgent line waits, and from the end of the input on
     out: &'env Mutex<W>,
 }
@@ -120,32 +111,29 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             Ok(None) => return Ok(true),
             Err(problem) => return self.complain(&problem),
         };
-        match command {
-            Command::Ugi => self.introduce()?,
-            Command::IsReady => self.say("readyok")?,
-            Command::Stop => self.stop(),
+        let done = match command {
+            Command::Ugi => Ok(self.introduce()?),
+            Command::IsReady => Ok(self.say("readyok")?),
             Command::Quit => return Ok(false),
             Command::Query(query) => return self.answer(query),
-            _ if !self.is_free() => {
-                return self.complain("a search is running; send stop first");
+            Command::Stop => {
+                self.stop();
+                Ok(())
             }
+            _ if !self.is_free() => Err("a search is running; send stop first".to_owned()),
             Command::NewGame => {
                 self.position = self.game.start();
                 self.start_over();
+                Ok(())
             }
-            Command::Position { text, moves } => {
-                if let Err(problem) = self.set_position(text, &moves) {
-                    return self.complain(&problem);
-                }
-            }
-            Command::SetOption { name, value } => {
-                if let Err(problem) = self.set_option(name, value) {
-                    return self.complain(&problem);
-                }
-            }
-            Command::Go(spend) => self.go(spend, scope)?,
+            Command::Position { text, moves } => self.set_position(text, &moves),
+            Command::SetOption { name, value } => self.set_option(name, value),
+            Command::Go(spend) => Ok(self.go(spend, scope)?),
+        };
+        match done {
+            Ok(()) => Ok(true),
+            Err(problem) => self.complain(&problem),
         }
-        Ok(true)
     }
 
     fn say(&self, line: &str) -> io::Result<()> {
@@ -233,7 +221,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
     /// Random streams start over, and nothing is kept of the game before.
     fn start_over(&mut self) {
         self.decisions = 0;
-        if let Thinking::No(thinker) = &mut self.thinking {
+        if let Some(thinker) = &mut self.idle {
             thinker.memory = Memory::new();
         }
     }
@@ -247,7 +235,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             settings.lines = settings.lines.or(Some(self.lines as u32));
         }
         let agent = build(self.game.clone(), &full).map_err(|error| error.to_string())?;
-        self.thinking = Thinking::No(Thinker { agent, memory: Memory::new() });
+        self.idle = Some(Thinker { agent, memory: Memory::new() });
         self.spec = spec;
         Ok(())
     }
@@ -257,17 +245,13 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             self.complain("the game is over")?;
             return self.say(&format!("bestmove {NO_MOVE}"));
         }
-        let Thinking::No(mut thinker) = std::mem::replace(&mut self.thinking, Thinking::Changing) else {
-            unreachable!("`go` is refused while a search runs");
-        };
+        let mut thinker = self.idle.take().expect("`go` is refused while a search runs");
         let answered = Arc::new(AtomicBool::new(false));
         // A line that waits for the search may have to be hurried by one behind it. No line waits for a search
         // with a time or without an end: it is stopped when its turn comes.
-        let (stop, end) = if matches!(spend, Spend::Usual | Spend::Nodes(_)) {
-            (Arc::clone(&self.hurry), SearchEnd::ByItself)
-        } else {
-            let stop = Arc::new(AtomicBool::new(false));
-            (Arc::clone(&stop), SearchEnd::Stopped(stop))
+        let stop: Option<Arc<AtomicBool>> = match spend {
+            Spend::Usual | Spend::Nodes(_) => None,
+            Spend::Time(_) | Spend::Endless => Some(Arc::default()),
         };
         let search = Search {
             game: self.game.clone(),
@@ -278,7 +262,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
                 _ => spend,
             },
             lines: self.lines,
-            stop,
+            stop: Arc::clone(stop.as_ref().unwrap_or(&self.hurry)),
             answered: Arc::clone(&answered),
         };
         self.decisions += 1;
@@ -287,19 +271,14 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             search.run(&mut thinker, out);
             thinker
         });
-        self.thinking = Thinking::Yes { thread, answered, end };
+        self.running = Some(Running { thread, answered, stop });
         Ok(())
     }
 
     /// Whether no search is on. One that ends by itself is waited for.
     fn is_free(&mut self) -> bool {
-        let waits = match &self.thinking {
-            Thinking::No(_) => return true,
-            Thinking::Yes { answered, end, .. } => {
-                matches!(end, SearchEnd::ByItself) || answered.load(Ordering::Relaxed)
-            }
-            Thinking::Changing => false,
-        };
+        let Some(search) = &self.running else { return true };
+        let waits = search.stop.is_none() || search.answered.load(Ordering::Relaxed);
         if waits {
             self.join();
         }
@@ -308,19 +287,16 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
 
     /// Ends the search. The flag of one that ends by itself is set already: an urgent line was taken last.
     fn stop(&mut self) {
-        if let Thinking::Yes { thread, end, .. } = &self.thinking {
-            if let SearchEnd::Stopped(stop) = end {
-                stop.store(true, Ordering::Relaxed);
-                thread.thread().unpark();
-            }
-            self.join();
+        if let Some(Running { thread, stop: Some(stop), .. }) = &self.running {
+            stop.store(true, Ordering::Relaxed);
+            thread.thread().unpark();
         }
+        self.join();
     }
 
     fn join(&mut self) {
-        if let Thinking::Yes { thread, .. } = std::mem::replace(&mut self.thinking, Thinking::Changing) {
-            let thinker = thread.join().expect("an agent does not panic");
-            self.thinking = Thinking::No(thinker);
+        if let Some(search) = self.running.take() {
+            self.idle = Some(search.thread.join().expect("an agent does not panic"));
         }
     }
 }
