@@ -100,7 +100,7 @@ pub(crate) fn arena(
         pairing: if gauntlet { Pairing::Gauntlet } else { Pairing::RoundRobin },
         pairs: games / 2,
         seed,
-        budget: Budget { nodes, movetime: None },
+        budget: Budget { nodes, movetime_ms: None },
         anchor: anchor.map_err(PyValueError::new_err)?,
         ..Settings::default()
     };

@@ -126,13 +126,10 @@ fn even_games(text: &str) -> Result<u32, String> {
 impl Args {
     fn settings(&self) -> Settings {
         Settings {
-            pairing: match self.gauntlet {
-                true => Pairing::Gauntlet,
-                false => Pairing::RoundRobin,
-            },
+            pairing: if self.gauntlet { Pairing::Gauntlet } else { Pairing::RoundRobin },
             pairs: self.games / 2,
             seed: self.seed,
-            budget: Budget { nodes: self.nodes, movetime: self.movetime.map(Duration::from_millis) },
+            budget: Budget { nodes: self.nodes, movetime_ms: self.movetime },
             anchor: self.anchor.clone(),
             sprt: self.sprt,
             ..Settings::default()
@@ -160,12 +157,6 @@ impl Args {
             specs.push(spec);
         }
         Ok((entrants(&agents), specs))
-    }
-
-    fn teams<G: CatalogGame>(game: &G, specs: &[AgentSpec], count: usize) -> Result<Vec<Team<G>>, Failure> {
-        let team = |_| specs.iter().map(|spec| build(game.clone(), spec)).collect();
-        let teams: Result<_, AgentError> = (0..count).map(team).collect();
-        teams.map_err(Failure::usage)
     }
 
     fn openings<G: CatalogGame>(&self, game: &G) -> Result<Openings<G::Position>, Failure> {
@@ -212,17 +203,25 @@ impl GameTask for &Args {
         let link: Option<std::convert::Infallible> = None;
         // With a fleet, a wrong spec is found here and not by every worker.
         let threads = if link.is_some() { 1 } else { self.threads.unwrap_or_else(cores) };
-        let teams = Args::teams(&game, &specs, threads)?;
+        let team = |_| specs.iter().map(|spec| build(game.clone(), spec)).collect();
+        let teams: Result<Vec<Team<G>>, AgentError> = (0..threads).map(team).collect();
+        let teams = teams.map_err(Failure::usage)?;
         let (file, records) = self.records()?;
         if let Some(path) = &self.resume {
             tournament.restore(&records).map_err(|error| in_file(path, error))?;
         }
         let stop = stop_on_interrupt()?;
-        let (distinct, pairs) = (openings.distinct(), self.games / 2);
+        let (distinct, pairs) = (openings.distinct, self.games / 2);
         if pairs as usize > distinct {
             eprintln!("note: there are only {distinct} different openings for {pairs} pairs, so some are repeated");
         }
-        let mut watch = Watch::new(file, tournament.standings());
+        let mut watch = Watch {
+            file,
+            block: LiveBlock::on(Term::buffered_stderr()),
+            begun: Instant::now(),
+            games_before: tournament.standings().games(),
+            shown: Instant::now(),
+        };
         let played: Result<(), Failure> = match link {
             None => tournament.play(teams, &stop, &mut watch).map_err(Failure::from),
             #[cfg(feature = "fleet")]
@@ -255,18 +254,12 @@ fn write_report(args: &Args, report: &Report) -> Result<(), Failure> {
         write!(out, "{}", report.to_csv())?;
     } else {
         let terminal = Term::stdout();
-        let width = match terminal.is_term() {
-            true => usize::from(terminal.size().1).saturating_sub(1),
-            false => usize::MAX,
-        };
+        let width = if terminal.is_term() { usize::from(terminal.size().1).saturating_sub(1) } else { usize::MAX };
         write!(out, "{}", report.to_text(width))?;
     }
     if let Some(path) = &args.svg {
         let title = format!("Ratings in {}", report.conditions.game);
-        let over = match args.over_cpu {
-            true => Over::ProcessorTime,
-            false => Over::Steps,
-        };
+        let over = if args.over_cpu { Over::ProcessorTime } else { Over::Steps };
         write_output(path, report.to_svg(&title, over))?;
     }
     Ok(())
@@ -290,16 +283,6 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(file: Option<RecordFile>, standings: &Standings) -> Watch {
-        Watch {
-            file,
-            block: LiveBlock::on(Term::buffered_stderr()),
-            begun: Instant::now(),
-            games_before: standings.games(),
-            shown: Instant::now(),
-        }
-    }
-
     /// Progress, speed and remaining time.
     fn pace(&self, standings: &Standings) -> String {
         let (games, planned) = (standings.games(), standings.planned_games());

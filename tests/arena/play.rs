@@ -201,7 +201,7 @@ fn an_agent_gets_one_batch_of_all_games_in_which_it_moves() {
     let full = full.count();
     assert!(full > 10, "{full} full rounds of {}", asked.len());
     assert!(asked.iter().all(|asked| asked.nodes.is_none() && !asked.has_deadline));
-    let asked = run(Settings { budget: Budget { nodes: Some(7), movetime: Some(Duration::from_secs(1)) }, ..pairs(2) });
+    let asked = run(Settings { budget: Budget { nodes: Some(7), movetime_ms: Some(1000) }, ..pairs(2) });
     let alone = Asked { batch: 1, nodes: Some(7), has_deadline: true };
     assert!(asked.iter().all(|asked| *asked == alone), "timed games are played one at a time");
 }

@@ -74,7 +74,7 @@ fn coverage(world: &World, pairing: Pairing, pairs: u32, trials: u32) -> (f64, f
         let mut stream = stream(5, u64::from(trial));
         let fit = Fit::new(agents, &world.play(pairing, pairs, &mut stream));
         for agent in 0..agents {
-            let rating = fit.relative_to_mean(agent);
+            let rating = fit.rating(agent, None);
             let missed = rating.elo - (world.truth[agent] - world.mean());
             ratings += u32::from(missed.abs() <= rating.margin);
             if agent > 0 {
@@ -165,7 +165,7 @@ fn the_draw_rate_between_equals_is_recovered() {
     for truth in [0.0, 0.1, 0.5, 0.9] {
         let world = World { truth: vec![0.0, 150.0, -100.0], draws_between_equals: truth, opening_elo: 0.0 };
         let bouts = world.play(Pairing::RoundRobin, 3000, &mut stream(9, 0));
-        let found = Fit::new(3, &bouts).draws_between_equals();
+        let found = Fit::new(3, &bouts).draws_between_equals;
         assert!((found - truth).abs() < 0.02, "{found} for {truth}");
     }
 }

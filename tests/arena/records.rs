@@ -133,7 +133,7 @@ fn openings_are_read_from_records_and_lists_of_moves() {
         {\"game\":\"jarmo\",\"moves\":[\"B1-A3\",\"D5-E3\",\"A3-B5\"]}\na1-c2 d5-b4\n";
     fs::write(&path, text).unwrap();
     let openings = Openings::from_file(&game, &path, None).unwrap();
-    assert_eq!(openings.distinct(), 2, "the last line repeats the first");
+    assert_eq!(openings.distinct, 2, "the last line repeats the first");
     assert_eq!(openings.of_pair(0).actions.len(), 2);
     assert_eq!(openings.of_pair(1).actions.len(), 3);
     assert_eq!(openings.of_pair(0), openings.of_pair(2));

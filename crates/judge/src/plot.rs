@@ -1,6 +1,6 @@
 //! What all plots share: the drawing of lines, dots and labels, and scales with round ticks.
 
-use std::fmt::Write;
+use std::fmt::{Arguments, Write};
 
 pub(crate) const WIDTH: f64 = 900.0;
 pub(crate) const LEFT: f64 = 70.0;
@@ -82,21 +82,19 @@ pub(crate) struct Svg {
 }
 
 impl Svg {
-    fn push(&mut self, shape: std::fmt::Arguments<'_>) {
+    fn push(&mut self, shape: Arguments<'_>) {
         self.body.write_fmt(shape).expect("writing to a string cannot fail");
         self.body.push('\n');
     }
 
     pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, width: f64) {
-        self.push(format_args!(
-            r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" stroke-width="{width}"/>"#,
-            from.0, from.1, to.0, to.1
-        ));
+        self.stroke(from, to, colour, format_args!(r#"stroke-width="{width}""#));
     }
 
-    pub(crate) fn dashes(&mut self, from: (f64, f64), to: (f64, f64), colour: &str) {
+    /// A line with this attribute of its stroke.
+    pub(crate) fn stroke(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, style: Arguments<'_>) {
         self.push(format_args!(
-            r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" stroke-dasharray="6 4"/>"#,
+            r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" {style}/>"#,
             from.0, from.1, to.0, to.1
         ));
     }
@@ -148,24 +146,29 @@ impl Svg {
         self.text((middle, bottom + 42.0), what, "middle", GREY, 12);
     }
 
-    /// Labels to the right of `x`, each at its height, or lower where it would cover another.
-    pub(crate) fn labels(&mut self, x: f64, mut labels: Vec<(f64, &str, &str)>) {
+    /// Curves through points, each with the interval of its value, in colours of their own. To the right of `x` stand their
+    /// labels and further ones, each at its height, or lower where it would cover another.
+    pub(crate) fn curves<'a>(
+        &mut self,
+        x: f64,
+        curves: impl IntoIterator<Item = (&'a str, Vec<Point>)>,
+        mut labels: Vec<(f64, &'a str, &'static str)>, // height, text, colour
+    ) {
+        for ((label, points), colour) in curves.into_iter().zip(COLOURS.into_iter().cycle()) {
+            for pair in points.windows(2) {
+                self.line((pair[0].x, pair[0].y), (pair[1].x, pair[1].y), colour, 2.0);
+            }
+            for Point { x, y, interval: (low, high) } in &points {
+                self.line((*x, *low), (*x, *high), colour, 1.2);
+                self.dot((*x, *y), colour);
+            }
+            labels.extend(points.last().map(|last| (last.y, label, colour)));
+        }
         labels.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut lowest = f64::NEG_INFINITY;
         for (y, text, colour) in labels {
             lowest = y.max(lowest + 15.0);
             self.text((x + 10.0, lowest + 4.0), text, "start", colour, 12);
-        }
-    }
-
-    /// A curve through points, each with the lower and the upper end of its interval.
-    pub(crate) fn curve(&mut self, points: &[Point], colour: &str) {
-        for pair in points.windows(2) {
-            self.line((pair[0].x, pair[0].y), (pair[1].x, pair[1].y), colour, 2.0);
-        }
-        for Point { x, y, interval: (low, high) } in points {
-            self.line((*x, *low), (*x, *high), colour, 1.2);
-            self.dot((*x, *y), colour);
         }
     }
 

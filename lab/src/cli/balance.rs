@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> CommandResult {
         )),
     };
     let mut drawn = Vec::new();
-    let tried = all.distinct().min(most);
+    let tried = all.distinct.min(most);
     for opening in &all.list()[..tried] {
         if is_drawn(&opening.position)? {
             drawn.push(opening.clone());

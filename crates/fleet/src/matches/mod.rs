@@ -23,7 +23,7 @@ use crate::{FleetError, Link, unique};
 use jarmo_core::net::GameVersion;
 use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::catalog::{CatalogGame, GameSettings};
-use jarmo_judge::arena::{BlockError, Observer, PairBlock, Tournament};
+use jarmo_judge::arena::{Observer, PairBlock, Tournament};
 use task::NamedAgent;
 pub(crate) use task::{Answer, Task, hash_of, pack, unpack};
 
@@ -236,19 +236,17 @@ impl<G: CatalogGame, T: FnMut(String)> Host<'_, '_, G, T> {
         if answer.games.is_empty() {
             return Ok(String::new()); // the worker could not play it
         }
-        match self.tournament.add_block(&self.tasks[number].block, &answer.games, self.observer) {
-            Ok(()) => {
-                self.open.remove(&number);
-                self.key(key).answered += 1;
-                self.answered.0 += given.map_or(Duration::ZERO, |given| given.at.elapsed());
-                self.answered.1 += 1;
-                self.added = Instant::now();
-                self.warned = None;
-                Ok(String::new())
-            }
-            Err(BlockError::Failed(error)) => Err(FleetError::new(error)),
-            Err(BlockError::Refused(problem)) => Ok(problem.to_string()),
+        let added = self.tournament.add_block(&self.tasks[number].block, &answer.games, self.observer);
+        if let Some(problem) = added.map_err(FleetError::new)? {
+            return Ok(problem);
         }
+        self.open.remove(&number);
+        self.key(key).answered += 1;
+        self.answered.0 += given.map_or(Duration::ZERO, |given| given.at.elapsed());
+        self.answered.1 += 1;
+        self.added = Instant::now();
+        self.warned = None;
+        Ok(String::new())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::report::Accuracy;
 use super::tally::Stage;
-use crate::plot::{BOTTOM, COLOURS, GREY, INK, LEFT, PLOT, Point, Scale, Svg, TOP, WIDTH, room};
+use crate::plot::{BOTTOM, GREY, INK, LEFT, PLOT, Point, Scale, Svg, TOP, WIDTH, room};
 
 /// The share of critical decisions that were wrong as SVG, over the stages of the game: one curve with a label for
 /// each accuracy, and 95 % intervals. Only the [large stages](Accuracy::large_stages) are drawn.
@@ -30,9 +30,7 @@ pub fn draw_stages<P>(title: &str, curves: &[(String, &Accuracy<P>)]) -> String 
     ticks.retain(|tick| tick.fract() == 0.0);
     picture.axes((&up, " %"), (&along, &ticks, unit), right);
     picture.text((LEFT, TOP - 10.0), "critical decisions wrong, with 95 % intervals", "start", GREY, 12);
-    let mut ends = Vec::new(); // labels: height, text, colour
-    for (index, (shares, (label, _))) in shares.iter().zip(curves).enumerate() {
-        let colour = COLOURS[index % COLOURS.len()];
+    let drawn = shares.iter().zip(curves).enumerate().map(|(index, (shares, (label, _)))| {
         // The curves lie beside each other, so that their intervals can be told apart.
         let aside = 3.0 * (index as f64 - 0.5 * (curves.len() - 1) as f64);
         let point = |&(stage, wrong, error): &(Stage, f64, f64)| Point {
@@ -40,11 +38,9 @@ pub fn draw_stages<P>(title: &str, curves: &[(String, &Accuracy<P>)]) -> String 
             y: up.at(wrong),
             interval: (up.at(wrong - error), up.at(wrong + error)),
         };
-        let points: Vec<Point> = shares.iter().map(point).collect();
-        picture.curve(&points, colour);
-        ends.extend(points.last().map(|last| (last.y, label.as_str(), colour)));
-    }
-    picture.labels(right, ends);
+        (label.as_str(), shares.iter().map(point).collect())
+    });
+    picture.curves(right, drawn, Vec::new());
     picture.text((LEFT, 30.0), title, "start", INK, 17);
     picture.finish(bottom + BOTTOM)
 }

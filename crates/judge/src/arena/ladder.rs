@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::rating::{Bout, Cluster, Estimate, Fit};
+use super::rating::{Bout, Estimate, Fit};
 use super::standings::{Anchor, Entrant, Standings};
 
 /// All agents of a run's tournaments and their results. It is saved and restored with the run.
@@ -17,7 +17,7 @@ pub struct Ladder {
 impl Ladder {
     /// Adds the results of a tournament.
     pub fn add(&mut self, standings: &Standings) {
-        let places: Vec<usize> = standings.entrants().iter().map(|entrant| self.place_of(entrant)).collect();
+        let places: Vec<usize> = standings.entrants.iter().map(|entrant| self.place_of(entrant)).collect();
         for bout in standings.bouts() {
             self.merge(Bout { first: places[bout.first], second: places[bout.second], ..bout });
         }
@@ -25,18 +25,16 @@ impl Ladder {
 
     /// Adds games to the earlier ones of the same two agents.
     fn merge(&mut self, bout: Bout) {
-        let (first, second) = (bout.first, bout.second);
-        let same = |known: &&mut Bout| (known.first, known.second) == (first, second);
-        let swapped = |known: &&mut Bout| (known.second, known.first) == (first, second);
-        if let Some(known) = self.bouts.iter_mut().find(same) {
-            known.draws += bout.draws;
-            known.clusters.extend(bout.clusters);
-        } else if let Some(known) = self.bouts.iter_mut().find(swapped) {
-            known.draws += bout.draws;
-            known.clusters.extend(bout.clusters.iter().map(Cluster::flip));
-        } else {
+        let pair = (bout.first, bout.second);
+        let is_same = |known: &&mut Bout| (known.first, known.second) == pair || (known.second, known.first) == pair;
+        let Some(known) = self.bouts.iter_mut().find(is_same) else {
             self.bouts.push(bout);
-        }
+            return;
+        };
+        let is_swapped = known.first != bout.first;
+        let clusters = bout.clusters.iter().map(|one| if is_swapped { one.flip() } else { *one });
+        known.clusters.extend(clusters);
+        known.draws += bout.draws;
     }
 
     /// All agents and their ratings, in the order in which they were added. The anchor fixes the scale; if

@@ -32,7 +32,7 @@ impl Decisions {
 
 /// The decisions of one agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mistakes {
+pub(super) struct Mistakes {
     games: u32, // with at least one mistake
     by_ply: [Decisions; RANGES.len()],
     by_force: [Decisions; FORCES],

@@ -23,14 +23,14 @@ mod tournament;
 
 pub use checkpoints::{Expanded, entrants, expand};
 pub use ladder::Ladder;
-pub use mistakes::{AtForce, Decisions, MistakeRow, Mistakes, PlyRange};
+pub use mistakes::{AtForce, Decisions, MistakeRow, PlyRange};
 pub use opening::{BOARD, Openings};
 pub use rating::{Bout, Cluster, Estimate, Fit, expected_score};
 pub use report::{AgentRow, MatchRow, Report, Scores, read_results};
 pub use runner::{Budget, Ended, Setup, Team, play_games};
 pub use schedule::{GameId, Pairing};
-pub use share::{BlockError, PairBlock};
+pub use share::PairBlock;
 pub use sprt::{Conclusion, ERROR_RATE, PairCounts, Sprt};
-pub use standings::{Anchor, Checkpoint, Conditions, Entrant, PairResult, Results, SprtState, Standings};
+pub use standings::{Anchor, Checkpoint, Conditions, Entrant, Results, SprtState, Standings};
 pub use svg::Over;
 pub use tournament::{Observer, Settings, Tournament};

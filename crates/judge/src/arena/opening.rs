@@ -18,8 +18,10 @@ use jarmo_host::record::GameRecord;
 #[derive(Clone, Debug)]
 pub struct Openings<P> {
     list: Vec<Line<P>>,
-    distinct: usize,
-    source: String,
+    /// The number of distinct openings found.
+    pub distinct: usize,
+    /// A description of their source.
+    pub source: String,
 }
 
 /// What the line with the board begins with.
@@ -77,7 +79,8 @@ impl<P: Copy + Eq + Hash> Openings<P> {
     pub fn from_file<G: Game<Position = P>>(game: &G, path: &Path, plies: Option<u32>) -> Result<Self, JudgeError> {
         let text = read_text(path, LINES_BYTES).map_err(|error| JudgeError::in_file(path, error))?;
         let list = parse(game, &text, plies).map_err(|problem| JudgeError::in_file(path, problem))?;
-        Ok(Openings { distinct: list.len(), source: format!("{} from {}", list.len(), path.display()), list })
+        let source = format!("{} from {}", list.len(), path.display());
+        Ok(Openings::of(list, source))
     }
 
     /// The balanced openings of this game that come with the program, shuffled by a seed. `None` if there are none
@@ -89,7 +92,8 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         }
         let mut list = parse(game, text, None).expect("the program's own openings are sound");
         shuffle(&mut list, &mut stream(seed, OPENING_STREAM));
-        Some(Openings { distinct: list.len(), source: format!("{} balanced ones", list.len()), list })
+        let source = format!("{} balanced ones", list.len());
+        Some(Openings::of(list, source))
     }
 
     /// `count` openings of random plies, or without a number of plies the balanced ones. A game without a list has
@@ -101,17 +105,13 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         seed: u64,
     ) -> Result<Self, JudgeError> {
         const WITHOUT_LIST: u32 = 2;
-        match plies {
-            Some(plies) => Openings::random(game, plies, count, seed),
-            None => {
-                Openings::balanced(game, seed).map_or_else(|| Openings::random(game, WITHOUT_LIST, count, seed), Ok)
-            }
-        }
+        let balanced = if plies.is_none() { Openings::balanced(game, seed) } else { None };
+        balanced.map_or_else(|| Openings::random(game, plies.unwrap_or(WITHOUT_LIST), count, seed), Ok)
     }
 
-    /// These openings, in the order of the pairs.
-    pub(super) fn given(list: Vec<Line<P>>) -> Self {
-        Openings { distinct: list.len(), source: "given".to_owned(), list }
+    /// These distinct openings, in the order of the pairs.
+    pub(super) fn of(list: Vec<Line<P>>, source: String) -> Self {
+        Openings { distinct: list.len(), list, source }
     }
 
     /// All openings, in the order of the pairs.
@@ -122,16 +122,6 @@ impl<P: Copy + Eq + Hash> Openings<P> {
     /// The opening of a pair. After the last one the list starts again.
     pub fn of_pair(&self, pair: u32) -> &Line<P> {
         &self.list[pair as usize % self.list.len()]
-    }
-
-    /// The number of distinct openings found.
-    pub fn distinct(&self) -> usize {
-        self.distinct
-    }
-
-    /// A description of their source.
-    pub fn source(&self) -> &str {
-        &self.source
     }
 }
 

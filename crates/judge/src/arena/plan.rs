@@ -36,7 +36,7 @@ impl<G: Game> GamePlan<'_, G> {
 
     fn mark(&self, pair: u32) -> ArenaMark {
         let budget = self.settings.budget;
-        ArenaMark { seed: self.settings.seed, pair, nodes: budget.nodes, movetime_ms: budget.movetime_ms() }
+        ArenaMark { seed: self.settings.seed, pair, nodes: budget.nodes, movetime_ms: budget.movetime_ms }
     }
 
     /// A record with the opening of a pair and nothing else.

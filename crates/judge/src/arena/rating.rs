@@ -17,7 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stats::{Z_95, normal_cdf, t_95};
+use super::stats::{Z_95, bisect, normal_cdf, t_95};
 
 /// Elo per unit of log odds.
 const ELO_PER_LOGIT: f64 = 400.0 / std::f64::consts::LN_10;
@@ -91,7 +91,8 @@ pub struct Fit {
     strengths: Vec<f64>,  // in log odds; their sum is 0
     covariance: Vec<f64>, // [agents, agents]: the inverse of the information, sum of strengths fixed
     bouts: Vec<BoutSums>,
-    draws_between_equals: f64,
+    /// The estimated share of draws between equal agents.
+    pub draws_between_equals: f64,
 }
 
 impl Fit {
@@ -111,21 +112,13 @@ impl Fit {
         Fit { strengths, covariance, bouts: sums, draws_between_equals }
     }
 
-    /// The estimated share of draws between equal agents.
-    pub fn draws_between_equals(&self) -> f64 {
-        self.draws_between_equals
-    }
-
-    /// The agent's strength relative to the mean of all agents.
-    pub fn relative_to_mean(&self, agent: usize) -> Estimate {
-        let share = 1.0 / self.strengths.len() as f64;
-        self.contrast(|other| f64::from(u8::from(other == agent)) - share)
-    }
-
     /// The agent's rating. The scale is fixed by `fixed`, an agent and its rating, or by a mean of 0.
     pub fn rating(&self, agent: usize, fixed: Option<(usize, f64)>) -> Estimate {
         match fixed {
-            None => self.relative_to_mean(agent),
+            None => {
+                let share = 1.0 / self.strengths.len() as f64;
+                self.contrast(|other| f64::from(u8::from(other == agent)) - share)
+            }
             Some((other, elo)) => self.difference(agent, other).shifted(elo),
         }
     }
@@ -299,16 +292,7 @@ fn solve_draws(sums: &[BoutSums], strengths: &[f64]) -> f64 {
         let draws = |bout: &BoutSums| bout.games * draw_probability(bout.score(strengths), nu);
         sums.iter().map(draws).sum()
     };
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..50 {
-        let middle = 0.5 * (low + high);
-        if expected(middle) < observed {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
+    bisect((0.0, 1.0), 50, |share| expected(share) < observed)
 }
 
 /// The draw probability `t` with `t² = ν² w l`, where `w + t/2` is the expected score: the positive

@@ -130,10 +130,10 @@ impl Report {
             agents: agents.into_iter().map(|(_, row)| row).collect(),
             matches: standings.tallies.iter().map(match_row).collect(),
             white_score: white.score(),
-            draws_between_equals: fit.draws_between_equals(),
+            draws_between_equals: fit.draws_between_equals,
             truncated: count(|tally| tally.truncated),
             repeated_pairs: count(|tally| tally.repeated),
-            sprt: standings.sprt(),
+            sprt: standings.sprt,
         }
     }
 

@@ -10,6 +10,8 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::schedule::GameId;
 use jarmo_core::env::{self, Keep, Line};
 use jarmo_core::game::{Action, Game, Mask, Outcome};
@@ -17,19 +19,12 @@ use jarmo_core::random::Stream;
 use jarmo_exact::agent::{Agent, Limit, Memory, Request};
 
 /// What every agent may spend per move, in place of its spec's own limits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Budget {
     /// Nodes or simulations.
     pub nodes: Option<u64>,
-    /// Time. With it every thread plays one game at a time, so that the clock is fair.
-    pub movetime: Option<Duration>,
-}
-
-impl Budget {
-    /// The time per move in milliseconds.
-    pub fn movetime_ms(&self) -> Option<u64> {
-        self.movetime.map(|time| time.as_millis() as u64)
-    }
+    /// Milliseconds. With them every thread plays one game at a time, so that the clock is fair.
+    pub movetime_ms: Option<u64>,
 }
 
 /// The start of a game.
@@ -157,7 +152,7 @@ impl<G: Game> TeamGames<'_, G> {
     /// Lets one agent choose in every game in which it is to move.
     fn ask(&mut self, agent: usize) {
         let begun = Instant::now();
-        let movetime = self.budget.movetime;
+        let movetime = self.budget.movetime_ms.map(Duration::from_millis);
         let is_late = || movetime.is_some_and(|time| begun.elapsed() >= time);
         let limit = Limit {
             nodes: self.budget.nodes,

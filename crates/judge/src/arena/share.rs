@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::opening::{Openings, parse_opening};
 use super::plan::GamePlan;
-use super::runner::{self, Budget, Team};
+use super::runner::{self, Budget, Ended, Team};
 use super::schedule::GameId;
 use super::tournament::{Observer, Settings, Tournament};
 use crate::JudgeError;
@@ -64,8 +64,8 @@ impl PairBlock {
             return Ok(Some(Vec::new()));
         }
         openings.rotate_right(self.first as usize % count); // openings repeat, so this one meets the first pair
-        let openings = Openings::given(openings);
-        let budget = Budget { nodes: self.nodes, movetime: None };
+        let openings = Openings::of(openings, "given".to_owned());
+        let budget = Budget { nodes: self.nodes, movetime_ms: None };
         let settings = Settings { pairs: end, seed: self.seed, budget, ..Settings::default() };
         let limits = (budget, settings.in_flight);
         let bouts = vec![(0, 1)];
@@ -79,11 +79,6 @@ impl PairBlock {
         runner::play_games(game, teams, &ids, |id| plan.setup(id), limits, stop, collect);
         Ok((records.len() == ids.len()).then_some(records))
     }
-
-    /// The games.
-    fn ids(&self) -> HashSet<GameId> {
-        (self.first..).take(self.openings.len()).flat_map(|pair| GameId::of_pair(self.bout, pair)).collect()
-    }
 }
 
 impl<G: Game> Tournament<'_, G> {
@@ -93,7 +88,7 @@ impl<G: Game> Tournament<'_, G> {
     /// Panics in a tournament with a time budget, whose games depend on the machine.
     pub fn missing_blocks(&self, most: usize) -> Vec<PairBlock> {
         let settings = &self.plan.settings;
-        assert!(settings.budget.movetime.is_none(), "no time budget");
+        assert!(settings.budget.movetime_ms.is_none(), "no time budget");
         let mut blocks: Vec<PairBlock> = Vec::new();
         let mut last = None;
         for id in self.missing() {
@@ -126,46 +121,44 @@ impl<G: Game> Tournament<'_, G> {
         blocks
     }
 
-    /// Adds the games of a block. They must be exactly its games, played by the rules; otherwise nothing is added.
+    /// Adds the games of a block. They must be exactly its games, played by the rules; otherwise nothing is added, and the
+    /// answer says why.
     pub fn add_block(
         &mut self,
         block: &PairBlock,
         records: &[GameRecord],
         observer: &mut dyn Observer,
-    ) -> Result<(), BlockError> {
-        let wrong = |problem: String| BlockError::Refused(problem);
-        let mut expected = block.ids();
-        let mut games = Vec::with_capacity(records.len());
-        for record in records {
-            let game = self.plan.match_record(record).map_err(wrong)?;
-            let game = game.ok_or_else(|| wrong("a game has not ended".to_owned()))?;
-            if !expected.remove(&game.0) {
-                return Err(wrong("a game is not part of the task".to_owned()));
-            }
-            games.push(game);
-        }
-        if !expected.is_empty() {
-            return Err(wrong(format!("{} games are missing", expected.len())));
-        }
+    ) -> Result<Option<String>, JudgeError> {
+        let games = match self.games_of(block, records) {
+            Ok(games) => games,
+            Err(problem) => return Ok(Some(problem)),
+        };
         for game in games {
             if self.score.has(game.0) {
                 continue; // it was there before, and only its pair was incomplete
             }
-            observer.game(&self.plan.record(&game)).map_err(JudgeError::from)?;
+            observer.game(&self.plan.record(&game))?;
             self.score.add(game.0, self.plan.judge(&game));
             observer.standings(self.standings());
         }
-        Ok(())
+        Ok(None)
     }
-}
 
-/// Why the games of a block are not added.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BlockError {
-    /// They are not games of this block.
-    #[error("{0}")]
-    Refused(String),
-    /// The observer failed.
-    #[error(transparent)]
-    Failed(#[from] JudgeError),
+    /// The games in the records of a block, if they are exactly its games.
+    fn games_of(&self, block: &PairBlock, records: &[GameRecord]) -> Result<Vec<Ended<G::Position>>, String> {
+        let pairs = (block.first..).take(block.openings.len());
+        let mut expected: HashSet<GameId> = pairs.flat_map(|pair| GameId::of_pair(block.bout, pair)).collect();
+        let mut games = Vec::with_capacity(records.len());
+        for record in records {
+            let game = self.plan.match_record(record)?.ok_or("a game has not ended")?;
+            if !expected.remove(&game.0) {
+                return Err("a game is not part of the task".to_owned());
+            }
+            games.push(game);
+        }
+        match expected.len() {
+            0 => Ok(games),
+            missing => Err(format!("{missing} games are missing")),
+        }
+    }
 }

@@ -10,6 +10,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::rating::expected_score;
+use super::stats::bisect;
 use jarmo_core::numbers::NumberRange;
 
 /// The number of pairs with each result, by half points of the first agent.
@@ -92,18 +93,11 @@ impl FromStr for Sprt {
 /// observed one: `p[k] = observed[k] / (1 + x (k/4 - mean))`, where `x` gives the right mean.
 fn most_likely(observed: &[f64; 5], mean: f64) -> [f64; 5] {
     let offsets: [f64; 5] = std::array::from_fn(|result| result as f64 / 4.0 - mean);
-    // Σ observed·offset/(1 + x·offset) falls from +∞ to -∞ between these poles.
-    let (mut low, mut high) = (-1.0 / offsets[4], -1.0 / offsets[0]);
-    for _ in 0..100 {
-        let x = 0.5 * (low + high);
-        let slope: f64 = (0..5).map(|result| observed[result] * offsets[result] / (1.0 + x * offsets[result])).sum();
-        if slope > 0.0 {
-            low = x;
-        } else {
-            high = x;
-        }
-    }
-    let x = 0.5 * (low + high);
+    let slope =
+        |x: f64| -> f64 { (0..5).map(|result| observed[result] * offsets[result] / (1.0 + x * offsets[result])).sum() };
+    // The slope falls from +∞ to -∞ between these poles.
+    let poles = (-1.0 / offsets[4], -1.0 / offsets[0]);
+    let x = bisect(poles, 100, |x| slope(x) > 0.0);
     std::array::from_fn(|result| observed[result] / (1.0 + x * offsets[result]))
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::mistakes::Mistakes;
 use super::rating::{Bout, Cluster, Fit};
+use super::runner::Budget;
 use super::schedule::Pairing;
 use super::sprt::{Conclusion, PairCounts, Sprt};
 use jarmo_core::game::{Outcome, Player, Verdict};
@@ -32,19 +33,19 @@ pub struct Entrant {
     pub checkpoint: Option<Checkpoint>,
 }
 
-/// Both games from one opening.
+/// What counts of a game.
 #[derive(Clone, Copy, Debug)]
-pub struct PairResult {
-    /// The outcomes: first the game in which the bout's first agent is White, then the other one.
-    pub outcomes: [Outcome; 2],
-    /// A hash of all moves, to recognise repeated pairs.
-    pub fingerprint: u64,
-    /// The mistakes of the first and the second agent, where exact tables judge.
-    pub mistakes: [Mistakes; 2],
+pub(super) struct GameResult {
+    pub outcome: Outcome,
+    pub fingerprint: u64,        // of its actions, to recognise repeated pairs
+    pub mistakes: [Mistakes; 2], // of White and Black, where exact tables judge
 }
 
+/// Both games from one opening: first the game in which the bout's first agent is White, then the other one.
+pub(super) type PairResult = [GameResult; 2];
+
 /// Wins, draws and losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Results {
     /// Games won.
     pub wins: u32,
@@ -130,26 +131,26 @@ pub(super) struct BoutTally {
     pub truncated: u32,
     pub mistakes: [Mistakes; 2], // of the first and the second agent
     clusters: Vec<Cluster>,
-    cluster_of: HashMap<u64, usize>, // by fingerprint
+    cluster_of: HashMap<[u64; 2], usize>, // by the fingerprints of both games
 }
 
 impl BoutTally {
     fn add(&mut self, pair: &PairResult) {
         let mut half_points = 0;
-        for side in Player::BOTH {
-            let outcome = &pair.outcomes[side.index()];
+        for (side, game) in Player::BOTH.into_iter().zip(pair) {
+            let GameResult { outcome, mistakes, .. } = game;
             let verdict = outcome.verdict(side);
             self.sides.results[side.index()].add(verdict);
             half_points += (verdict.sign() + 1) as u32;
             self.sides.difference += i64::from(outcome.score_difference(side));
             self.sides.scored_games += u32::from(outcome.score.is_some());
             self.truncated += u32::from(outcome.truncated);
-        }
-        for (all, more) in self.mistakes.iter_mut().zip(&pair.mistakes) {
-            all.merge(more);
+            self.mistakes[0].merge(&mistakes[side.index()]);
+            self.mistakes[1].merge(&mistakes[(!side).index()]);
         }
         let fresh = self.clusters.len();
-        let cluster = *self.cluster_of.entry(pair.fingerprint).or_insert(fresh);
+        let fingerprints = pair.each_ref().map(|game| game.fingerprint);
+        let cluster = *self.cluster_of.entry(fingerprints).or_insert(fresh);
         if cluster == fresh {
             self.clusters.push(Cluster { pairs: 1, half_points });
             self.pairs[half_points as usize] += 1;
@@ -229,10 +230,9 @@ pub struct Conditions {
     pub seed: u64,
     /// The source of the openings.
     pub openings: String,
-    /// Nodes or simulations per move, if the same for all agents.
-    pub nodes: Option<u64>,
-    /// Milliseconds per move, if the same for all agents.
-    pub movetime_ms: Option<u64>,
+    /// What every agent may spend per move.
+    #[serde(flatten)]
+    pub budget: Budget,
     /// Whether exact tables judge the decisions.
     pub judged: bool,
 }
@@ -244,7 +244,7 @@ pub struct Standings {
     pub(super) conditions: Conditions,
     pub(super) anchor: Option<Anchor>,
     pub(super) tallies: Vec<BoutTally>,
-    sprt: Option<SprtState>,
+    pub(super) sprt: Option<SprtState>,  // if there is a sequential test
     in_order: BTreeMap<u32, PairResult>, // pairs waiting for earlier ones, under a sequential test
     next_pair: u32,
 }
@@ -299,16 +299,6 @@ impl Standings {
         }
     }
 
-    /// The participants.
-    pub fn entrants(&self) -> &[Entrant] {
-        &self.entrants
-    }
-
-    /// The conditions of the tournament.
-    pub fn conditions(&self) -> &Conditions {
-        &self.conditions
-    }
-
     /// The games that count so far.
     pub fn games(&self) -> u32 {
         self.tallies.iter().map(|tally| tally.sides.all().games()).sum()
@@ -317,11 +307,6 @@ impl Standings {
     /// The planned number of games; a sequential test may end sooner.
     pub fn planned_games(&self) -> u32 {
         self.conditions.games_per_match * self.tallies.len() as u32
-    }
-
-    /// The state of the sequential test, if there is one.
-    pub fn sprt(&self) -> Option<SprtState> {
-        self.sprt
     }
 
     /// The results of every bout so far.

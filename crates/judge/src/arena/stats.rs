@@ -1,4 +1,4 @@
-//! Student's t and the normal distribution.
+//! Student's t, the normal distribution, and bisection.
 
 /// Two-sided 95 % quantiles of Student's t, by degrees of freedom.
 const T_95: [(f64, f64); 14] = [
@@ -52,6 +52,19 @@ pub(super) fn normal_cdf(x: f64) -> f64 {
     }
     let density = (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
     (0.5 + density * sum).clamp(0.0, 1.0)
+}
+
+/// The place between two numbers up to which `is_below` holds, by this many halvings.
+pub(super) fn bisect((mut low, mut high): (f64, f64), halvings: u32, is_below: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..halvings {
+        let middle = 0.5 * (low + high);
+        if is_below(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
 }
 
 #[cfg(test)]

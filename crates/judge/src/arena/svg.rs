@@ -79,17 +79,16 @@ fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
     };
     picture.axes((&elo, ""), (&steps, &steps.ticks(110.0), axis), right);
     picture.text((LEFT - 8.0, TOP - 10.0), "Elo", "end", GREY, 12);
-    let mut ends = Vec::new(); // labels: height, text, colour
+    let mut labels = Vec::new();
     for row in others {
         let y = elo.at(row.rating.elo);
         let (low, high) = row.rating.interval();
         picture.band((LEFT, right), (elo.at(high), elo.at(low)));
-        picture.dashes((LEFT, y), (right, y), GREY);
-        ends.push((y, row.name.as_str(), GREY));
+        picture.stroke((LEFT, y), (right, y), GREY, format_args!(r#"stroke-dasharray="6 4""#));
+        labels.push((y, row.name.as_str(), GREY));
     }
-    for (index, run) in runs.iter().enumerate() {
-        let colour = COLOURS[index % COLOURS.len()];
-        let of_run = |row: &&AgentRow| row.checkpoint.as_ref().is_some_and(|c| c.run == *run);
+    let drawn = runs.iter().map(|&run| {
+        let of_run = |row: &&AgentRow| row.checkpoint.as_ref().is_some_and(|c| c.run == run);
         let point = |row: &AgentRow| {
             let (low, high) = row.rating.interval();
             let x = steps.at(progress(row)?);
@@ -97,10 +96,9 @@ fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
         };
         let mut points: Vec<Point> = agents.iter().filter(of_run).filter_map(point).collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        picture.curve(&points, colour);
-        ends.extend(points.last().map(|last| (last.y, *run, colour)));
-    }
-    picture.labels(right, ends);
+        (run, points)
+    });
+    picture.curves(right, drawn, labels);
 }
 
 /// The checkpoint's place on the horizontal axis.

@@ -95,17 +95,14 @@ impl Report {
 
     /// The mistakes of every agent, by ply and by force; empty unless exact tables judge.
     fn mistakes_table(&self, width: usize) -> String {
+        if !self.conditions.judged {
+            return String::new();
+        }
         let names = self.agents.iter().map(|row| row.name.chars().count());
-        let room = name_room(names, width.saturating_sub(MISTAKE_COLUMNS));
-        let mut text = String::new();
+        let room = name_room(names, width.saturating_sub(MISTAKE_COLUMNS)).max("mistakes".len());
+        let mut text = format!("   {:<room$} {:>8} {:>8} {:>9}\n", "mistakes", "per game", "number", "decisions");
         for row in &self.agents {
             let Some(mistakes) = &row.mistakes else { continue };
-            if text.is_empty() {
-                let (what, per_game, count, known) = ("mistakes", "per game", "number", "decisions");
-                let room = room.max(what.len());
-                let _ = writeln!(text, "   {what:<room$} {per_game:>8} {count:>8} {known:>9}");
-            }
-            let room = room.max("mistakes".len());
             let games = f64::from(row.scores.games.max(1));
             let mut line = |what: &str, count: u32, known: &str| {
                 let per_game = f64::from(count) / games;
@@ -125,10 +122,7 @@ impl Report {
                 part(format!("  at force {force}"), *decisions);
             }
         }
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text
+        text + "\n"
     }
 
     /// The conditions of the tournament in one line.
@@ -142,10 +136,10 @@ impl Report {
             "{}: {matches} of {} games, openings: {}, seed {}",
             conditions.game, conditions.games_per_match, conditions.openings, conditions.seed
         );
-        if let Some(nodes) = conditions.nodes {
+        if let Some(nodes) = conditions.budget.nodes {
             let _ = write!(line, ", {nodes} nodes per move");
         }
-        if let Some(time) = conditions.movetime_ms {
+        if let Some(time) = conditions.budget.movetime_ms {
             let _ = write!(line, ", {time} ms per move");
         }
         line
@@ -193,19 +187,13 @@ impl Report {
         if let Some(state) = &self.sprt {
             let test = state.test;
             let ratio = format!("log-likelihood ratio {:.2}, bounds ±{:.2}", state.log_likelihood_ratio, state.bound);
-            let games = state.games;
             let (elo0, elo1) = (test.elo0, test.elo1);
-            notes.push(match state.conclusion {
-                Conclusion::Elo1 => {
-                    format!("Sequential test: {elo1} Elo rather than {elo0}, after {games} games ({ratio}).")
-                }
-                Conclusion::Elo0 => {
-                    format!("Sequential test: {elo0} Elo rather than {elo1}, after {games} games ({ratio}).")
-                }
-                Conclusion::Undecided => {
-                    format!("Sequential test: undecided between {elo0} and {elo1} Elo after {games} games ({ratio}).")
-                }
-            });
+            let conclusion = match state.conclusion {
+                Conclusion::Elo1 => format!("{elo1} Elo rather than {elo0},"),
+                Conclusion::Elo0 => format!("{elo0} Elo rather than {elo1},"),
+                Conclusion::Undecided => format!("undecided between {elo0} and {elo1} Elo"),
+            };
+            notes.push(format!("Sequential test: {conclusion} after {} games ({ratio}).", state.games));
         }
         notes
     }

@@ -7,15 +7,15 @@ use std::sync::atomic::AtomicBool;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::mistakes::{self, Mistakes};
+use super::mistakes;
 use super::opening::Openings;
 use super::plan::GamePlan;
 use super::runner::{self, Budget, Ended, Team};
 use super::schedule::{self, GameId, Pairing};
 use super::sprt::{Conclusion, Sprt};
-use super::standings::{Anchor, Conditions, Entrant, PairResult, Standings};
+use super::standings::{Anchor, Conditions, Entrant, GameResult, Standings};
 use crate::JudgeError;
-use jarmo_core::game::{Game, Outcome, Player, shorten};
+use jarmo_core::game::{Game, Player, shorten};
 use jarmo_exact::tables::Endgames;
 use jarmo_host::record::{GameRecord, RecordError};
 
@@ -78,15 +78,8 @@ pub struct Tournament<'a, G: Game> {
 /// The games that count so far.
 pub(super) struct Score {
     standings: Standings,
-    halves: HashMap<(usize, u32), Half>, // first games of their pairs to end
+    halves: HashMap<(usize, u32), GameResult>, // first games of their pairs to end
     done: HashSet<GameId>,
-}
-
-/// What counts of a game.
-pub(super) struct Half {
-    outcome: Outcome,
-    fingerprint: u64,        // of its actions
-    mistakes: [Mistakes; 2], // of White and Black
 }
 
 impl<'a, G: Game> Tournament<'a, G> {
@@ -126,9 +119,8 @@ impl<'a, G: Game> Tournament<'a, G> {
             pairing: settings.pairing,
             games_per_match: 2 * settings.pairs,
             seed: settings.seed,
-            openings: openings.source().to_owned(),
-            nodes: settings.budget.nodes,
-            movetime_ms: settings.budget.movetime_ms(),
+            openings: openings.source.clone(),
+            budget: settings.budget,
             judged: false,
         };
         let (anchor, sprt) = (settings.anchor.clone(), settings.sprt);
@@ -210,7 +202,7 @@ impl<'a, G: Game> Tournament<'a, G> {
             return Ok(());
         }
         let settings = &plan.settings;
-        let in_flight = match settings.budget.movetime {
+        let in_flight = match settings.budget.movetime_ms {
             Some(_) => 1,
             None => settings.in_flight.max(1),
         };
@@ -231,14 +223,14 @@ impl<'a, G: Game> Tournament<'a, G> {
 }
 
 impl<G: Game> GamePlan<'_, G> {
-    pub(super) fn judge(&self, (id, played, outcome): &Ended<G::Position>) -> Half {
+    pub(super) fn judge(&self, (id, played, outcome): &Ended<G::Position>) -> GameResult {
         let opening = self.openings.of_pair(id.pair).actions.len();
         let mistakes = match &self.judge {
             Some(tables) => mistakes::of_game(self.game, tables, played, opening),
             None => Default::default(),
         };
         let bytes: Vec<u8> = played.actions.iter().flat_map(|one| one.0.to_le_bytes()).collect();
-        Half { outcome: *outcome, fingerprint: xxh3_64(&bytes), mistakes }
+        GameResult { outcome: *outcome, fingerprint: xxh3_64(&bytes), mistakes }
     }
 }
 
@@ -248,11 +240,11 @@ impl Score {
     }
 
     fn decided(&self) -> bool {
-        self.standings.sprt().is_some_and(|state| state.conclusion != Conclusion::Undecided)
+        self.standings.sprt.is_some_and(|state| state.conclusion != Conclusion::Undecided)
     }
 
     /// Adds a finished game. It counts once the other game of its pair has ended.
-    pub(super) fn add(&mut self, id: GameId, finished: Half) {
+    pub(super) fn add(&mut self, id: GameId, finished: GameResult) {
         if !self.done.insert(id) {
             return;
         }
@@ -261,18 +253,11 @@ impl Score {
                 self.halves.insert((id.bout, id.pair), finished);
             }
             Some(partner) => {
-                let (white, black) = match id.first_plays {
-                    Player::White => (finished, partner),
-                    Player::Black => (partner, finished),
+                let pair = match id.first_plays {
+                    Player::White => [finished, partner],
+                    Player::Black => [partner, finished],
                 };
-                let outcomes = [white.outcome, black.outcome];
-                // The first agent is White in the first of the two games and Black in the second.
-                let mut mistakes = white.mistakes;
-                mistakes[0].merge(&black.mistakes[1]);
-                mistakes[1].merge(&black.mistakes[0]);
-                let fingerprints = [white, black].map(|half| half.fingerprint.to_le_bytes());
-                let result = PairResult { outcomes, fingerprint: xxh3_64(fingerprints.as_flattened()), mistakes };
-                self.standings.add(id.bout, id.pair, result);
+                self.standings.add(id.bout, id.pair, pair);
             }
         }
     }
