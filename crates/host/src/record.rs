@@ -6,24 +6,7 @@ use std::path::{Path, PathBuf};
 
 pub use jarmo_core::record::{ArenaMark, FORMAT, GameRecord, RecordError};
 
-use crate::files::{LINES_BYTES, check_regular, read, read_text, unlock};
-
-/// Reads all records of a file. Skips empty lines.
-pub fn read_records(path: &Path) -> Result<Vec<GameRecord>, RecordError> {
-    let text = read_text(path, LINES_BYTES).map_err(|error| RecordError::in_file(path, error))?;
-    parse_lines(path, &text)
-}
-
-fn parse_lines(path: &Path, text: &str) -> Result<Vec<GameRecord>, RecordError> {
-    text.lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty())
-        .map(|(index, line)| {
-            GameRecord::parse(line)
-                .map_err(|error| RecordError::in_file(path, format_args!("line {}: {error}", index + 1)))
-        })
-        .collect()
-}
+use crate::files::{LINES_BYTES, check_regular, read, unlock};
 
 /// A file that records are appended to. Each record is one write, so a kill loses no finished game. The file
 /// is locked against other processes.
@@ -57,7 +40,7 @@ impl RecordFile {
         RecordFile::locked(path, file)
     }
 
-    /// Opens a file to append to it. Removes an incomplete last line.
+    /// Opens a file to append to it. Removes an incomplete last line, and skips empty ones.
     pub fn resume(path: &Path) -> Result<Resumed, RecordError> {
         let failed = |error: io::Error| RecordError::in_file(path, error);
         check_regular(path).map_err(failed)?;
@@ -72,7 +55,12 @@ impl RecordFile {
         }
         let text = std::str::from_utf8(&bytes[..kept])
             .map_err(|error| RecordError::in_file(path, format_args!("not text: {error}")))?;
-        let records = parse_lines(path, text)?;
+        let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
+        let records = lines.map(|(line, number)| {
+            let record = GameRecord::parse(line);
+            record.map_err(|error| RecordError::in_file(path, format_args!("line {number}: {error}")))
+        });
+        let records = records.collect::<Result<_, _>>()?;
         if kept > whole {
             file.file.write_all(b"\n").map_err(failed)?;
         } else {
