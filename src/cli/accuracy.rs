@@ -7,7 +7,6 @@ use rayon::ThreadPool;
 
 use super::accuracy_report::{Measured, to_json, write_table};
 use super::{Failure, check_output, first, game_of_file, thread_pool, write_output};
-use jarmo_core::game::Game;
 use jarmo_core::numbers::{BUDGET, NumberRange, SEED, THREADS};
 use jarmo_exact::agent::{AGENTS, AgentSpec, Agents, build_all, build_all_without_search};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
@@ -121,78 +120,68 @@ impl<'a> GameTask for ExamTask<'a> {
     type Output = Result<Measurement<'a>, Failure>;
 
     fn run<G: CatalogGame>(self, game: G) -> Self::Output {
-        let ExamTask { args, pool, spec } = self;
-        let exam = match &args.exam {
+        let exam = match &self.args.exam {
             Some(path) => Exam::load(&game, path)?,
-            None => Exam::built_in(&game).ok_or_else(|| no_exam(&game))?,
+            None => Exam::built_in(&game).ok_or_else(|| {
+                let name = game.id();
+                Failure::usage(format!("this program has no exam for {name} on this board; give one with --exam FILE"))
+            })?,
         };
-        let candidates = candidates_of(args, &game, spec, pool.current_num_threads())?;
-        Ok(Box::new(move || measure(args, pool, &game, spec, candidates, &exam)))
+        let candidates = self.candidates(&game)?;
+        Ok(Box::new(move || self.measure(&game, candidates, &exam)))
     }
 }
 
-fn no_exam<G: Game>(game: &G) -> Failure {
-    let name = game.id();
-    Failure::usage(format!("this program has no exam for {name} on this board; give one with --exam FILE"))
-}
-
-fn measure<G: CatalogGame>(
-    args: &Args,
-    pool: &ThreadPool,
-    game: &G,
-    spec: &AgentSpec,
-    candidates: Vec<Examinee<G>>,
-    exam: &Exam<G>,
-) -> Result<(), Failure> {
-    let network = if args.causes { build_all_without_search(game, spec, 1).map_err(Failure::usage)? } else { None };
-    let mut networks = network.unwrap_or_default();
-    let mut measured = Vec::new();
-    let name = spec.to_string();
-    for (mut agents, budgets) in candidates {
-        for budget in budgets {
-            let accuracy = pool.install(|| exam.take(&mut agents, budget, args.seed));
-            let searches = budget.filter(|&nodes| args.causes && nodes > 0);
-            let causes = searches.map(|nodes| {
-                pool.install(|| exam.causes(&accuracy.wrong, &mut networks, &mut agents, nodes, args.seed))
-            });
-            let one = Measured { budget, accuracy, causes };
-            if args.json {
-                let line = to_json(game, &name, &one, args.worst);
-                writeln!(stdout().lock(), "{line}")?;
+impl ExamTask<'_> {
+    fn measure<G: CatalogGame>(&self, game: &G, candidates: Vec<Examinee<G>>, exam: &Exam<G>) -> Result<(), Failure> {
+        let ExamTask { args, pool, spec } = self;
+        let network = if args.causes { build_all_without_search(game, spec, 1).map_err(Failure::usage)? } else { None };
+        let mut networks = network.unwrap_or_default();
+        let mut measured = Vec::new();
+        let name = spec.to_string();
+        for (mut agents, budgets) in candidates {
+            for budget in budgets {
+                let accuracy = pool.install(|| exam.take(&mut agents, budget, args.seed));
+                let searches = budget.filter(|&nodes| args.causes && nodes > 0);
+                let causes = searches.map(|nodes| {
+                    pool.install(|| exam.causes(&accuracy.wrong, &mut networks, &mut agents, nodes, args.seed))
+                });
+                let one = Measured { budget, accuracy, causes };
+                if args.json {
+                    let line = to_json(game, &name, &one, args.worst);
+                    writeln!(stdout().lock(), "{line}")?;
+                }
+                measured.push(one);
             }
-            measured.push(one);
         }
+        // An agent without a network has nothing to show where only networks are asked.
+        if !args.json && !measured.is_empty() {
+            write_table(&mut stdout().lock(), game, &name, &measured, args.worst)?;
+        }
+        if let Some(path) = &args.svg {
+            let curves = measured.iter().map(|one| (one.column(), &one.accuracy));
+            write_output(path, draw_stages(&name, &curves.collect::<Vec<_>>()))?;
+        }
+        Ok(())
     }
-    // An agent without a network has nothing to show where only networks are asked.
-    if !args.json && !measured.is_empty() {
-        write_table(&mut stdout().lock(), game, &name, &measured, args.worst)?;
-    }
-    if let Some(path) = &args.svg {
-        let curves = measured.iter().map(|one| (one.column(), &one.accuracy));
-        write_output(path, draw_stages(&name, &curves.collect::<Vec<_>>()))?;
-    }
-    Ok(())
-}
 
-/// The candidates of a spec: its network without search, if there is one and `--nodes` asks for it, and
-/// the agent itself, if it is to search.
-fn candidates_of<G: CatalogGame>(
-    args: &Args,
-    game: &G,
-    spec: &AgentSpec,
-    threads: usize,
-) -> Result<Vec<Examinee<G>>, Failure> {
-    let mut candidates = Vec::new();
-    if args.nodes.is_empty() || args.nodes.contains(&0) {
-        let networks = build_all_without_search(game, spec, threads).map_err(Failure::usage)?;
-        candidates.extend(networks.map(|agents| (agents, vec![Some(0)])));
+    /// The candidates of the spec: its network without search, if there is one and `--nodes` asks for it, and the agent
+    /// itself, if it is to search.
+    fn candidates<G: CatalogGame>(&self, game: &G) -> Result<Vec<Examinee<G>>, Failure> {
+        let ExamTask { args, pool, spec } = self;
+        let threads = pool.current_num_threads();
+        let mut candidates = Vec::new();
+        if args.nodes.is_empty() || args.nodes.contains(&0) {
+            let networks = build_all_without_search(game, spec, threads).map_err(Failure::usage)?;
+            candidates.extend(networks.map(|agents| (agents, vec![Some(0)])));
+        }
+        let budgets: Vec<ExamBudget> = match &args.nodes[..] {
+            [] => vec![None],
+            nodes => nodes.iter().filter(|&&nodes| nodes > 0).copied().map(Some).collect(),
+        };
+        if !budgets.is_empty() {
+            candidates.push((build_all(game, spec, threads).map_err(Failure::usage)?, budgets));
+        }
+        Ok(candidates)
     }
-    let budgets: Vec<ExamBudget> = match &args.nodes[..] {
-        [] => vec![None],
-        nodes => nodes.iter().filter(|&&nodes| nodes > 0).copied().map(Some).collect(),
-    };
-    if !budgets.is_empty() {
-        candidates.push((build_all(game, spec, threads).map_err(Failure::usage)?, budgets));
-    }
-    Ok(candidates)
 }

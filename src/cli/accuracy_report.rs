@@ -31,9 +31,14 @@ impl<P> Measured<P> {
 /// One line of JSON. `worst` is the number of mistakes to list.
 pub(super) fn to_json<G: Game>(game: &G, agent: &str, measured: &Measured<G::Position>, worst: usize) -> Value {
     let Measured { budget, accuracy, causes } = measured;
+    let groups = groups(accuracy).map(|(phase, player, tally)| part("phase", phase.name().into(), player, tally));
+    let stages = accuracy.stages().flat_map(|(stage, sides)| {
+        let sides = Player::BOTH.into_iter().zip(sides).filter(|(_, tally)| tally.decisions > 0);
+        sides.map(move |(player, tally)| part(stage.unit, stage.number.into(), player, tally))
+    });
     let mut line = json!({
-        "agent": agent, "game": game.id(), "nodes": budget,
-        "all": accuracy.score().all, "groups": groups(accuracy), "stages": stages(accuracy),
+        "agent": agent, "game": game.id(), "nodes": budget, "all": accuracy.score().all,
+        "groups": groups.collect::<Vec<_>>(), "stages": stages.collect::<Vec<_>>(),
         "worst": mistakes(game, accuracy, worst),
     });
     if let Some(causes) = causes {
@@ -49,35 +54,18 @@ pub(super) fn to_json<G: Game>(game: &G, agent: &str, measured: &Measured<G::Pos
     line
 }
 
-/// The decisions in one phase with one player to move.
-#[derive(Serialize)]
-struct Group {
-    phase: Phase,
-    to_move: Player,
-    #[serde(flatten)]
-    tally: Tally,
+/// The decisions in a part of the game with one player to move.
+fn part(unit: &str, name: Value, to_move: Player, tally: &Tally) -> Value {
+    let mut object = json!(tally);
+    object[unit] = name;
+    object["to_move"] = to_move.name().into();
+    object
 }
 
-/// All groups with decisions, in the order of phases and players.
-fn groups<P>(accuracy: &Accuracy<P>) -> Vec<Group> {
-    let group = |phase, to_move| Group { phase, to_move, tally: *accuracy.group(phase, to_move) };
-    let phases = Phase::ALL.into_iter();
-    let groups = phases.flat_map(|phase| Player::BOTH.map(|player| group(phase, player)));
-    groups.filter(|group| group.tally.decisions > 0).collect()
-}
-
-/// The decisions in each stage with one player to move: objects with `force` or `ply`.
-fn stages<P>(accuracy: &Accuracy<P>) -> Vec<Value> {
-    let mut all = Vec::new();
-    for (stage, sides) in accuracy.stages() {
-        for (player, tally) in Player::BOTH.into_iter().zip(sides).filter(|(_, tally)| tally.decisions > 0) {
-            let mut object = json!(tally);
-            object[stage.unit] = stage.number.into();
-            object["to_move"] = player.name().into();
-            all.push(object);
-        }
-    }
-    all
+/// The decisions by phase and player to move, where there are any.
+fn groups<P>(accuracy: &Accuracy<P>) -> impl Iterator<Item = (Phase, Player, &Tally)> {
+    let of_phase = |phase| Player::BOTH.map(|player| (phase, player, accuracy.group(phase, player)));
+    Phase::ALL.into_iter().flat_map(of_phase).filter(|(.., tally)| tally.decisions > 0)
 }
 
 #[derive(Serialize)]
@@ -146,9 +134,8 @@ fn rows<P>(accuracy: &Accuracy<P>) -> Vec<Row> {
         Row { label: "all decisions".to_owned(), asked: all.decisions, wrong: all.decisions - all.right },
         Row::critical("critical ones".to_owned(), &all),
     ];
-    for group in groups(accuracy) {
-        let (phase, side) = (group.phase.name(), group.to_move.name());
-        rows.push(Row::critical(format!("  {phase}, {side}"), &group.tally));
+    for (phase, to_move, tally) in groups(accuracy) {
+        rows.push(Row::critical(format!("  {}, {}", phase.name(), to_move.name()), tally));
     }
     for (stage, tally) in accuracy.large_stages() {
         rows.push(Row::critical(format!("  {stage}"), &tally));
@@ -157,49 +144,37 @@ fn rows<P>(accuracy: &Accuracy<P>) -> Vec<Row> {
 }
 
 fn write_shares<P>(out: &mut impl Write, measured: &[Measured<P>]) -> io::Result<()> {
-    write!(out, "  {:17} {:>8} ", "wrong, in %", "asked")?;
-    for one in measured {
-        write!(out, " {:>12}", one.column())?;
-    }
-    writeln!(out)?;
+    let mut line = |label: &str, asked: &str, cells: &mut dyn Iterator<Item = String>| {
+        write!(out, "  {label:17} {asked:>8} ")?;
+        for cell in cells {
+            write!(out, " {cell:>12}")?;
+        }
+        writeln!(out)
+    };
+    line("wrong, in %", "asked", &mut measured.iter().map(Measured::column))?;
     let columns: Vec<Vec<Row>> = measured.iter().map(|one| rows(&one.accuracy)).collect();
     for (number, row) in columns[0].iter().enumerate() {
-        write!(out, "  {:17} {:>8} ", row.label, row.asked)?;
-        for column in &columns {
+        let cell = |column: &Vec<Row>| {
             let Row { asked, wrong, .. } = column[number];
-            match asked {
-                0 => write!(out, " {:>12}", "-")?,
-                _ => {
-                    let (share, error) = share_with_error(wrong, asked);
-                    let cell = format!("{:.2} ±{:.2}", 100.0 * share, 100.0 * error);
-                    write!(out, " {cell:>12}")?;
-                }
-            }
-        }
-        writeln!(out)?;
+            let (share, error) = share_with_error(wrong, asked);
+            if asked == 0 { "-".to_owned() } else { format!("{:.2} ±{:.2}", 100.0 * share, 100.0 * error) }
+        };
+        line(&row.label, &row.asked.to_string(), &mut columns.iter().map(cell))?;
     }
     Ok(())
 }
 
 fn write_causes<P>(out: &mut impl Write, measured: &[Measured<P>]) -> io::Result<()> {
+    let mut line = |label: &str, [policy, search, value]: [String; 3]| {
+        writeln!(out, "  {label:17} {policy:>8} {search:>8} {value:>8}")
+    };
     for one in measured {
         let Some(causes) = &one.causes else { continue };
-        write!(out, "  {:17}", format!("causes at {}", one.column()))?;
-        for cause in Cause::ALL {
-            write!(out, " {:>8}", cause.name())?;
-        }
-        writeln!(out)?;
-        let mut row = |label: &str, count: &dyn Fn(Cause) -> u64| {
-            write!(out, "  {label:17}")?;
-            for cause in Cause::ALL {
-                write!(out, " {:>8}", count(cause))?;
-            }
-            writeln!(out)
-        };
-        row("all wrong ones", &|cause| causes.total(cause))?;
+        line(&format!("causes at {}", one.column()), Cause::ALL.map(|cause| cause.name().to_owned()))?;
+        line("all wrong ones", Cause::ALL.map(|cause| causes.total(cause).to_string()))?;
         for phase in Phase::ALL {
-            let label = format!("  {}", phase.name());
-            row(&label, &|cause| causes.count(phase, cause))?;
+            let counts = Cause::ALL.map(|cause| causes.count(phase, cause).to_string());
+            line(&format!("  {}", phase.name()), counts)?;
         }
     }
     Ok(())

@@ -45,13 +45,10 @@ impl GameTask for &ShowArgs {
         writeln!(out, "  phase    to move  questions  critical")?;
         for phase in Phase::ALL {
             for player in Player::BOTH {
-                let group = exam
-                    .questions()
-                    .iter()
-                    .filter(|question| question.phase == phase && game.to_move(&question.position) == player);
-                let critical = group.clone().filter(|question| question.is_critical());
-                let (phase, player) = (phase.name(), player.name());
-                let (questions, critical) = (group.clone().count(), critical.count());
+                let asked = exam.questions().iter().filter(|question| question.phase == phase);
+                let asked: Vec<_> = asked.filter(|question| game.to_move(&question.position) == player).collect();
+                let critical = asked.iter().filter(|question| question.is_critical()).count();
+                let (phase, player, questions) = (phase.name(), player.name(), asked.len());
                 writeln!(out, "  {phase:7}  {player:7}  {questions:9}  {critical:8}")?;
             }
         }

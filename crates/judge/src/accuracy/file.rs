@@ -51,22 +51,16 @@ impl ExamHeader {
     /// Refuses an exam for another game, other rules or another board, with both named.
     fn check<G: Game>(&self, game: &G) -> Result<(), JudgeError> {
         let (name, version) = (game.id(), game.rules_version());
-        if self.game != name {
-            return Err(JudgeError::new(format!(
-                "an exam for {}, and {name} is wanted; choose an exam for {name}",
-                shorten(&self.game)
-            )));
-        }
-        if self.rules_version != version {
-            return Err(JudgeError::new(format!(
-                "rules version {} of {name}, this program has version {version}; make the exam again",
-                self.rules_version
-            )));
-        }
-        if self.board != game.board_text() {
-            return Err(JudgeError::new(format!("an exam for another board, with the lines {}", shorten(&self.board))));
-        }
-        Ok(())
+        Err(JudgeError::new(if self.game != name {
+            format!("an exam for {}, and {name} is wanted; choose an exam for {name}", shorten(&self.game))
+        } else if self.rules_version != version {
+            let found = self.rules_version;
+            format!("rules version {found} of {name}, this program has version {version}; make the exam again")
+        } else if self.board != game.board_text() {
+            format!("an exam for another board, with the lines {}", shorten(&self.board))
+        } else {
+            return Ok(());
+        }))
     }
 }
 
