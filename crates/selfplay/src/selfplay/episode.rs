@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::game::Record;
-use super::rules::Rules;
+use super::settings::Rules;
 use super::{Counts, SelfPlayError, SelfPlaySettings};
 use crate::replay::Samples;
 use jarmo_core::encode::Encode;
@@ -40,7 +40,6 @@ pub struct Searched {
 /// actions and results do not come from the other machine; its policies and expectations are checked.
 pub struct EpisodeReader<G: Encode> {
     rules: Rules<G>,
-    lambda: f32,
 }
 
 /// How far a sum of probabilities may be from 1.
@@ -49,7 +48,7 @@ const ROUNDING: f32 = 1e-3;
 impl<G: Encode + HasEndgames> EpisodeReader<G> {
     /// Reads games that were played with these settings.
     pub fn new(game: &G, settings: &SelfPlaySettings) -> EpisodeReader<G> {
-        EpisodeReader { rules: Rules::new(game, settings), lambda: settings.lambda }
+        EpisodeReader { rules: Rules::new(game, settings) }
     }
 
     /// Appends the samples of a game and counts it. Fails if it breaks the rules of the game or of self-play; then
@@ -58,7 +57,7 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
         let refuse = |problem: String| Err(SelfPlayError::new(problem));
         let Episode { game, searches, .. } = episode;
         let most = match game.start.is_some() {
-            false => self.rules.max_random_plies,
+            false => self.rules.settings.max_random_plies,
             true if self.rules.endgames.is_some() => 0,
             true => return refuse("it does not begin at the start of the game".to_owned()),
         };
@@ -86,7 +85,7 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
         }
         let mut record = Record::restore(&self.rules.game, &positions, searches)?;
         counts.games.add(&stats);
-        record.finish(outcome, self.lambda, samples);
+        record.finish(outcome, self.rules.settings.lambda, samples);
         Ok(())
     }
 }

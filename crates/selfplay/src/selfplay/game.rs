@@ -10,8 +10,9 @@ use jarmo_core::game::{Mask, Outcome, Player, Verdict};
 pub(super) struct Record {
     samples: Samples, // their results are what search expected
     movers: Vec<Player>,
-    weights: Option<u64>, // learning steps of the evaluator of the first search, if that is recorded
-    features: Vec<u16>,   // of the newest position
+    /// The learning steps of the oldest weights that searched the game; `None` if that is not recorded.
+    pub(super) weights: Option<u64>,
+    features: Vec<u16>, // of the newest position
 }
 
 impl Record {
@@ -27,11 +28,6 @@ impl Record {
             result: search.expected,
             score: 0,
         });
-    }
-
-    /// The learning steps of the oldest weights that searched the game; `None` if that is not recorded.
-    pub(super) fn weights(&self) -> Option<u64> {
-        self.weights
     }
 
     /// Records the learning steps of the weights that search next, unless earlier ones searched the game.

@@ -6,7 +6,6 @@ mod counts;
 mod episode;
 mod game;
 mod root;
-mod rules;
 mod settings;
 mod shard;
 
@@ -27,7 +26,7 @@ use jarmo_core::encode::Encode;
 use jarmo_core::env::EnvState;
 use jarmo_core::eval::Evaluator;
 use jarmo_exact::tables::HasEndgames;
-use rules::Rules;
+use settings::Rules;
 use shard::SlotSearches;
 
 /// Parallel games in shards that share nothing. Each shard has an evaluator of its own.
@@ -72,7 +71,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         let rules = Rules::new(game, settings);
         let shards = evaluators.into_iter().enumerate().map(|(index, evaluator)| {
             let slots = settings.games * index / count..settings.games * (index + 1) / count;
-            SlotSearches::new(rules.clone(), settings, evaluator, slots, seed)
+            SlotSearches::new(rules.clone(), evaluator, slots, seed)
         });
         SelfPlay { shards: shards.collect() }
     }

@@ -1,9 +1,13 @@
-//! Settings of self-play.
+//! Settings of self-play, and the openings that follow from them.
 
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+use jarmo_core::env::Line;
+use jarmo_core::game::Game;
 use jarmo_core::numbers::{Bounds, PARALLEL_GAMES, RANDOM_PLIES};
-use jarmo_core::search::{GumbelSettings, SearchRule};
+use jarmo_core::random::{Stream, below};
+use jarmo_core::search::SearchRule;
 use jarmo_exact::tables::index::{LEAST_FORCE, MOST_FORCE};
 use jarmo_exact::tables::{HasEndgames, RandomEndgames};
 
@@ -42,19 +46,46 @@ impl SelfPlaySettings {
         ("endgame_force", Bounds::whole(LEAST_FORCE as u64, MOST_FORCE as u64)),
         ("lambda", Bounds::SHARE),
     ];
+}
 
-    /// The search rule with its settings.
-    pub(super) fn rule(&self) -> SearchRule {
-        match self.root {
-            SearchRule::Gumbel(settings) => {
-                SearchRule::Gumbel(GumbelSettings { least_range: self.least_range, ..settings })
-            }
-            rule => rule,
+/// The resolution of a share of games.
+const PARTS: u32 = 1 << 24;
+
+/// A game as self-play plays it.
+#[derive(Clone)]
+pub(super) struct Rules<G: Game> {
+    pub(super) game: G,
+    pub(super) settings: SelfPlaySettings, // `root` with its `least_range`
+    /// The generator of random endgames, if some games start from one and the game has them.
+    pub(super) endgames: Option<RandomEndgames<G::Position>>,
+}
+
+impl<G: Game> Rules<G> {
+    pub(super) fn new(game: &G, settings: &SelfPlaySettings) -> Rules<G>
+    where
+        G: HasEndgames,
+    {
+        let mut settings = *settings;
+        if let SearchRule::Gumbel(gumbel) = &mut settings.root {
+            gumbel.least_range = settings.least_range;
         }
+        let endgames = (settings.endgames > 0.0).then(|| game.random_endgames(settings.endgame_force));
+        Rules { game: game.clone(), settings, endgames: endgames.flatten() }
     }
 
-    /// The generator of random endgames, if they are enabled and the game has them.
-    pub fn random_endgames<G: HasEndgames>(&self, game: &G) -> Option<RandomEndgames<G::Position>> {
-        (self.endgames > 0.0).then(|| game.random_endgames(self.endgame_force)).flatten()
+    /// Draws an opening: random plies, none of which ends the game, or a random endgame that is not over.
+    pub(super) fn open(&self, stream: &mut Stream) -> Line<G::Position> {
+        if let Some(draw) = &self.endgames
+            && below(stream.next_u64(), PARTS) < (self.settings.endgames * PARTS as f32) as u32
+        {
+            loop {
+                let start = draw(stream);
+                if self.game.outcome(&start).is_none() {
+                    return Line::at(start);
+                }
+            }
+        }
+        let plies = below(stream.next_u64(), self.settings.max_random_plies + 1);
+        Line::random(&self.game, plies, stream)
     }
 }

@@ -7,14 +7,14 @@ use rand::Rng;
 
 use super::game::Record;
 use super::root::{choose, draw_noise};
-use super::rules::Rules;
-use super::{Episode, GamesState, Round, Searched, SelfPlayError, SelfPlaySettings};
+use super::settings::Rules;
+use super::{Episode, GamesState, Round, Searched, SelfPlayError};
 use jarmo_core::encode::Encode;
 use jarmo_core::env::{self, Keep, SavedGame};
 use jarmo_core::eval::{Cache, Evaluator, Value};
 use jarmo_core::game::{Action, Game, Mask};
 use jarmo_core::random::{Stream, slot_stream};
-use jarmo_core::search::{Batch, RootAction, SearchRule, Tree, TreeLimit};
+use jarmo_core::search::{Batch, RootAction, Tree, TreeLimit};
 
 /// The maximum size of a shard's cache.
 const MOST_CACHED: usize = 1 << 17;
@@ -33,13 +33,10 @@ pub(super) struct SlotSearches<G: Encode, E> {
 /// The games in the slots, their records, and what their searches are planned with.
 pub(super) struct Slots<G: Encode> {
     rules: Rules<G>,
-    rule: SearchRule,
-    simulations: u32,
     env: env::Shard<G>,
     records: Vec<Record>, // [slots]
     draws: Vec<Stream>,   // [slots], for the choice of a round's action and the opening after it
     actions: Vec<Action>, // [slots], chosen in this round
-    lambda: f32,
     noise: Vec<f32>,
     policy: Vec<f32>,                // [actions]
     pub(super) weights: Option<u64>, // learning steps of the evaluator, if episodes are kept
@@ -48,15 +45,8 @@ pub(super) struct Slots<G: Encode> {
 }
 
 impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
-    pub(super) fn new(
-        rules: Rules<G>,
-        settings: &SelfPlaySettings,
-        evaluator: E,
-        slots: Range<usize>,
-        seed: u64,
-    ) -> SlotSearches<G, E> {
-        let rule = settings.rule();
-        let game = &rules.game;
+    pub(super) fn new(rules: Rules<G>, evaluator: E, slots: Range<usize>, seed: u64) -> SlotSearches<G, E> {
+        let Rules { game, settings, .. } = &rules;
         let count = slots.len();
         let keep = Keep { history: true, events: true };
         let first = slots.start;
@@ -66,7 +56,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         let env = env::Shard::new(game, slots, keep, open);
         let limit = TreeLimit::for_simulations(game, settings.simulations);
         let trees = (0..count).take(evaluator.batch().max(1));
-        let tree = |slot| Tree::new(game.clone(), rule, limit, *env.position(slot));
+        let tree = |slot| Tree::new(game.clone(), settings.root, limit, *env.position(slot));
         let cached = (count * settings.simulations as usize).min(MOST_CACHED);
         SlotSearches {
             trees: trees.map(tree).collect(),
@@ -75,9 +65,6 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
             slots: Slots {
                 policy: vec![0.0; game.actions()],
                 noise: Vec::new(),
-                rule,
-                simulations: settings.simulations,
-                lambda: settings.lambda,
                 records: (0..count).map(|_| Record::default()).collect(),
                 draws,
                 actions: vec![Action(0); count],
@@ -168,9 +155,9 @@ impl<G: Encode> Slots<G> {
         let round = self.env.steps() + 1;
         let mut stream = slot_stream(self.seed, self.env.number(slot), round);
         let actions = self.env.legal(slot).count() as usize;
-        draw_noise(self.rule, actions, &mut stream, &mut self.noise);
+        draw_noise(self.rules.settings.root, actions, &mut stream, &mut self.noise);
         let forced = actions == 1; // nothing to search for
-        let simulations = if forced { 1 } else { self.simulations };
+        let simulations = if forced { 1 } else { self.rules.settings.simulations };
         tree.restart(*self.env.position(slot));
         tree.plan(simulations, simulations, &self.noise, stream.next_u64());
     }
@@ -183,7 +170,7 @@ impl<G: Encode> Slots<G> {
         // The search of this round drew from the slot's stream of `seed`; this is another stream.
         let round = self.env.steps() + 1;
         self.draws[slot] = slot_stream(!self.seed, self.env.number(slot), round);
-        let action = choose(self.rule, tree, &self.policy, &mut self.draws[slot]);
+        let action = choose(self.rules.settings.root, tree, &self.policy, &mut self.draws[slot]);
         let root_actions = tree.root_actions();
         let search = Searched {
             policy: legal.iter().map(|action| self.policy[action.index()]).collect(),
@@ -200,17 +187,14 @@ impl<G: Encode> Slots<G> {
         let (rules, records, draws) = (&self.rules, &mut self.records, &mut self.draws);
         self.env.step(&self.actions, |ended, env| {
             let record = &mut records[ended.slot];
-            if let Some(weights) = record.weights() {
+            let weights = record.weights;
+            if weights.is_some() || self.keeps_games {
                 let line = env.history(ended.slot);
-                let episode = Episode::new(&rules.game, &line, record, weights);
-                round.episodes.push(episode);
-                *record = Record::default();
-            } else {
-                if self.keeps_games {
-                    let episode = Episode::new(&rules.game, &env.history(ended.slot), record, 0);
-                    round.episodes.push(episode);
-                }
-                record.finish(ended.outcome, self.lambda, &mut round.samples);
+                round.episodes.push(Episode::new(&rules.game, &line, record, weights.unwrap_or(0)));
+            }
+            match weights {
+                Some(_) => *record = Record::default(),
+                None => record.finish(ended.outcome, rules.settings.lambda, &mut round.samples),
             }
             Some(rules.open(&mut draws[ended.slot]))
         });
