@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use jarmo_core::game::{Mask, Outcome, Player, shorten_quotes};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
@@ -30,11 +31,6 @@ struct TracePosition<'a> {
     to_move: Player,
     legal: Vec<String>,
     outcome: Option<Outcome>,
-}
-
-#[derive(Serialize)]
-struct ErrorLine {
-    error: String,
 }
 
 /// Why tracing stopped before the end of the input.
@@ -72,8 +68,8 @@ pub fn trace<C: Catalog>(
         };
         if let Err(problem) = written.map_err(TraceError::Write)? {
             success = false;
-            let error = format!("line {number}: {problem}");
-            write_line(&mut out, &ErrorLine { error }).map_err(TraceError::Write)?;
+            let error = json!({ "error": format!("line {number}: {problem}") });
+            write_line(&mut out, &error).map_err(TraceError::Write)?;
         }
         out.flush().map_err(TraceError::Write)?;
     }

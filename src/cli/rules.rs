@@ -98,10 +98,7 @@ impl GameTask for &ShowArgs {
         }
         let mut out = stdout().lock();
         let board = game.display(&position).to_string();
-        match locale_has_unicode() {
-            true => writeln!(out, "{board}")?,
-            false => writeln!(out, "{}", to_ascii(&board))?,
-        }
+        writeln!(out, "{}", if locale_has_unicode() { board } else { to_ascii(&board) })?;
         writeln!(out, "position: {}", game.position_text(&position))?;
         match game.outcome(&position) {
             None => {

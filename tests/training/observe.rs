@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use jarmo::accuracy::ExamScore;
 use jarmo::config::Config;
 use jarmo::games::Jarmo;
-use jarmo::observe::{Activity, Event as RunEvent, EventFile, Facts, Metrics, RunView, Strength, Timing};
+use jarmo::observe::{Event as RunEvent, EventFile, Facts, Metrics, RunView, Strength, Timing};
 use jarmo::run::{RunFolder, run};
 use jarmo::train::OpenDevice;
 use protobuf::Message;
@@ -248,7 +248,7 @@ fn the_view_shows_the_latest_values() {
         RunEvent::Played(10_000, &metrics),
         RunEvent::Metrics(&metrics),
         RunEvent::Checkpoint(50, Path::new("agent")),
-        RunEvent::Doing(Activity::Matches(70)),
+        RunEvent::Matches(Some(70)),
         RunEvent::Strength(&strength),
     ] {
         view.note(&event);
@@ -265,7 +265,7 @@ fn the_view_shows_the_latest_values() {
     ] {
         assert!(after.contains(part), "{part}: {after}");
     }
-    assert_eq!(view.matches(), Some(70));
+    assert_eq!(view.matches, Some(70));
     let line = view.event_line(&RunEvent::Metrics(&metrics)).unwrap();
     assert!(line.starts_with("step 50: loss 1.250"), "{line}");
     // There are enough samples, so learning has started.

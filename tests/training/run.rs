@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use assert_cmd::Command;
 use jarmo::agent_file;
 use jarmo::catalog::CatalogGame;
-use jarmo::config::{Config, KernelChoice};
+use jarmo::config::Config;
 use jarmo::games::{ConnectFour, Tammi};
 use jarmo::net::{AgentFile, KernelKind};
 use jarmo::observe::{Event, Metrics, Timing};
@@ -89,9 +89,9 @@ fn the_folder_names_the_kernel_that_plays() {
         (RunFolder::open(&path).unwrap().1.run.kernel, weights)
     };
     let (fastest, fast) = weights("fastest");
-    assert_eq!(fastest, KernelChoice::Named(KernelKind::best()));
+    assert_eq!(fastest, Some(KernelKind::best()));
     let (portable, slow) = weights("portable");
-    assert_eq!(portable, KernelChoice::Named(KernelKind::Portable));
+    assert_eq!(portable, Some(KernelKind::Portable));
     assert_eq!(fast == slow, KernelKind::best() == KernelKind::Portable);
 }
 
@@ -114,7 +114,7 @@ fn a_stopped_and_resumed_run_equals_one_that_never_stopped() {
         assert_eq!(opponents[..2], ["rollout:8", "random"]);
         // Earlier checkpoints are among the opponents.
         assert_eq!(opponents.len(), 2 + before.min(2), "{opponents:?}");
-        assert!(strength.matches.iter().all(|one| one.wins + one.draws + one.losses == 4));
+        assert!(strength.matches.iter().all(|one| one.results.games() == 4));
     }
     for line in &expected {
         assert!((0.0..=1.0).contains(&line.policy_accuracy) && line.policy_entropy > 0.0);

@@ -13,7 +13,7 @@ use self::view::Printer;
 use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
 use super::{Failure, in_file};
-use jarmo_core::net::{AgentFile, NetKind, NetShape};
+use jarmo_core::net::{AgentFile, KernelKind, NetKind, NetShape};
 use jarmo_core::numbers::{CPU_MINUTES, MINUTES, STEPS};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GAMES, GameTask};
 use jarmo_host::agent_file;
@@ -119,8 +119,9 @@ pub(super) fn run_export(args: ExportArgs) -> Result<(), Failure> {
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
     let device = open_device(args.device)?;
+    // The connection is made before anything is written.
     #[cfg(feature = "fleet")]
-    let link = args.fleet.connect()?;
+    let link = args.fleet.access.connect(args.fleet.fleet.as_deref(), "learner")?;
     let (folder, config) = match &args.resume {
         Some(path) => resumed(path, &args.limits.settings())?,
         None => created(games, &args)?,
@@ -234,9 +235,9 @@ impl GameTask for TrainTask<'_> {
         #[cfg(feature = "fleet")]
         let (args, link) = self.fleet;
         #[cfg(feature = "fleet")]
-        let supply = args.open(link, &game, config, self.folder)?;
+        let supply = link.map(|link| fleet::open(link, &game, config, self.folder)).transpose()?;
         #[cfg(feature = "fleet")]
-        let fleet = supply.as_ref().map(|supply| args.fleet(supply));
+        let fleet = supply.as_ref().map(|supply| run::Fleet { supply, plays_here: !args.no_play });
         #[cfg(feature = "fleet")]
         let also = fleet.as_ref().map_or("", |_| fleet::AS_BEFORE);
         #[cfg(not(feature = "fleet"))]
@@ -295,12 +296,9 @@ fn facts<G: CatalogGame>(game: &G, config: &Config, folder: &RunFolder, device: 
         "{}, {network}, {} games in parallel, {} simulations",
         config.game.name, config.selfplay.games, config.selfplay.simulations
     );
-    let evaluates = match device.kind() {
-        DeviceKind::Cpu => match config.net_kind() {
-            NetKind::BuiltIn(_) => config.run.kernel.here().to_string(),
-            NetKind::Own { .. } => DeviceKind::Cpu.to_string(),
-        },
-        other => other.to_string(),
+    let evaluates = match (device.kind(), config.net_kind()) {
+        (DeviceKind::Cpu, NetKind::BuiltIn(_)) => config.run.kernel.unwrap_or_else(KernelKind::best).to_string(),
+        (kind, _) => kind.to_string(),
     };
     Facts { what, device: format!("{threads} thread(s) on {cores} core(s), {evaluates}"), folder: folder.name() }
 }

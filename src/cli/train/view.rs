@@ -42,7 +42,7 @@ impl<'a> Printer<'a> {
         match self.block {
             Some(_) => self.draw(),
             None => {
-                let facts = self.view.facts();
+                let facts = &self.view.facts;
                 let (what, device, folder) = (&facts.what, &facts.device, &facts.folder);
                 let (program, limits) = (program::name(), self.view.limits_text());
                 say(&format!(
@@ -109,7 +109,7 @@ impl<'a> Printer<'a> {
             })
             .collect();
         let stopping = self.stop.load(Ordering::Relaxed);
-        lines.push(match self.view.matches() {
+        lines.push(match self.view.matches {
             _ if stopping => {
                 let hint = "stopping after this turn; Ctrl-C again exits at once";
                 style(hint).yellow().to_string()

@@ -13,7 +13,7 @@ use crate::link::ANSWER;
 use crate::places::samples_subject;
 use crate::settings::RunSettings;
 use crate::{Doing, FleetError, GameFile, GameFileHeader, MOST_BYTES, SentFile, WorkerEvent};
-use jarmo_core::net::GameVersion;
+use jarmo_core::net::{GameVersion, KernelKind};
 use jarmo_core::random::stream;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_host::program::this_program;
@@ -91,7 +91,7 @@ impl<C: Catalog> Session<'_, '_, C> {
             settings.simulations
         )));
         reporter.doing(Doing::WaitingForLearner);
-        let on = (&worker.settings.device, config.run.kernel.here());
+        let on = (&worker.settings.device, config.run.kernel.unwrap_or_else(KernelKind::best));
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(FleetError::new)?;
         let seed = stream(config.run.seed, worker.id).next_u64();
         let mut player: Option<SelfPlay<G, BoxedEvaluator<G>>> = None;

@@ -9,7 +9,8 @@ mod layers;
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use layers::{Base, in_file};
 
@@ -107,43 +108,15 @@ impl EvaluationSettings {
     ];
 }
 
-/// Which kernel computes networks on the processor: `fastest`, or one by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum KernelChoice {
-    /// The fastest of this processor.
-    Fastest,
-    /// This one.
-    Named(KernelKind),
+/// Writes the name of a kernel, or `fastest` for none.
+fn write_kernel<S: Serializer>(kernel: &Option<KernelKind>, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_str(kernel.map_or("fastest", KernelKind::name))
 }
 
-impl KernelChoice {
-    /// The kernel on this processor.
-    pub fn here(self) -> KernelKind {
-        match self {
-            KernelChoice::Named(kind) => kind,
-            KernelChoice::Fastest => KernelKind::best(),
-        }
-    }
-}
-
-impl TryFrom<String> for KernelChoice {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<KernelChoice, String> {
-        match text.as_str() {
-            "fastest" => Ok(KernelChoice::Fastest),
-            name => name.parse().map(KernelChoice::Named),
-        }
-    }
-}
-
-impl From<KernelChoice> for String {
-    fn from(choice: KernelChoice) -> String {
-        match choice {
-            KernelChoice::Fastest => "fastest".to_owned(),
-            KernelChoice::Named(kind) => kind.to_string(),
-        }
+fn read_kernel<'a, D: Deserializer<'a>>(text: D) -> Result<Option<KernelKind>, D::Error> {
+    match String::deserialize(text)?.as_str() {
+        "fastest" => Ok(None),
+        name => name.parse().map(Some).map_err(D::Error::custom),
     }
 }
 
@@ -155,8 +128,10 @@ pub struct RunSettings {
     pub seed: u64,
     /// Threads of self-play; 0 for one per core.
     pub threads: usize,
-    /// The kernel of self-play, exams and matches. The folder of a run keeps which one was the fastest.
-    pub kernel: KernelChoice,
+    /// The kernel that computes networks on the processor; `None` is its fastest. The folder of a run keeps which one that
+    /// was.
+    #[serde(serialize_with = "write_kernel", deserialize_with = "read_kernel")]
+    pub kernel: Option<KernelKind>,
     /// Samples per learning step.
     pub batch: usize,
     /// How often a sample is used on average: there are `reuse / batch` learning steps per new sample.

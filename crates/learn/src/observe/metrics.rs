@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::FleetReport;
 use crate::train::Bin;
 use jarmo_judge::accuracy::ExamScore;
+use jarmo_judge::arena::Results;
 use jarmo_selfplay::selfplay::PerGame;
 
 /// One line of `metrics.jsonl`. With one thread, everything but `timing` is reproducible.
@@ -118,12 +119,9 @@ pub struct MatchScore {
     /// The learning steps of that checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u64>,
-    /// Games won.
-    pub wins: u32,
-    /// Games drawn.
-    pub draws: u32,
-    /// Games lost.
-    pub losses: u32,
+    /// Games won, drawn and lost.
+    #[serde(flatten)]
+    pub results: Results,
     /// Points per game: a win counts 1, a draw one half.
     pub score: f64,
 }

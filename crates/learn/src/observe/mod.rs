@@ -2,15 +2,44 @@
 //!
 //! Nothing here decides or prints: a run fills it in, and the command line shows it.
 
-mod event;
 mod fleet;
-mod hparams;
 mod metrics;
 mod tensorboard;
 mod view;
 
-pub use event::{Activity, Event};
+use std::path::Path;
+
 pub use fleet::FleetReport;
 pub use metrics::{MatchScore, Metrics, Strength, Timing};
 pub use tensorboard::EventFile;
 pub use view::{Facts, Line, RunView};
+
+/// An event of a run.
+#[derive(Clone, Debug)]
+pub enum Event<'a> {
+    /// Something went wrong, and the run continues without it.
+    Warning(String),
+    /// The run goes on from a checkpoint.
+    Resumed {
+        /// Learning steps of the checkpoint.
+        step: u64,
+        /// Seconds of the run so far.
+        seconds: f64,
+        /// The lines of metrics so far, oldest first.
+        lines: &'a [Metrics],
+        /// The result of matches that is in no line yet.
+        strength: Option<&'a Strength>,
+    },
+    /// The matches of the checkpoint at this step begin; without a step, they are over.
+    Matches(Option<u64>),
+    /// A round was played: the number of samples in the window and pending, and the next line of metrics so far.
+    Played(usize, &'a Metrics),
+    /// What other machines do for the run.
+    Fleet(&'a FleetReport),
+    /// A line of metrics was written.
+    Metrics(&'a Metrics),
+    /// Matches were played.
+    Strength(&'a Strength),
+    /// A checkpoint was written: its step and the path of its agent file.
+    Checkpoint(u64, &'a Path),
+}

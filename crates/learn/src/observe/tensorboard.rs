@@ -9,18 +9,25 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use protobuf::Message;
+use protobuf::well_known_types::Value as Parameter;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tensorboard_proto::event::{Event, SessionLog, SessionLog_SessionStatus};
-use tensorboard_proto::summary::Summary;
+use tensorboard_proto::plugin_hparams::{HParamsPluginData, SessionStartInfo};
+use tensorboard_proto::summary::{Summary, Summary_Value, SummaryMetadata};
+use tensorboard_proto::tensor::TensorProto;
+use tensorboard_proto::tensor_shape::TensorShapeProto_Dim;
+use tensorboard_proto::types::DataType;
 use tensorboard_rs::record_writer::RecordWriter;
 use tensorboard_rs::summary::{histogram_raw, scalar};
 
-use super::hparams;
 use super::metrics::{Metrics, Strength};
 use crate::config::Config;
 use jarmo_core::net::Weights;
 use jarmo_judge::accuracy::ExamScore;
+
+/// The tag by which TensorBoard finds the hyperparameters of a run.
+const HYPERPARAMETERS: &str = "_hparams_/session_start_info";
 
 /// Bars of a histogram.
 const BARS: usize = 30;
@@ -69,7 +76,10 @@ impl EventFile {
 
     /// Adds the settings of the run, as hyperparameters and as a text.
     pub fn settings(&mut self, config: &Config, step: u64) -> io::Result<()> {
-        self.summary(hparams::settings(config)?, step)
+        let mut all = Summary::new();
+        all.mut_value().push(hyperparameters(config)?);
+        all.mut_value().push(text(config));
+        self.summary(all, step)
     }
 
     /// Adds the numbers of a line of metrics, except those of matches and exams.
@@ -220,4 +230,57 @@ fn histogram(tag: &str, numbers: &[f32]) -> Summary {
     }
     let count = numbers.len() as f64;
     histogram_raw(tag, low, high, count, sum, squares, &limits, &counts)
+}
+
+/// The settings of a run as hyperparameters to compare runs by. tensorboard-rs has neither this plugin nor that of texts;
+/// both are a summary whose metadata names the plugin. TensorBoard finds the metrics that belong to the hyperparameters by
+/// itself, because they lie in the same folder.
+fn hyperparameters(config: &Config) -> io::Result<Summary_Value> {
+    let mut start = SessionStartInfo::new();
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    start.set_start_time_secs(now.map_or(0.0, |time| time.as_secs_f64()));
+    for (key, value) in config.settings() {
+        start.mut_hparams().insert(key, parameter(&value));
+    }
+    let mut data = HParamsPluginData::new();
+    data.set_session_start_info(start);
+    let content = data.write_to_bytes().map_err(io::Error::other)?;
+    Ok(value(HYPERPARAMETERS, "hparams", content))
+}
+
+fn parameter(value: &toml::Value) -> Parameter {
+    let mut parameter = Parameter::new();
+    match value {
+        toml::Value::Integer(number) => parameter.set_number_value(*number as f64),
+        toml::Value::Float(number) => parameter.set_number_value(*number),
+        toml::Value::Boolean(yes) => parameter.set_bool_value(*yes),
+        toml::Value::String(text) => parameter.set_string_value(text.clone()),
+        other => parameter.set_string_value(other.to_string()),
+    }
+    parameter
+}
+
+/// The settings as a file of settings, which TensorBoard shows as a block of code.
+fn text(config: &Config) -> Summary_Value {
+    let text = format!("```toml\n{}```\n", config.to_toml());
+    let mut one = TensorShapeProto_Dim::new();
+    one.set_size(1);
+    let mut tensor = TensorProto::new();
+    tensor.set_dtype(DataType::DT_STRING);
+    tensor.mut_tensor_shape().mut_dim().push(one);
+    tensor.mut_string_val().push(text.into_bytes());
+    let mut value = value("settings", "text", Vec::new());
+    value.set_tensor(tensor);
+    value
+}
+
+/// A value for a plugin of TensorBoard.
+fn value(tag: &str, plugin: &str, content: Vec<u8>) -> Summary_Value {
+    let mut metadata = SummaryMetadata::new();
+    metadata.mut_plugin_data().set_plugin_name(plugin.to_owned());
+    metadata.mut_plugin_data().set_content(content);
+    let mut value = Summary_Value::new();
+    value.set_tag(tag.to_owned());
+    value.set_metadata(metadata);
+    value
 }

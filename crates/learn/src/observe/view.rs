@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use super::{Activity, Event, FleetReport, Metrics, Strength};
+use super::{Event, FleetReport, Metrics, Strength};
 use crate::config::Config;
 use jarmo_judge::accuracy::{ExamScore, Phase, Tally};
 
@@ -26,8 +26,11 @@ pub struct Facts {
 /// The latest events of a run.
 #[derive(Default)]
 pub struct RunView {
+    /// The facts about the run.
+    pub facts: Facts,
+    /// The step whose matches are being played.
+    pub matches: Option<u64>,
     config: Config,
-    facts: Facts,
     samples: usize,
     now: Metrics,          // since the last line of metrics
     line: Option<Metrics>, // the last line of metrics
@@ -36,7 +39,6 @@ pub struct RunView {
     ratings: VecDeque<f64>,
     accuracy: Option<ExamScore>,
     checkpoint: Option<(u64, f64)>, // the step, and the run's seconds at that time
-    matches: Option<u64>,           // the step whose matches are being played
     fleet: Option<FleetReport>,
 }
 
@@ -66,8 +68,7 @@ impl RunView {
                 self.now.timing.seconds = seconds;
                 self.checkpoint = Some((step, seconds));
             }
-            Event::Doing(Activity::Matches(step)) => self.matches = Some(step),
-            Event::Doing(Activity::Training) => self.matches = None,
+            Event::Matches(step) => self.matches = step,
             Event::Played(samples, metrics) => {
                 self.samples = samples;
                 self.now.clone_from(metrics);
@@ -96,17 +97,12 @@ impl RunView {
         self.strength = Some(strength.clone());
     }
 
-    /// The facts about the run.
-    pub fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
     /// An event as one line, or `None` if it is not shown.
     pub fn event_line(&self, event: &Event<'_>) -> Option<String> {
         match *event {
             Event::Warning(ref warning) => Some(format!("warning: {warning}")),
             Event::Resumed { step, seconds, .. } => Some(format!("resumed at step {step}, after {}", clock(seconds))),
-            Event::Doing(_) => None,
+            Event::Matches(_) => None,
             Event::Played(samples, metrics) => {
                 let first = self.config.run.first_samples;
                 let gathering = metrics.step == 0 && samples < first;
@@ -124,10 +120,7 @@ impl RunView {
     pub fn limits_text(&self) -> String {
         let limits = self.config.run.limits();
         let limits: Vec<String> = limits.iter().map(|(n, what)| format!("{n} {what}")).collect();
-        match limits.is_empty() {
-            true => "no limit".to_owned(),
-            false => format!("stops after {}", limits.join(" or ")),
-        }
+        if limits.is_empty() { "no limit".to_owned() } else { format!("stops after {}", limits.join(" or ")) }
     }
 
     /// The block for a terminal of this size: lines that are too wide go on in the next row while rows are free.
@@ -169,11 +162,6 @@ impl RunView {
         lines
     }
 
-    /// The step whose matches are being played.
-    pub fn matches(&self) -> Option<u64> {
-        self.matches
-    }
-
     /// The time so far and, if the run has a limit, progress and the remaining time.
     fn time_text(&self) -> String {
         let now = &self.now;
@@ -209,10 +197,7 @@ impl RunView {
         let Some(last) = &self.line else {
             return vec![("learning", "not yet".to_owned())];
         };
-        let score = match last.loss_score > 0.0 {
-            true => format!(", score {:.3}", last.loss_score),
-            false => String::new(),
-        };
+        let score = if last.loss_score > 0.0 { format!(", score {:.3}", last.loss_score) } else { String::new() };
         let learning = format!(
             "step {}, {:.0} steps/s, rate {:.2e}, {:.0} % of the time",
             self.now.step,

@@ -1,6 +1,6 @@
 //! The part of the loop that deals with other machines.
 
-use super::order::OrderLine;
+use super::lines::{ORDER, OrderLine};
 use super::state::Counters;
 use super::supply::{FleetCounters, Supply};
 use super::watch::Watchers;
@@ -22,7 +22,7 @@ impl<G: CatalogGame, F: FnMut(Event<'_>)> Run<'_, G, F> {
         let Some(fleet) = &self.fleet else {
             return Ok(());
         };
-        let step = self.trainer.steps();
+        let step = self.trainer.learner.steps();
         let max_age = self.config.fleet.max_age;
         while !self.trainer.is_behind() {
             let Some(delivery) = fleet.supply.take() else {
@@ -49,8 +49,8 @@ impl<G: CatalogGame, F: FnMut(Event<'_>)> Run<'_, G, F> {
             line.ages += age;
             line.oldest = line.oldest.max(age);
             self.counters.add_played(&delivery.counts);
-            let file = self.trainer.add_delivery(delivery.samples);
-            self.folder.append_order(&OrderLine { file, step, samples, sent: Some(sent) })?;
+            let file = self.trainer.add(delivery.samples, samples);
+            self.folder.append(ORDER, &OrderLine { file, step, samples, sent: Some(sent) })?;
         }
         Ok(())
     }
@@ -72,14 +72,9 @@ pub(super) fn tell(supply: &dyn Supply, counters: &mut Counters, watchers: &mut 
     watchers.tell(Event::Fleet(&counters.fleet.told));
 }
 
-/// What a line of metrics says of the fleet.
-pub(super) fn report(supply: &dyn Supply, counters: &Counters) -> FleetReport {
-    supply.report(counters.fleet.report(counters.sums.passed))
-}
-
 impl FleetCounters {
     /// What the run itself has counted. The last line of metrics was written so many seconds ago.
-    fn report(&self, seconds: f64) -> FleetReport {
+    pub(super) fn report(&self, seconds: f64) -> FleetReport {
         let per = |sum: u64, count: f64| if count > 0.0 { sum as f64 / count } else { 0.0 };
         let line = &self.line;
         FleetReport {

@@ -1,5 +1,5 @@
 //! The folder of a run. Every file in it is written completely or not at all. `resume.rs` reads and writes
-//! the state that a run is resumed from, `lines.rs` the metrics.
+//! the state that a run is resumed from, `lines.rs` the metrics and the order of files.
 
 use std::env::consts::{ARCH, OS};
 use std::fmt::Display;
@@ -12,11 +12,11 @@ use serde::Serialize;
 
 use super::RunError;
 use super::resume::{Place, Settings};
-use crate::config::{Config, KernelChoice};
+use crate::config::Config;
 use crate::observe::EventFile;
 use jarmo_core::checksum::{digits, sealed_line};
 use jarmo_core::encode::Encode;
-use jarmo_core::net::AgentFile;
+use jarmo_core::net::{AgentFile, KernelKind};
 use jarmo_host::agent_file;
 use jarmo_host::files::{
     FolderLock, LINES_BYTES, SETTINGS_BYTES, lock_folder, read, read_text, remove_leftovers, write_whole,
@@ -27,7 +27,9 @@ use jarmo_host::run_folder::{self, CHECKPOINTS};
 const CONFIG: &str = "config.toml";
 const MANIFEST: &str = "manifest.toml";
 const EVENTS: &str = "tensorboard";
-const PARTS: [&str; 3] = [CHECKPOINTS, "resume", "replay"];
+const PARTS: [&str; 3] = [CHECKPOINTS, RESUME, REPLAY];
+pub(super) const RESUME: &str = "resume";
+pub(super) const REPLAY: &str = "replay";
 pub(super) const FIRST: &str = "first.safetensors";
 
 /// The folder of a run, locked by this process.
@@ -58,7 +60,7 @@ impl RunFolder {
     /// kernel that is the fastest here, so that the run keeps it on another machine.
     pub fn create(path: &Path, config: &Config, first: Option<&AgentFile>) -> Result<RunFolder, RunError> {
         let mut config = config.clone();
-        config.run.kernel = KernelChoice::Named(config.run.kernel.here());
+        config.run.kernel.get_or_insert_with(KernelKind::best);
         let place = path.display();
         if path.join(CONFIG).exists() {
             return Err(RunError(format!("{place} already holds a run; resume it, or name another folder")));

@@ -62,10 +62,10 @@ impl Matches {
             let file = folder.load_agent(step)?;
             Ok(FrozenNet::with_kernel(file.weights(), kernel))
         };
-        let mut nets = vec![load(step)?];
-        let past = self.past(config.past, load, &mut nets, warn);
-        let entrants = entrants(folder, config, step, &past);
-        let teams = (0..threads).map(|_| team(game, config, &nets, &past, step));
+        let mut own = vec![(step, load(step)?)];
+        self.add_past(config.past, &mut own, load, warn);
+        let entrants = entrants(folder, config, &own);
+        let teams = (0..threads).map(|_| team(game, config, &own));
         let teams: Vec<Team<G>> = teams.collect::<Result<_, _>>()?;
         let seed = stream(seed, MATCHES + step).next_u64();
         let pairs = config.games / 2;
@@ -82,59 +82,50 @@ impl Matches {
         }
         self.ladder.add(standings);
         self.steps.push(step);
-        Ok(Some(self.strength(config, (step, &past), &Report::new(standings))))
+        Ok(Some(self.strength(config, &own, &Report::new(standings))))
     }
 
-    /// The steps of `count` earlier checkpoints: the best one, then the newest. Adds their networks.
-    fn past(
+    /// Adds `count` earlier checkpoints: the best one, then the newest.
+    fn add_past(
         &mut self,
         count: usize,
+        own: &mut Vec<StepNet>,
         load: impl Fn(u64) -> Result<FrozenNet, RunError>,
-        nets: &mut Vec<FrozenNet>,
         mut warn: impl FnMut(String),
-    ) -> Vec<u64> {
+    ) {
         let mut left = self.steps.clone(); // the next one at the end
         if let Some(best) = self.best {
             left.retain(|&step| step != best);
             left.push(best);
         }
-        let mut chosen = Vec::new();
-        while chosen.len() < count
+        while own.len() <= count
             && let Some(step) = left.pop()
         {
             match load(step) {
-                Ok(net) => {
-                    nets.push(net);
-                    chosen.push(step);
-                }
+                Ok(net) => own.push((step, net)),
                 Err(error) => {
                     warn(format!("{error}; the matches are played without it"));
                     self.steps.retain(|&other| other != step);
                 }
             }
         }
-        chosen
     }
 
-    fn strength(&mut self, config: &EvaluationSettings, (step, past): (u64, &[u64]), report: &Report) -> Strength {
+    fn strength(&mut self, config: &EvaluationSettings, own: &[StepNet], report: &Report) -> Strength {
+        let step = own[0].0;
         let anchor = Anchor { agent: config.opponents.first().cloned().unwrap_or_default(), elo: 0.0 };
         let ratings = self.ladder.ratings(&anchor);
-        let own = ratings.iter().filter_map(|(entrant, rating)| {
-            let step = entrant.checkpoint.as_ref()?.step;
-            Some((step, *rating))
-        });
-        let own: Vec<_> = own.collect();
-        let there = own.iter().filter(|(step, _)| self.steps.contains(step));
+        let rated = ratings.iter().filter_map(|(entrant, rating)| Some((entrant.checkpoint.as_ref()?.step, *rating)));
+        let rated: Vec<_> = rated.collect();
+        let there = rated.iter().filter(|(step, _)| self.steps.contains(step));
         let best = there.max_by(|(_, a), (_, b)| a.elo.total_cmp(&b.elo));
         self.best = best.map(|(step, _)| *step);
-        let (_, rating) = own.iter().find(|(other, _)| *other == step).expect("the checkpoint has just played");
+        let (_, rating) = rated.iter().find(|(other, _)| *other == step).expect("the checkpoint has just played");
         let (elo_low, elo_high) = rating.interval();
         let matches = report.matches.iter().map(|row| MatchScore {
             opponent: row.second.clone(),
-            step: past.iter().copied().find(|&step| name(step) == row.second),
-            wins: row.scores.results.wins,
-            draws: row.scores.results.draws,
-            losses: row.scores.results.losses,
+            step: own[1..].iter().map(|(step, _)| *step).find(|&step| name(step) == row.second),
+            results: row.scores.results,
             score: row.scores.score,
         });
         Strength { step, elo: rating.elo, elo_low, elo_high, anchor: anchor.agent, matches: matches.collect() }
@@ -163,35 +154,30 @@ fn name(step: u64) -> String {
     format!("step-{step}")
 }
 
-/// The checkpoint, the fixed agents, the past checkpoints.
-fn entrants(folder: &RunFolder, config: &EvaluationSettings, step: u64, past: &[u64]) -> Vec<Entrant> {
-    let own = |step: u64| Entrant {
+/// A checkpoint of the run by its step, with its network. The one that is rated comes first, then earlier ones.
+type StepNet = (u64, FrozenNet);
+
+/// The rated checkpoint, the fixed agents, the earlier checkpoints.
+fn entrants(folder: &RunFolder, config: &EvaluationSettings, own: &[StepNet]) -> Vec<Entrant> {
+    let checkpoint = |&(step, _): &StepNet| Entrant {
         name: name(step),
         checkpoint: Some(Checkpoint { run: folder.name(), step, cpu_seconds: None }),
     };
     let fixed = config.opponents.iter().map(|spec| Entrant { name: spec.clone(), checkpoint: None });
-    let past = past.iter().map(|&step| own(step));
-    std::iter::once(own(step)).chain(fixed).chain(past).collect()
+    own[..1].iter().map(checkpoint).chain(fixed).chain(own[1..].iter().map(checkpoint)).collect()
 }
 
-/// The agents of one thread, in the order of the [`entrants`]. `nets` are those of the checkpoint and of the past ones.
-fn team<G: CatalogGame>(
-    game: &G,
-    config: &EvaluationSettings,
-    nets: &[FrozenNet],
-    past: &[u64],
-    step: u64,
-) -> Result<Team<G>, RunError> {
+/// The agents of one thread, in the order of the [`entrants`].
+fn team<G: CatalogGame>(game: &G, config: &EvaluationSettings, own: &[StepNet]) -> Result<Team<G>, RunError> {
     let settings = TreeSettings { simulations: config.simulations, ..TreeSettings::network() };
-    let agent = |step: u64, net: &FrozenNet| -> Box<dyn Agent<G>> {
+    let agent = |(step, net): &StepNet| -> Box<dyn Agent<G>> {
         let evaluator = NetEvaluator::with_net(game.clone(), net.clone());
-        let name = name(step);
-        Box::new(TreeAgent::new(game.clone(), name, evaluator, settings))
+        Box::new(TreeAgent::new(game.clone(), name(*step), evaluator, settings))
     };
-    let mut team = vec![agent(step, &nets[0])];
+    let mut team = vec![agent(&own[0])];
     for text in &config.opponents {
         team.push(opponent(game, text)?);
     }
-    team.extend(past.iter().zip(&nets[1..]).map(|(&step, net)| agent(step, net)));
+    team.extend(own[1..].iter().map(agent));
     Ok(team)
 }

@@ -12,7 +12,6 @@ mod matches;
 mod player;
 mod repeat;
 mod resume;
-mod order;
 mod state;
 mod supply;
 mod trainer;
@@ -22,8 +21,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use folder::REPLAY;
 pub use folder::{RunFolder, checkpoint, newest_agent};
-pub use order::{OrderLine, Sent};
+use lines::ORDER;
+pub use lines::{OrderLine, Sent};
 pub use player::{BoxedEvaluator, evaluators};
 pub use repeat::{Repeated, repeat};
 pub use supply::{Delivery, FileId, Fleet, Handed, Seen, Supply};
@@ -31,14 +32,14 @@ pub use supply::{Delivery, FileId, Fleet, Handed, Seen, Supply};
 pub use crate::RunError;
 
 use crate::config::Config;
-use crate::observe::{Activity, Event};
+use crate::observe::Event;
 use crate::train::{OpenDevice, trainable};
 use jarmo_core::net::{AgentFile, GameVersion, Provenance};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_host::program::this_program;
 use jarmo_host::run_folder::METRICS;
 use jarmo_judge::accuracy::Exam;
-use jarmo_selfplay::replay::Samples;
+use jarmo_selfplay::replay::{Replay, Samples};
 use jarmo_selfplay::selfplay::Counts;
 use player::{SelfPlayer, open_exam};
 use resume::GAMES;
@@ -90,7 +91,7 @@ pub fn run<G: CatalogGame>(
 ) -> Result<Ended, RunError> {
     let mut run = Run::open(game, config, folder, device, fleet, stop, tell)?;
     loop {
-        let step = run.trainer.steps();
+        let step = run.trainer.learner.steps();
         if stop.load(Ordering::Relaxed) {
             run.write_last_files()?;
             run.save_checkpoint()?;
@@ -107,7 +108,7 @@ pub fn run<G: CatalogGame>(
             return Ok(Ended::Limit);
         }
         run.turn()?;
-        let after = run.trainer.steps();
+        let after = run.trainer.learner.steps();
         let passed = |every: u64| after / every > step / every;
         if passed(config.fleet.publish) {
             run.publish();
@@ -174,7 +175,9 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             restored.map_err(|error| folder.broken(&file, error))?;
         }
         let (lines, mut warnings) = folder.cut_metrics(counters.step, counters.lines)?;
-        let (replay, skipped) = folder.open_replay(&counters, config.replay, origin)?;
+        let files = counters.first_file..counters.next_file;
+        let replay = Replay::open(&folder.path.join(REPLAY), config.replay, origin, files);
+        let (replay, skipped) = replay.map_err(RunError::new)?;
         warnings.extend(skipped);
         folder.cut_order(counters.next_file)?;
         if let Some(fleet) = &fleet {
@@ -219,8 +222,8 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let learned = self.play_and_learn(steps, passed)?;
         self.counters.sums.add_steps(&learned.steps, learned.time);
         if steps > 0 {
-            self.player.use_weights(self.trainer.average());
-            self.counters.step = self.trainer.steps();
+            self.player.use_weights(self.trainer.learner.average());
+            self.counters.step = self.trainer.learner.steps();
         }
         if let Some(samples) = self.player.take_file() {
             self.add_file(samples)?;
@@ -267,32 +270,26 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
 
     /// Adds a file of this machine's samples to the window.
     fn add_file(&mut self, samples: Samples) -> Result<(), RunError> {
-        let line = OrderLine {
-            file: self.trainer.replay.next(),
-            step: self.trainer.steps(),
-            samples: samples.len(),
-            sent: None,
-        };
-        self.trainer.add_file(samples);
+        let (step, count) = (self.trainer.learner.steps(), samples.len());
+        let file = self.trainer.add(samples, FILE_SAMPLES);
         match self.fleet {
-            Some(_) => self.folder.append_order(&line),
+            Some(_) => self.folder.append(ORDER, &OrderLine { file, step, samples: count, sent: None }),
             None => Ok(()),
         }
     }
 
     fn is_finished(&self) -> bool {
-        let (steps, games) = (self.trainer.steps(), self.counters.games);
+        let (steps, games) = (self.trainer.learner.steps(), self.counters.games);
         let done = self.config.run.done(steps, games, self.clock.seconds(), self.clock.cpu_seconds());
         done.is_some_and(|done| done >= 1.0)
     }
 
     /// Plays matches with the newest weights. If `stop` is set meanwhile, they do not count.
     fn play_matches(&mut self) -> Result<(), RunError> {
-        let step = self.trainer.steps();
-        self.watchers.tell(Event::Doing(Activity::Matches(step)));
+        let step = self.trainer.learner.steps();
+        self.watchers.tell(Event::Matches(Some(step)));
         self.folder.save_agent(&self.agent())?;
-        let run = &self.config.run;
-        let from = (run.seed, step, self.player.threads(), run.kernel.here());
+        let from = (self.config.run.seed, step, self.player.threads(), self.player.kernel);
         let (matches, evaluation) = (&mut self.counters.matches, &self.config.evaluation);
         let watchers = &mut self.watchers;
         let warn = |warning| watchers.tell(Event::Warning(warning));
@@ -303,15 +300,15 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             self.counters.strength = Some(strength);
             self.unsaved = true;
         }
-        self.watchers.tell(Event::Doing(Activity::Training));
+        self.watchers.tell(Event::Matches(None));
         Ok(())
     }
 
     /// Examines the averaged weights, if there is an exam.
     fn take_exam(&mut self) {
         if let Some(exam) = &self.exam {
-            let score = self.player.take_exam(exam, self.trainer.average());
-            let step = self.trainer.steps();
+            let score = self.player.take_exam(exam, self.trainer.learner.average());
+            let step = self.trainer.learner.steps();
             self.watchers.write(|file| file.accuracy(&score, step));
             self.counters.accuracy = Some(score);
         }
@@ -323,8 +320,8 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let mut metrics = self.counters.metrics(self.game.events(), fill, &self.clock);
         metrics.accuracy = self.counters.accuracy.take();
         metrics.strength = self.counters.strength.take();
-        let fleet = self.fleet.as_ref();
-        metrics.fleet = fleet.map(|fleet| fleet::report(fleet.supply, &self.counters));
+        let counted = self.counters.fleet.report(self.counters.sums.passed);
+        metrics.fleet = self.fleet.as_ref().map(|fleet| fleet.supply.report(counted));
         self.folder.append(METRICS, &metrics)?;
         self.counters.lines += 1;
         self.watchers.tell(Event::Metrics(&metrics));
@@ -393,11 +390,11 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         if let Some(fleet) = &self.fleet {
             let seen = &mut self.counters.fleet.seen;
             fleet.supply.saved(seen)?;
-            let youngest = self.trainer.steps().saturating_sub(self.config.fleet.max_age);
+            let youngest = self.trainer.learner.steps().saturating_sub(self.config.fleet.max_age);
             seen.retain(|_, weights| *weights >= youngest);
         }
         self.unsaved = false;
-        let step = self.trainer.steps();
+        let step = self.trainer.learner.steps();
         self.watchers.write(|file| file.weights(agent.weights(), step));
         self.watchers.tell(Event::Checkpoint(step, &path));
         Ok(())
@@ -408,10 +405,10 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             program: this_program(),
             run: self.folder.name(),
             seed: self.config.run.seed,
-            step: self.trainer.steps(),
+            step: self.trainer.learner.steps(),
             games: self.counters.games,
         };
-        AgentFile::new(&self.game, self.trainer.average().clone(), provenance, Vec::new())
+        AgentFile::new(&self.game, self.trainer.learner.average().clone(), provenance, Vec::new())
     }
 }
 
@@ -422,10 +419,7 @@ fn is_over(fleet: Option<&Fleet<'_>>, steps: u64, is_learned: &AtomicBool, stop:
         return steps == 0 && stop;
     };
     // A machine that only learns waits for samples when it has nothing to learn.
-    let enough = match fleet.plays_here {
-        true => FILE_SAMPLES,
-        false => usize::from(steps == 0),
-    };
+    let enough = if fleet.plays_here { FILE_SAMPLES } else { usize::from(steps == 0) };
     is_learned.load(Ordering::Relaxed) && (stop || fleet.supply.waiting() >= enough)
 }
 

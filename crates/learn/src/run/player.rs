@@ -21,7 +21,7 @@ pub type BoxedEvaluator<G> = Box<dyn Evaluator<G>>;
 pub(super) struct SelfPlayer<G: CatalogGame> {
     game: G,
     device: OpenDevice,
-    kernel: KernelKind,
+    pub(super) kernel: KernelKind,
     pool: ThreadPool,
     pub(super) play: SelfPlay<G, BoxedEvaluator<G>>,
     pub(super) pending: Samples, // in no file yet
@@ -37,7 +37,7 @@ impl<G: CatalogGame> SelfPlayer<G> {
         let threads = config.run.playing_threads();
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| RunError(format!("run.threads = {threads}: {error}")))?;
-        let kernel = config.run.kernel.here();
+        let kernel = config.run.kernel.unwrap_or_else(KernelKind::best);
         let evaluators = evaluators(game, weights, (device, kernel), threads);
         let play = SelfPlay::new(game, &config.selfplay, evaluators, config.run.seed);
         Ok(SelfPlayer { game: game.clone(), device: device.clone(), kernel, pool, play, pending: Samples::new() })

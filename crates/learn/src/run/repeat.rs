@@ -1,6 +1,7 @@
 //! Learning again from the recorded files of a fleet's run.
 
-use super::order::OrderLine;
+use super::folder::REPLAY;
+use super::lines::OrderLine;
 use super::trainer::{Trainer, first_learner};
 use super::{RunError, RunFolder};
 use crate::config::Config;
@@ -44,26 +45,26 @@ pub fn repeat<G: CatalogGame>(
     }
     let learner = first_learner(game, config, folder, device)?;
     // This window is in memory alone: it is never saved.
-    let replay = Replay::new(&folder.path.join("replay"), config.replay, origin.clone());
+    let replay = Replay::new(&folder.path.join(REPLAY), config.replay, origin.clone());
     let mut trainer = Trainer::new(game, config, learner, replay, 0.0);
+    let learn_until = |trainer: &mut Trainer<'_>, step: u64| {
+        let steps = step.saturating_sub(trainer.learner.steps());
+        trainer.learn(steps).map(drop)
+    };
     for line in &order {
         learn_until(&mut trainer, line.step)?;
-        trainer.add_delivery(folder.samples(line.file, &origin)?);
+        let samples = folder.samples(line.file, &origin)?;
+        let due_for = samples.len();
+        trainer.add(samples, due_for);
     }
     learn_until(&mut trainer, step)?;
     let checkpoint = folder.load_agent(step)?;
-    Ok(Repeated { step, files: order.len(), is_same: checkpoint.weights() == trainer.average() })
-}
-
-fn learn_until(trainer: &mut Trainer<'_>, step: u64) -> Result<(), RunError> {
-    let steps = step.saturating_sub(trainer.steps());
-    trainer.learn(steps)?;
-    Ok(())
+    Ok(Repeated { step, files: order.len(), is_same: checkpoint.weights() == trainer.learner.average() })
 }
 
 impl RunFolder {
     fn samples(&self, file: u64, origin: &GameVersion) -> Result<Samples, RunError> {
-        let path = Replay::path_in(&self.path.join("replay"), file);
+        let path = Replay::path_in(&self.path.join(REPLAY), file);
         let wrong = |problem: String| RunError(format!("{}: {problem}", path.display()));
         let bytes = read_file(&path).map_err(|unread| match unread {
             Unread::Damaged(problem) => wrong(problem),

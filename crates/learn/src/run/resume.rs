@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::RunError;
-use super::folder::{FIRST, RunFolder, agents, at, line_of};
+use super::folder::{FIRST, REPLAY, RESUME, RunFolder, agents, at, line_of};
 use super::state::{Counters, Saved};
 use crate::config::{Config, RunSettings};
 use jarmo_core::checksum::sound_line;
@@ -17,15 +17,15 @@ use jarmo_core::net::GameVersion;
 use jarmo_host::container::{Unread, read_file};
 use jarmo_host::files::{LINES_BYTES, list, read};
 use jarmo_host::run_folder::METRICS;
-use jarmo_selfplay::replay::{Replay, ReplaySettings, Samples};
+use jarmo_selfplay::replay::Samples;
 
-const RESUME: &str = "resume";
 const CURRENT: &str = "resume/current.json";
 
 /// The files of a checkpoint.
 pub(super) const LEARNER: &str = "learner.safetensors";
 pub(super) const GAMES: &str = "games.json";
 const PENDING: &str = "pending.safetensors";
+const FILES: [&str; 3] = [LEARNER, GAMES, PENDING];
 
 /// The content of `current.json`.
 #[derive(Serialize, Deserialize)]
@@ -113,7 +113,7 @@ impl RunFolder {
             }
         };
         let games = self.part_path(&counters, GAMES);
-        let bytes = self.read_part(&games)?;
+        let bytes = read(&games, LINES_BYTES).map_err(|error| self.unreadable(&games, error))?;
         let text = sound_line(&bytes).ok_or_else(|| self.broken(&games, DAMAGED))?;
         let games = serde_json::from_str(text).map_err(|error| self.broken(&games, error))?;
         let pending = self.part_path(&counters, PENDING);
@@ -127,21 +127,6 @@ impl RunFolder {
         Ok((Some(saved), warnings.collect()))
     }
 
-    /// The window of a run after its last checkpoint, and warnings.
-    pub(super) fn open_replay(
-        &self,
-        counters: &Counters,
-        settings: ReplaySettings,
-        origin: GameVersion,
-    ) -> Result<(Replay, Vec<String>), RunError> {
-        let folder = self.path.join("replay");
-        Replay::roll_back(&folder, counters.next_file).map_err(RunError::new)?;
-        let opened = Replay::open(&folder, settings, origin);
-        let (mut replay, mut warnings) = opened.map_err(RunError::new)?;
-        warnings.extend(replay.expect_files(counters.first_file..counters.next_file));
-        Ok((replay, warnings))
-    }
-
     /// One of the files that a run writes, if there are any. A run that has just been created has none.
     pub(super) fn remains(&self) -> Result<Option<String>, RunError> {
         let metrics = self.path.join(METRICS);
@@ -151,7 +136,7 @@ impl RunFolder {
         if let Some((_, agent)) = agents(&self.path)?.pop() {
             return Ok(Some(agent.display().to_string()));
         }
-        for folder in [RESUME, "replay"] {
+        for folder in [RESUME, REPLAY] {
             let folder = self.path.join(folder);
             let found = list(&folder).map_err(|error| at(&folder, error))?;
             if let Some(path) = found.iter().find(|path| is_state(path)) {
@@ -165,12 +150,9 @@ impl RunFolder {
     pub(super) fn tidy(&self, counters: &Counters, keep: usize, played: &[u64]) -> Result<(), RunError> {
         let remove = |path: &Path| fs::remove_file(path).map_err(|error| at(path, error));
         let resume = self.path.join(RESUME);
-        let current = self.part_path(counters, "");
-        let current = current.file_name().expect("a part has a name");
+        let current = FILES.map(|name| self.part_path(counters, name));
         for path in list(&resume).map_err(|error| at(&resume, error))? {
-            let name = path.file_name().unwrap_or_default();
-            let is_current = name.as_encoded_bytes().starts_with(current.as_encoded_bytes());
-            if is_state(&path) && !is_current {
+            if is_state(&path) && !current.contains(&path) {
                 remove(&path)?;
             }
         }
@@ -190,10 +172,6 @@ impl RunFolder {
         let text = sound_line(&bytes).ok_or_else(|| self.broken(&path, DAMAGED))?;
         let current = serde_json::from_str(text);
         current.map(Some).map_err(|error| self.broken(&path, error))
-    }
-
-    fn read_part(&self, path: &Path) -> Result<Vec<u8>, RunError> {
-        read(path, LINES_BYTES).map_err(|error| self.unreadable(path, error))
     }
 
     fn read_arrays(&self, path: &Path) -> Result<Vec<u8>, RunError> {
@@ -224,14 +202,10 @@ fn part(counters: &Counters, name: &str) -> String {
 fn is_state(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    name.is_some_and(|name| {
-        let mut parts = name.splitn(3, '-');
-        match (parts.next(), parts.next(), parts.next()) {
-            (Some(step), Some(positions), Some(name)) => {
-                digits(step) && digits(positions) && [LEARNER, GAMES, PENDING].contains(&name)
-            }
-            (Some(file), None, None) => file.strip_suffix(".safetensors").is_some_and(digits),
-            _ => false,
-        }
-    })
+    let parts: Vec<&str> = name.unwrap_or_default().splitn(3, '-').collect();
+    match parts[..] {
+        [step, positions, name] => digits(step) && digits(positions) && FILES.contains(&name),
+        [file] => file.strip_suffix(".safetensors").is_some_and(digits),
+        _ => false,
+    }
 }

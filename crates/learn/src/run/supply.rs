@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 
 use super::RunError;
-use super::order::Sent;
+use super::lines::Sent;
 use crate::observe::FleetReport;
 use jarmo_core::net::AgentFile;
 use jarmo_selfplay::replay::Samples;

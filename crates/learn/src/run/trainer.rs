@@ -46,25 +46,9 @@ impl<'a> Trainer<'a> {
         Trainer { config, learner, replay, batch: Samples::new(), mirror: game.mirror(), owed }
     }
 
-    pub(super) fn steps(&self) -> u64 {
-        self.learner.steps()
-    }
-
-    /// The averaged weights, which play.
-    pub(super) fn average(&self) -> &Weights {
-        self.learner.average()
-    }
-
-    /// Adds a file of samples to the window. More learning steps are due for them.
-    pub(super) fn add_file(&mut self, samples: Samples) {
-        self.owed += self.steps_for_a_file();
-        self.replay.push(samples);
-    }
-
-    /// Adds samples from another machine to the window. Returns the number of their file.
-    pub(super) fn add_delivery(&mut self, samples: Samples) -> u64 {
-        let run = &self.config.run;
-        self.owed += samples.len() as f64 * run.reuse / run.batch as f64;
+    /// Adds a file of samples to the window. Learning steps are due for so many of them. Returns the number of the file.
+    pub(super) fn add(&mut self, samples: Samples, due_for: usize) -> u64 {
+        self.owed += self.steps_for(due_for);
         let number = self.replay.next();
         self.replay.push(samples);
         number
@@ -77,13 +61,13 @@ impl<'a> Trainer<'a> {
 
     /// The most learning steps of a turn, because a turn is not interrupted.
     fn most_steps(&self) -> u64 {
-        (4.0 * self.steps_for_a_file()).max(1.0) as u64
+        (4.0 * self.steps_for(FILE_SAMPLES)).max(1.0) as u64
     }
 
-    /// The learning steps for a file: `reuse / batch` per sample.
-    fn steps_for_a_file(&self) -> f64 {
+    /// The learning steps for so many samples: `reuse / batch` for each.
+    fn steps_for(&self, samples: usize) -> f64 {
         let run = &self.config.run;
-        FILE_SAMPLES as f64 * run.reuse / run.batch as f64
+        samples as f64 * run.reuse / run.batch as f64
     }
 
     /// Learning steps to take in this turn.
@@ -94,7 +78,7 @@ impl<'a> Trainer<'a> {
         }
         let left = match run.steps {
             0 => u64::MAX,
-            limit => limit.saturating_sub(self.steps()),
+            limit => limit.saturating_sub(self.learner.steps()),
         };
         (self.owed.max(0.0) as u64).min(left).min(self.most_steps())
     }

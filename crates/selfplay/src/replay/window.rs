@@ -61,24 +61,30 @@ impl Replay {
         }
     }
 
-    /// Reads the newest samples of a folder, which is created if necessary. Files that are damaged or belong to another
-    /// game are skipped, with one warning each. A file that cannot be read is an error: it may well be sound.
+    /// Reads the newest samples of a folder, which is created if necessary, as they were at a checkpoint with these files in
+    /// its window. Later files are deleted. Files that are damaged or belong to another game are skipped, with one warning
+    /// each; missing ones have a warning together. A file that cannot be read is an error: it may well be sound.
     pub fn open(
         folder: &Path,
         settings: ReplaySettings,
         origin: GameVersion,
+        files: Range<u64>,
     ) -> Result<(Replay, Vec<String>), SelfPlayError> {
         let failed = |error| SelfPlayError::at(folder, error);
         fs::create_dir_all(folder).map_err(failed)?;
         let mut numbers = Vec::new();
         for path in list(folder).map_err(failed)? {
-            numbers.extend(number_of(&path));
+            match number_of(&path) {
+                Some(later) if later >= files.end => {
+                    fs::remove_file(&path).map_err(|error| SelfPlayError::at(&path, error))?;
+                }
+                number => numbers.extend(number),
+            }
         }
         numbers.sort_unstable();
-        let mut replay = Replay::new(folder, settings, origin);
-        replay.next = numbers.last().map_or(0, |newest| newest + 1);
+        let mut replay = Replay { next: files.end, ..Replay::new(folder, settings, origin) };
         let mut warnings = Vec::new();
-        for number in numbers.into_iter().rev() {
+        for &number in numbers.iter().rev() {
             if replay.total >= settings.capacity {
                 replay.unneeded.push(number);
                 continue;
@@ -97,18 +103,13 @@ impl Replay {
                 Err(error) => warnings.push(format!("{}: {error}; skipped", path.display())),
             }
         }
+        let missing = files.filter(|number| numbers.binary_search(number).is_err());
+        let missing: Vec<String> = missing.map(|number| number.to_string()).collect();
+        if !missing.is_empty() {
+            let (folder, numbers) = (folder.display(), missing.join(", "));
+            warnings.push(format!("{folder}: files are missing: {numbers}; the run continues without them"));
+        }
         Ok((replay, warnings))
-    }
-
-    /// Continues after a checkpoint with these files in its window. Returns a warning if some are missing.
-    pub fn expect_files(&mut self, files: Range<u64>) -> Option<String> {
-        self.next = self.next.max(files.end);
-        let missing: Vec<String> =
-            files.filter(|&number| !self.path(number).exists()).map(|number| number.to_string()).collect();
-        let folder = self.folder.display();
-        let numbers = missing.join(", ");
-        let warning = format!("{folder}: files are missing: {numbers}; the run continues without them");
-        (!missing.is_empty()).then_some(warning)
     }
 
     /// Adds samples as one file, which [`Replay::save`] writes.
@@ -168,16 +169,6 @@ impl Replay {
     /// The number of the next file.
     pub fn next(&self) -> u64 {
         self.next
-    }
-
-    /// Deletes the files of a folder from this number on. This undoes what happened after a checkpoint.
-    pub fn roll_back(folder: &Path, next: u64) -> Result<(), SelfPlayError> {
-        for path in list(folder).map_err(|error| SelfPlayError::at(folder, error))? {
-            if number_of(&path).is_some_and(|number| number >= next) {
-                fs::remove_file(&path).map_err(|error| SelfPlayError::at(&path, error))?;
-            }
-        }
-        Ok(())
     }
 
     /// The number of samples in the window.
