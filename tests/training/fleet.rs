@@ -1,14 +1,17 @@
 //! A run with files from other machines: each is taken once, old ones are dropped, no sample is used more than was
 //! asked for, and the recorded order gives the same weights again.
 
+use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard};
 
 use jarmo::config::Config;
 use jarmo::eval::Uniform;
 use jarmo::games::ConnectFour;
+use jarmo::net::AgentFile;
 use jarmo::observe::{Event, FleetReport};
 use jarmo::replay::Samples;
-use jarmo::run::{Delivery, FileId, Fleet, Handed, RunFolder, Sent, Supply, repeat, run};
+use jarmo::run::{Delivery, FileId, Fleet, RunError, RunFolder, Seen, Sent, Supply, repeat, run};
 use jarmo::selfplay::{Counts, SelfPlay};
 use jarmo::train::OpenDevice;
 use tempfile::TempDir;
@@ -48,6 +51,61 @@ fn files(count: u64, config: &Config) -> Vec<Delivery> {
         }
     };
     (0..count).map(file).collect()
+}
+
+/// Files that are handed over from memory: a fleet without machines.
+#[derive(Default)]
+struct Handed {
+    files: Mutex<VecDeque<Delivery>>,
+    published: Mutex<Vec<u64>>,
+}
+
+impl Handed {
+    /// Hands over these files in their order.
+    fn new(files: impl IntoIterator<Item = Delivery>) -> Handed {
+        Handed { files: Mutex::new(files.into_iter().collect()), published: Mutex::default() }
+    }
+
+    /// The learning steps of the networks that were published.
+    fn published(&self) -> Vec<u64> {
+        self.published.lock().expect("no thread panics").clone()
+    }
+
+    fn files(&self) -> MutexGuard<'_, VecDeque<Delivery>> {
+        self.files.lock().expect("no thread panics")
+    }
+}
+
+impl Supply for Handed {
+    fn begin(&self, seen: &Seen) -> Result<(), RunError> {
+        self.files().retain(|file| !seen.contains_key(&file.sent.id));
+        Ok(())
+    }
+
+    fn waiting(&self) -> usize {
+        self.files().iter().map(|file| file.samples.len()).sum()
+    }
+
+    fn take(&self) -> Option<Delivery> {
+        self.files().pop_front()
+    }
+
+    fn publish(&self, agent: AgentFile) {
+        let step = agent.header().provenance.step;
+        self.published.lock().expect("no thread panics").push(step);
+    }
+
+    fn saved(&self, _: &Seen) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    fn report(&self, counted: FleetReport) -> FleetReport {
+        FleetReport { queued: self.files().len() as u64, connected: true, ..counted }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Runs with these files until a limit is reached. Returns the last report.

@@ -27,7 +27,7 @@ use lines::ORDER;
 pub use lines::{OrderLine, Sent};
 pub use player::{BoxedEvaluator, evaluators};
 pub use repeat::{Repeated, repeat};
-pub use supply::{Delivery, FileId, Fleet, Handed, Seen, Supply};
+pub use supply::{Delivery, FileId, Fleet, Seen, Supply};
 
 pub use crate::RunError;
 

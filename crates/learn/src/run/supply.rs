@@ -1,9 +1,8 @@
 //! Self-play on other machines, as a run sees it: files of samples arrive, newer weights leave.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
 
@@ -92,61 +91,6 @@ pub trait Supply: Sync {
 
     /// Warnings since the last call.
     fn warnings(&self) -> Vec<String>;
-}
-
-/// Files that are handed over from memory: a fleet without machines, for tests and recorded games.
-#[derive(Default)]
-pub struct Handed {
-    files: Mutex<VecDeque<Delivery>>,
-    published: Mutex<Vec<u64>>,
-}
-
-impl Handed {
-    /// Hands over these files in their order.
-    pub fn new(files: impl IntoIterator<Item = Delivery>) -> Handed {
-        Handed { files: Mutex::new(files.into_iter().collect()), published: Mutex::default() }
-    }
-
-    /// The learning steps of the networks that were published.
-    pub fn published(&self) -> Vec<u64> {
-        self.published.lock().expect("no thread panics").clone()
-    }
-
-    fn files(&self) -> MutexGuard<'_, VecDeque<Delivery>> {
-        self.files.lock().expect("no thread panics")
-    }
-}
-
-impl Supply for Handed {
-    fn begin(&self, seen: &Seen) -> Result<(), RunError> {
-        self.files().retain(|file| !seen.contains_key(&file.sent.id));
-        Ok(())
-    }
-
-    fn waiting(&self) -> usize {
-        self.files().iter().map(|file| file.samples.len()).sum()
-    }
-
-    fn take(&self) -> Option<Delivery> {
-        self.files().pop_front()
-    }
-
-    fn publish(&self, agent: AgentFile) {
-        let step = agent.header().provenance.step;
-        self.published.lock().expect("no thread panics").push(step);
-    }
-
-    fn saved(&self, _: &Seen) -> Result<(), RunError> {
-        Ok(())
-    }
-
-    fn report(&self, counted: FleetReport) -> FleetReport {
-        FleetReport { queued: self.files().len() as u64, connected: true, ..counted }
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        Vec::new()
-    }
 }
 
 /// The machines of a run, and whether the run's own machine plays as well.
