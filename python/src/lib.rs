@@ -27,27 +27,19 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _jarmo {
     #[pymodule_export]
-    use super::agent::Agent;
-    #[pymodule_export]
-    use super::arena::arena;
-    #[pymodule_export]
-    use super::env::{VecEnv, bench_env};
-    #[pymodule_export]
-    use super::exam::exam;
-    #[pymodule_export]
-    use super::game::PyGame;
-    #[pymodule_export]
-    use super::network::save_agent;
-    #[pymodule_export]
-    use super::position::Position;
-    #[pymodule_export]
-    use super::samples::SelfPlay;
-    #[pymodule_export]
-    use super::search::search;
-    #[pymodule_export]
-    use super::tables::Tables;
-    #[pymodule_export]
-    use super::yardstick::{PyYardstick, exam_questions, yardstick_report, yardstick_verify};
+    use super::{
+        agent::Agent,
+        arena::arena,
+        env::{VecEnv, bench_env},
+        exam::exam,
+        game::PyGame,
+        network::save_agent,
+        position::Position,
+        samples::SelfPlay,
+        search::search,
+        tables::Tables,
+        yardstick::{PyYardstick, exam_questions, yardstick_report, yardstick_verify},
+    };
 
     #[pymodule_init]
     fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
