@@ -13,12 +13,11 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 use rayon::prelude::*;
 
-use crate::array::shaped;
-use crate::game::{PyGame, Rules};
-use crate::network::{self, Tensors};
+use crate::array::{column, shaped, table};
+use crate::game::PyGame;
 use crate::number;
 use crate::position::{Position, open_positions_of};
-use crate::refusal::Checked;
+use crate::refusal::{Checked, Refusal};
 use crate::threads::{self, pool, serve};
 
 /// Fewer positions than this per thread are not worth another one for agents without search.
@@ -36,59 +35,26 @@ pub struct Judgement {
     pub line: Vec<String>,
 }
 
-/// An agent for a game whose type is not known.
-pub trait AnyAgent: Send {
-    fn spec(&self) -> String;
-    fn tensors(&self) -> Checked<Tensors>;
-    fn judge(&mut self, positions: &[&Position], question: &Question, stop: &AtomicBool) -> Checked<Vec<Judgement>>;
-}
+/// Asks an agent for a game whose type is not known.
+pub(crate) type Judge = dyn FnMut(&[Position], &Question, &AtomicBool) -> Checked<Vec<Judgement>> + Send;
 
-/// One agent per thread. They share their networks.
-struct Agents<G: CatalogGame> {
-    rules: Arc<Rules<G>>,
-    spec: AgentSpec,
-    networks: Networks,
-    agents: Vec<Box<dyn Player<G>>>,
-}
-
-pub(crate) fn build<G: CatalogGame>(rules: Arc<Rules<G>>, spec: &str) -> Checked<Box<dyn AnyAgent>> {
-    let spec: AgentSpec = spec.parse()?;
-    let mut agents = Agents { rules, spec, networks: Networks::new(), agents: Vec::new() };
-    agents.provide(1)?; // what is wrong with the agent is an error now
-    Ok(Box::new(agents))
-}
-
-impl<G: CatalogGame> Agents<G> {
-    fn provide(&mut self, count: usize) -> Checked<()> {
-        while self.agents.len() < count {
-            let game = self.rules.game.clone();
-            self.agents.push(build_from(game, &self.spec, &self.networks)?);
-        }
-        Ok(())
-    }
-}
-
-impl<G: CatalogGame> AnyAgent for Agents<G> {
-    fn spec(&self) -> String {
-        self.spec.to_string()
-    }
-
-    fn tensors(&self) -> Checked<Tensors> {
-        network::of_agent(&self.rules.game, &self.spec)
-    }
-
-    fn judge(&mut self, positions: &[&Position], question: &Question, stop: &AtomicBool) -> Checked<Vec<Judgement>> {
+pub(crate) fn build<G: CatalogGame>(game: &G, spec: &AgentSpec) -> Checked<Box<Judge>> {
+    let (game, spec, networks) = (game.clone(), spec.clone(), Networks::new());
+    // One per thread; they share their networks. What is wrong with the agent is an error now.
+    let mut agents = vec![build_from(game.clone(), &spec, &networks)?];
+    Ok(Box::new(move |positions, question, stop| {
         let positions: Vec<G::Position> = positions.iter().map(|one| one.own::<G>()).collect();
         let shares = question.threads.min(positions.len() / MIN_PER_THREAD).max(1);
-        self.provide(shares)?;
+        while agents.len() < shares {
+            agents.push(build_from(game.clone(), &spec, &networks)?);
+        }
         let share = positions.len().div_ceil(shares).max(1);
-        let game = &self.rules.game;
-        let parts = positions.par_chunks(share).zip(&mut self.agents).enumerate();
+        let parts = positions.par_chunks(share).zip(&mut agents).enumerate();
         let parts = parts.flat_map_iter(|(index, (positions, agent))| {
-            judge_part(game, agent.as_mut(), positions, index * share, question, stop)
+            judge_part(&game, agent.as_mut(), positions, index * share, question, stop)
         });
         Ok(pool().install(|| parts.collect()))
-    }
+    }))
 }
 
 /// The answers to the positions from number `first` on. Their random numbers follow from the seed and the number.
@@ -128,9 +94,8 @@ fn judge_part<G: Game>(
 pub struct Agent {
     #[pyo3(get)]
     pub game: PyGame,
-    #[pyo3(get)]
-    pub spec: String,
-    agents: Mutex<Box<dyn AnyAgent>>,
+    pub spec: AgentSpec,
+    judge: Mutex<Box<Judge>>,
 }
 
 impl Agent {
@@ -142,18 +107,17 @@ impl Agent {
         threads: Option<u32>,
     ) -> PyResult<Vec<Judgement>> {
         let py = positions.py();
-        let positions = open_positions_of(&self.game.0, positions)?;
+        let positions = open_positions_of(positions, Some(&*self.game.0))?;
         if nodes == Some(0) {
             return Err(PyValueError::new_err(
                 "nodes must be at least 1; for a network without search use the setting sims=0 of its spec",
             ));
         }
         let question = Question { nodes, seed, threads: threads::count(threads) };
-        let open: Vec<&Position> = positions.iter().map(Bound::get).collect();
         let stop = Arc::default();
         let judged = serve(py, &stop, |_| {
-            let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
-            agents.judge(&open, &question, &stop)
+            let mut judge = self.judge.lock().unwrap_or_else(PoisonError::into_inner);
+            judge(&positions, &question, &stop)
         });
         Ok(judged??)
     }
@@ -164,8 +128,14 @@ impl Agent {
     #[new]
     #[pyo3(signature = (spec, *, game=PyGame::standard()), text_signature = "(spec, *, game='jarmo')")]
     fn new(py: Python<'_>, spec: &str, game: PyGame) -> PyResult<Agent> {
-        let agents = py.detach(|| game.0.clone().agent(spec))?;
-        Ok(Agent { spec: agents.spec(), agents: Mutex::new(agents), game })
+        let spec = spec.parse().map_err(Refusal::from)?;
+        let judge = py.detach(|| game.0.agent(&spec))?;
+        Ok(Agent { spec, judge: Mutex::new(judge), game })
+    }
+
+    #[getter]
+    fn spec(&self) -> String {
+        self.spec.to_string()
     }
 
     /// An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
@@ -180,8 +150,7 @@ impl Agent {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = positions.py();
         let judged = self.judge(positions, nodes, seed, threads)?;
-        let actions = judged.iter().map(|one| i64::from(one.decision.action.0));
-        shaped(py, actions.collect(), &[judged.len()])
+        Ok(column(py, &judged, |one| i64::from(one.decision.action.0)))
     }
 
     /// The agent's judgement of ``N`` positions.
@@ -195,49 +164,34 @@ impl Agent {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = positions.py();
         let judged = self.judge(positions, nodes, seed, threads)?;
-        let (count, actions) = (judged.len(), self.game.0.facts().actions);
-        let mut chosen = Vec::with_capacity(count);
-        let mut values = Vec::with_capacity(count);
-        let mut results = Vec::with_capacity(3 * count);
-        let mut policies = vec![0.0_f32; count * actions];
-        let mut visits = vec![0_i32; count * actions];
-        let mut proven = Vec::with_capacity(count);
-        let mut lines = Vec::with_capacity(count);
-        for (row, Judgement { decision, line }) in judged.into_iter().enumerate() {
-            chosen.push(i64::from(decision.action.0));
-            values.push(decision.value.expectation());
-            results.extend(decision.value.results());
-            proven.push(decision.proven.is_some());
-            for candidate in &decision.candidates {
-                let place = row * actions + candidate.action.index();
-                policies[place] = candidate.policy;
-                visits[place] = i32::try_from(candidate.visits).unwrap_or(i32::MAX);
-            }
-            lines.push(line);
-        }
+        let actions = self.game.0.facts().actions;
         let judged = (
-            shaped(py, chosen, &[count])?,
-            shaped(py, values, &[count])?,
-            shaped(py, results, &[count, 3])?,
-            shaped(py, policies, &[count, actions])?,
-            shaped(py, visits, &[count, actions])?,
-            shaped(py, proven, &[count])?,
-            lines,
+            column(py, &judged, |one| i64::from(one.decision.action.0)),
+            column(py, &judged, |one| one.decision.value.expectation()),
+            table(py, &judged, 3, 0.0_f32, |one, row| row.copy_from_slice(&one.decision.value.results()))?,
+            table(py, &judged, actions, 0.0_f32, |one, row| {
+                one.decision.candidates.iter().for_each(|one| row[one.action.index()] = one.policy);
+            })?,
+            table(py, &judged, actions, 0_i32, |one, row| {
+                let visits = |visits| i32::try_from(visits).unwrap_or(i32::MAX);
+                one.decision.candidates.iter().for_each(|one| row[one.action.index()] = visits(one.visits));
+            })?,
+            column(py, &judged, |one| one.decision.proven.is_some()),
+            judged.into_iter().map(|one| one.line).collect::<Vec<_>>(),
         );
         py.import("jarmo._types")?.call_method1("Evaluation", judged)
     }
 
     /// For pickling.
-    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((&str,), Bound<'py, PyDict>)> {
-        Ok(((&self.spec,), [("game", self.game.clone())].into_py_dict(py)?))
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((String,), Bound<'py, PyDict>)> {
+        Ok(((self.spec(),), [("game", self.game.clone())].into_py_dict(py)?))
     }
 
     /// The tensors of the agent's network by name, ``float32``, for agents that have one; `save_agent` says what
     /// they are.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
         let dict = PyDict::new(py);
-        for (name, tensor) in agents.tensors()? {
+        for (name, tensor) in self.game.0.tensors(&self.spec)? {
             dict.set_item(name, shaped(py, tensor.data, &tensor.dims)?)?;
         }
         Ok(dict)
@@ -255,6 +209,6 @@ impl Agent {
 
     fn __repr__(&self) -> String {
         let game = self.game.0.facts().name;
-        format!("jarmo.Agent({:?}, game={game:?})", self.spec)
+        format!("jarmo.Agent({:?}, game={game:?})", self.spec())
     }
 }

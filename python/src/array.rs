@@ -35,28 +35,18 @@ pub(crate) fn integers(given: &Bound<'_, PyAny>, name: &str, len: usize) -> PyRe
 
 /// The numbers of a one-dimensional array of integers; `None` for anything else.
 fn whole_numbers(given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
-    fn read<T: Element + Copy + Into<i64>>(given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
+    fn read<T: Element + Copy + TryInto<i64>>(given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
         let Ok(array) = given.cast::<PyArray1<T>>() else {
             return Ok(None);
         };
-        let array = array.try_readonly()?;
-        let numbers = array.as_array();
-        Ok(Some(numbers.iter().map(|&number| number.into()).collect()))
+        let number = |&number: &T| number.try_into().unwrap_or(i64::MAX); // too large for any use
+        Ok(Some(array.try_readonly()?.as_array().iter().map(number).collect()))
     }
-    for read in [read::<i64>, read::<i32>, read::<i16>, read::<i8>] {
+    let signed = [read::<i64>, read::<i32>, read::<i16>, read::<i8>];
+    for read in signed.into_iter().chain([read::<u8>, read::<u16>, read::<u32>, read::<u64>]) {
         if let Some(numbers) = read(given)? {
             return Ok(Some(numbers));
         }
-    }
-    for read in [read::<u8>, read::<u16>, read::<u32>] {
-        if let Some(numbers) = read(given)? {
-            return Ok(Some(numbers));
-        }
-    }
-    if let Ok(array) = given.cast::<PyArray1<u64>>() {
-        let array = array.try_readonly()?;
-        let clamp = |&number: &u64| i64::try_from(number).unwrap_or(i64::MAX);
-        return Ok(Some(array.as_array().iter().map(clamp).collect()));
     }
     Ok(None)
 }
@@ -104,6 +94,29 @@ pub(crate) fn shaped<'py, T: Element>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let flat = PyArray1::from_vec(py, numbers);
     Ok(flat.reshape(shape)?.into_any())
+}
+
+/// Numbers for some rows, `[rows, width]`: all of them `empty`, and then filled row by row.
+pub(crate) fn filled<R, T: Clone>(rows: &[R], width: usize, empty: T, fill: impl Fn(&R, &mut [T])) -> Vec<T> {
+    let mut numbers = vec![empty; rows.len() * width];
+    rows.iter().zip(numbers.chunks_exact_mut(width)).for_each(|(row, out)| fill(row, out));
+    numbers
+}
+
+/// [`filled`] as a new array.
+pub(crate) fn table<'py, R, T: Element + Clone>(
+    py: Python<'py>,
+    rows: &[R],
+    width: usize,
+    empty: T,
+    fill: impl Fn(&R, &mut [T]),
+) -> PyResult<Bound<'py, PyAny>> {
+    shaped(py, filled(rows, width, empty, fill), &[rows.len(), width])
+}
+
+/// A new array with one number for each of some rows, `[rows]`.
+pub(crate) fn column<'py, R, T: Element>(py: Python<'py>, rows: &[R], number: impl Fn(&R) -> T) -> Bound<'py, PyAny> {
+    PyArray1::from_vec(py, rows.iter().map(number).collect()).into_any()
 }
 
 /// A new array with these numbers, which are as many as the shape has.

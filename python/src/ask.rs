@@ -5,12 +5,12 @@ use std::sync::Arc;
 use jarmo_core::eval::{Evaluation, Evaluator, Value};
 use jarmo_core::game::Mask;
 use jarmo_exact::catalog::CatalogGame;
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::array::{describe, shaped};
+use crate::array::{describe, filled, shaped};
 use crate::game::Facts;
 use crate::threads::Caller;
 
@@ -80,17 +80,11 @@ impl<G: CatalogGame> Evaluator<G> for RemoteEvaluator<G> {
     fn evaluate(&mut self, positions: &[G::Position], _: &[u64], logits: &mut [f32], evaluations: &mut [Evaluation]) {
         let (game, function) = (&self.game, self.function.clone());
         let width = function.facts.width(function.threats);
-        let mut features = vec![0.0; positions.len() * width];
-        for (position, row) in positions.iter().zip(features.chunks_exact_mut(width)) {
-            game.set_features(position, row, function.threats);
-        }
-        let actions = game.actions();
-        let mut masks = vec![false; positions.len() * actions];
-        for (position, row) in positions.iter().zip(masks.chunks_exact_mut(actions)) {
-            for action in game.legal(position).iter() {
-                row[action.index()] = true;
-            }
-        }
+        let features =
+            filled(positions, width, 0.0, |position, row| game.set_features(position, row, function.threats));
+        let masks = filled(positions, game.actions(), false, |position, row| {
+            game.legal(position).iter().for_each(|action| row[action.index()] = true);
+        });
         match self.caller.call(move |py| function.answer(py, features, &masks)) {
             Some(answer) => {
                 logits.copy_from_slice(&answer.logits);
@@ -111,8 +105,8 @@ impl<G: CatalogGame> Evaluator<G> for RemoteEvaluator<G> {
 fn floats(given: &Bound<'_, PyAny>, name: &str, shape: &[usize]) -> PyResult<(Vec<f32>, usize)> {
     let py = given.py();
     let array = py.import("numpy")?.call_method1("asarray", (given, "float32"))?;
-    let untyped = array.cast::<PyUntypedArray>()?;
-    let found = untyped.shape();
+    let array = array.cast::<PyArrayDyn<f32>>()?;
+    let found = array.shape();
     let fits = match shape {
         [rows] => found == [*rows] || found == [*rows, 1] || found == [*rows, 3],
         _ => found == shape,
@@ -124,19 +118,15 @@ fn floats(given: &Bound<'_, PyAny>, name: &str, shape: &[usize]) -> PyResult<(Ve
         };
         return Err(PyValueError::new_err(format!(
             "evaluate: {name} must have shape {wanted}, not {}",
-            describe(untyped)
+            describe(array.as_untyped())
         )));
     }
-    if let Ok(array) = array.cast::<PyArray1<f32>>() {
-        return Ok((array.try_readonly()?.as_array().iter().copied().collect(), 1));
-    }
-    let array = array.cast::<PyArray2<f32>>()?.try_readonly()?;
-    let columns = array.shape()[1];
-    let numbers = match array.as_slice() {
+    let numbers = array.try_readonly()?;
+    let numbers = match numbers.as_slice() {
         Ok(numbers) => numbers.to_vec(),
-        Err(_) => array.as_array().iter().copied().collect(),
+        Err(_) => numbers.as_array().iter().copied().collect(),
     };
-    Ok((numbers, columns))
+    Ok((numbers, found.get(1).copied().unwrap_or(1)))
 }
 
 /// The values of the first `rows` of `padded` positions.

@@ -13,20 +13,21 @@ use crate::players::Player;
 use crate::refusal::Checked;
 use crate::threads::{Caller, pool, serve};
 
+/// Who is examined, and how.
+pub struct ExamPlan {
+    player: Player,
+    file: Option<PathBuf>,
+    nodes: Option<u64>,
+    seed: u64,
+}
+
 /// Decisions and right ones, all and in critical positions, by phase; the whole exam comes first.
 pub(crate) type ExamCounts = Vec<(&'static str, [u64; 4])>;
 
-pub(crate) fn take<G: CatalogGame>(
-    rules: &Arc<Rules<G>>,
-    player: &Player,
-    caller: &Caller,
-    file: Option<&Path>,
-    nodes: Option<u64>,
-    seed: u64,
-) -> Checked<ExamCounts> {
-    let exam = open(&rules.game, file)?;
-    let mut agents = player.team(rules, caller, false)?;
-    let score = pool().install(|| exam.take(&mut agents, nodes, seed)).score();
+pub(crate) fn take<G: CatalogGame>(rules: &Arc<Rules<G>>, plan: &ExamPlan, caller: &Caller) -> Checked<ExamCounts> {
+    let exam = open(&rules.game, plan.file.as_deref())?;
+    let mut agents = plan.player.team(rules, caller, false)?;
+    let score = pool().install(|| exam.take(&mut agents, plan.nodes, plan.seed)).score();
     let counts = |tally: &Tally| [tally.decisions, tally.right, tally.critical, tally.critical_right];
     let mut all = vec![("all", counts(&score.all))];
     all.extend(score.phases().map(|(phase, tally)| (phase.name(), counts(tally))));
@@ -55,6 +56,6 @@ pub(crate) fn exam(
 ) -> PyResult<ExamCounts> {
     // An exam cannot be stopped half way; Ctrl-C is raised when it has ended.
     agent.check(&game.0)?;
-    let take = |caller: &Caller| game.0.clone().exam(&agent, caller, file.as_deref(), nodes, seed);
-    Ok(serve(py, &Arc::default(), take)??)
+    let plan = ExamPlan { player: agent, file, nodes, seed };
+    Ok(serve(py, &Arc::default(), |caller| game.0.clone().exam(&plan, caller))??)
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use jarmo_core::encode::Mirror;
 use jarmo_core::game::{Action, Player};
 use jarmo_core::net::Provenance;
+use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings};
 use jarmo_selfplay::bench::{self, EnvSpeed};
@@ -16,19 +17,18 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
-use crate::agent::{self, AnyAgent};
+use crate::agent::{self, Judge};
 use crate::arena::{self, ArenaPlan, ArenaTexts};
-use crate::array::{copied, shaped};
+use crate::array::{copied, filled, shaped, table};
 use crate::ask::Function;
 use crate::env::{self, AnyEnv, EnvArguments};
-use crate::exam::{self, ExamCounts};
+use crate::exam::{self, ExamCounts, ExamPlan};
 use crate::network::{self, Tensors};
 use crate::number;
-use crate::players::Player as Plays;
 use crate::position::{Position, positions_of};
 use crate::refusal::Checked;
 use crate::samples::{self, AnySelfPlay, Terms};
-use crate::search::{self, SearchPlan, Searched};
+use crate::search::{self, Found, SearchPlan};
 use crate::tables::{self, AnyTables};
 use crate::threads::Caller;
 use crate::yardstick::{self, Measure, Questions};
@@ -79,20 +79,15 @@ pub trait AnyGame: Send + Sync {
     fn start(self: Arc<Self>) -> Position;
     fn parse(self: Arc<Self>, text: &str) -> Checked<Position>;
     fn env(self: Arc<Self>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>>;
-    fn agent(self: Arc<Self>, spec: &str) -> Checked<Box<dyn AnyAgent>>;
-    fn search(&self, positions: &[&Position], plan: &SearchPlan, asked: &Arc<Function>, caller: &Caller) -> Searched;
+    fn agent(&self, spec: &AgentSpec) -> Checked<Box<Judge>>;
+    /// The tensors of an agent's network.
+    fn tensors(&self, spec: &AgentSpec) -> Checked<Tensors>;
+    fn search(&self, positions: &[Position], plan: &SearchPlan, asked: &Arc<Function>, caller: &Caller) -> Vec<Found>;
     fn self_play(self: Arc<Self>, terms: &Terms, threads: usize, asked: Arc<Function>)
     -> Checked<Box<dyn AnySelfPlay>>;
     fn arena(self: Arc<Self>, plan: &ArenaPlan, caller: &Caller, stop: &AtomicBool) -> Checked<ArenaTexts>;
     fn tables(self: Arc<Self>, folder: &Path) -> Checked<Box<dyn AnyTables>>;
-    fn exam(
-        self: Arc<Self>,
-        player: &Plays,
-        caller: &Caller,
-        file: Option<&Path>,
-        nodes: Option<u64>,
-        seed: u64,
-    ) -> Checked<ExamCounts>;
+    fn exam(self: Arc<Self>, plan: &ExamPlan, caller: &Caller) -> Checked<ExamCounts>;
     fn save_network(&self, path: &Path, tensors: Tensors, provenance: Provenance) -> Checked<()>;
     fn bench(&self, games: usize, observe: bool, seed: u64, time: Duration) -> EnvSpeed;
     fn plane_names(&self) -> Vec<String>;
@@ -126,11 +121,15 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         env::build(self, arguments)
     }
 
-    fn agent(self: Arc<Self>, spec: &str) -> Checked<Box<dyn AnyAgent>> {
-        agent::build(self, spec)
+    fn agent(&self, spec: &AgentSpec) -> Checked<Box<Judge>> {
+        agent::build(&self.game, spec)
     }
 
-    fn search(&self, positions: &[&Position], plan: &SearchPlan, asked: &Arc<Function>, caller: &Caller) -> Searched {
+    fn tensors(&self, spec: &AgentSpec) -> Checked<Tensors> {
+        network::of_agent(&self.game, spec)
+    }
+
+    fn search(&self, positions: &[Position], plan: &SearchPlan, asked: &Arc<Function>, caller: &Caller) -> Vec<Found> {
         let positions: Vec<G::Position> = positions.iter().map(|one| one.own::<G>()).collect();
         search::run(&self.game, &positions, plan, asked, caller)
     }
@@ -152,15 +151,8 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         tables::open(self, folder)
     }
 
-    fn exam(
-        self: Arc<Self>,
-        player: &Plays,
-        caller: &Caller,
-        file: Option<&Path>,
-        nodes: Option<u64>,
-        seed: u64,
-    ) -> Checked<ExamCounts> {
-        exam::take(&self, player, caller, file, nodes, seed)
+    fn exam(self: Arc<Self>, plan: &ExamPlan, caller: &Caller) -> Checked<ExamCounts> {
+        exam::take(&self, plan, caller)
     }
 
     fn save_network(&self, path: &Path, tensors: Tensors, provenance: Provenance) -> Checked<()> {
@@ -375,28 +367,20 @@ impl PyGame {
         threats: bool,
         #[pyo3(from_py_with = number::VIEWER)] viewer: Option<u8>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let positions = positions_of(&self.0, positions)?;
+        let positions = positions_of(positions, Some(&*self.0))?;
         let viewer = viewer.map(|viewer| Player::BOTH[usize::from(viewer)]);
         let facts = self.0.facts();
-        let width = facts.width(threats);
-        let mut features = vec![0.0_f32; positions.len() * width];
-        for (position, row) in positions.iter().zip(features.chunks_exact_mut(width)) {
-            position.get().at.write_features(row, threats, viewer);
-        }
+        let write = |position: &Position, row: &mut [f32]| position.at.write_features(row, threats, viewer);
+        let features = filled(&positions, facts.width(threats), 0.0, write);
         shaped(py, features, &facts.shape(positions.len(), threats))
     }
 
     /// The legal actions of ``N`` positions, ``[N, actions]``; none where the game is over.
     fn masks<'py>(&self, py: Python<'py>, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<bool>>> {
-        let positions = positions_of(&self.0, positions)?;
-        let actions = self.0.facts().actions;
-        let mut masks = vec![false; positions.len() * actions];
-        for (position, row) in positions.iter().zip(masks.chunks_exact_mut(actions)) {
-            for action in position.get().at.legal() {
-                row[usize::from(action)] = true;
-            }
-        }
-        let masks = shaped(py, masks, &[positions.len(), actions])?;
+        let positions = positions_of(positions, Some(&*self.0))?;
+        let masks = table(py, &positions, self.0.facts().actions, false, |position, row| {
+            position.at.legal().into_iter().for_each(|action| row[usize::from(action)] = true);
+        })?;
         Ok(masks.cast_into()?)
     }
 

@@ -38,7 +38,7 @@ impl<'py> FromPyObject<'_, 'py> for Player {
         };
         if let Ok(agent) = given.cast::<Agent>() {
             let Agent { spec, game, .. } = agent.get();
-            return player(spec.clone(), false, Some(game.clone()));
+            return player(spec.to_string(), false, Some(game.clone()));
         }
         if let Ok(spec) = given.extract() {
             return player(spec, false, None);

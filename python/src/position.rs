@@ -298,63 +298,45 @@ impl Position {
     }
 }
 
-/// The positions of an argument: one position or a sequence of them.
-pub(crate) fn listed<'py>(given: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Position>>> {
-    if let Ok(one) = given.cast::<Position>() {
-        return Ok(vec![one.clone()]);
-    }
-    let list = given.try_iter().map_err(|_| {
-        PyTypeError::new_err(format!(
-            "positions must be a jarmo.Position or a sequence of them, not {}; an environment has positions()",
-            given.get_type()
-        ))
-    })?;
-    let position = |(index, one): (usize, PyResult<Bound<'py, PyAny>>)| {
-        one?.cast_into::<Position>()
-            .map_err(|_| PyTypeError::new_err(format!("positions[{index}] is no jarmo.Position")))
+/// The positions of an argument: one position or a sequence of them. All must be of this game, or else of the same one.
+pub(crate) fn positions_of(given: &Bound<'_, PyAny>, game: Option<&dyn AnyGame>) -> PyResult<Vec<Position>> {
+    let position = |(index, one): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let one = one?.cast_into::<Position>();
+        let one = one.map_err(|_| PyTypeError::new_err(format!("positions[{index}] is no jarmo.Position")));
+        one.map(|one| one.get().clone())
     };
-    list.enumerate().map(position).collect()
-}
-
-/// [`listed`], refusing positions of other games than this one.
-pub(crate) fn positions_of<'py>(
-    game: &Arc<dyn AnyGame>,
-    given: &Bound<'py, PyAny>,
-) -> PyResult<Vec<Bound<'py, Position>>> {
-    let positions = listed(given)?;
-    check(game, &positions)?;
-    Ok(positions)
-}
-
-/// [`positions_of`], refusing positions that are over.
-pub(crate) fn open_positions_of<'py>(
-    game: &Arc<dyn AnyGame>,
-    given: &Bound<'py, PyAny>,
-) -> PyResult<Vec<Bound<'py, Position>>> {
-    let positions = listed(given)?;
-    check_open(game, &positions)?;
-    Ok(positions)
-}
-
-fn check(game: &Arc<dyn AnyGame>, positions: &[Bound<'_, Position>]) -> PyResult<()> {
-    for (index, position) in positions.iter().enumerate() {
-        let (own, facts) = (position.get().at.facts(), game.facts());
-        if !std::ptr::eq(own, facts) && own != facts {
+    let positions = match given.cast::<Position>() {
+        Ok(one) => vec![one.get().clone()],
+        Err(_) => {
+            let list = given.try_iter().map_err(|_| {
+                PyTypeError::new_err(format!(
+                    "positions must be a jarmo.Position or a sequence of them, not {}; an environment has positions()",
+                    given.get_type()
+                ))
+            })?;
+            list.enumerate().map(position).collect::<PyResult<_>>()?
+        }
+    };
+    let wanted = game.map(AnyGame::facts).or(positions.first().map(|first| first.at.facts()));
+    for (index, own) in positions.iter().map(|position| position.at.facts()).enumerate() {
+        if let Some(facts) = wanted
+            && !std::ptr::eq(own, facts)
+            && own != facts
+        {
             return Err(PyValueError::new_err(format!(
                 "positions[{index}] is of {} with other rules than {}",
                 own.name, facts.name
             )));
         }
     }
-    Ok(())
+    Ok(positions)
 }
 
-/// Refuses positions of other games, and those that are over.
-pub(crate) fn check_open(game: &Arc<dyn AnyGame>, positions: &[Bound<'_, Position>]) -> PyResult<()> {
-    check(game, positions)?;
-    let over = |position: &Bound<'_, Position>| position.get().at.outcome().is_some();
-    match positions.iter().position(over) {
-        None => Ok(()),
+/// [`positions_of`], refusing positions that are over.
+pub(crate) fn open_positions_of(given: &Bound<'_, PyAny>, game: Option<&dyn AnyGame>) -> PyResult<Vec<Position>> {
+    let positions = positions_of(given, game)?;
+    match positions.iter().position(|position| position.at.outcome().is_some()) {
+        None => Ok(positions),
         Some(index) => Err(PyValueError::new_err(format!("positions[{index}]: the game is over"))),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jarmo_core::env::Line;
 use jarmo_core::game::Action;
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_selfplay::replay::Samples;
+use jarmo_selfplay::replay::{Sample, Samples};
 use jarmo_selfplay::selfplay::{Counts, Episode, GamesState, Round, SelfPlay as Games, SelfPlaySettings};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
 
-use crate::array::{copied, shaped};
+use crate::array::{column, filled, shaped, table};
 use crate::ask::{Function, RemoteEvaluator};
 use crate::game::{PyGame, Rules};
 use crate::number;
@@ -31,17 +31,16 @@ pub trait AnySelfPlay: Send {
     fn save(&self) -> GamesState;
     fn restore(&mut self, saved: &GamesState) -> Result<(), String>;
     /// Where the samples of these games come from. The first game has this number.
-    fn origins(&self, games: &[Episode], first: u64) -> Origins;
+    fn origins(&self, games: &[Episode], first: u64) -> Vec<Origin>;
 }
 
-/// Where samples come from, in rows.
-#[derive(Default)]
-pub struct Origins {
-    games: Vec<i64>,
-    plies: Vec<i32>,
-    actions: Vec<i64>,
-    values: Vec<f32>,
-    positions: Vec<Position>,
+/// Where a sample comes from.
+pub struct Origin {
+    game: u64,
+    ply: u32,
+    action: Action,
+    value: f32,
+    position: Position,
 }
 
 struct Played<G: CatalogGame> {
@@ -71,8 +70,8 @@ impl<G: CatalogGame> AnySelfPlay for Played<G> {
         restored.map_err(|error| error.to_string())
     }
 
-    fn origins(&self, games: &[Episode], first: u64) -> Origins {
-        let (rules, mut all) = (&self.rules, Origins::default());
+    fn origins(&self, games: &[Episode], first: u64) -> Vec<Origin> {
+        let (rules, mut all) = (&self.rules, Vec::new());
         for (number, Episode { game, searches, .. }) in (first..).zip(games) {
             // The game is over, which `SavedGame::line` refuses; self-play begins all games at their start.
             let actions = game.actions.iter().map(|&index| Action(index)).collect();
@@ -81,14 +80,13 @@ impl<G: CatalogGame> AnySelfPlay for Played<G> {
             let opening = line.actions.len() - searches.len();
             let positions = line.positions(&rules.game);
             let played = positions[opening..].iter().zip(&line.actions[opening..]);
-            for ((position, action), search) in played.zip(searches) {
-                let [win, _, loss] = search.expected;
-                all.games.push(number as i64);
-                all.plies.push(rules.game.ply(position) as i32);
-                all.actions.push(action.0.into());
-                all.values.push(win - loss);
-                all.positions.push(Position::new(rules, *position));
-            }
+            all.extend(played.zip(searches).map(|((&position, &action), search)| Origin {
+                game: number,
+                ply: rules.game.ply(&position),
+                action,
+                value: search.expected[0] - search.expected[2],
+                position: Position::new(rules, position),
+            }));
         }
         all
     }
@@ -117,43 +115,6 @@ fn evaluators<G: CatalogGame>(
 ) -> Vec<RemoteEvaluator<G>> {
     let (game, function, caller) = (rules.game.clone(), function.clone(), caller.clone());
     vec![RemoteEvaluator { game, function, caller }; shards]
-}
-
-/// Samples as dense arrays, in rows.
-struct Dense {
-    features: Vec<f32>, // [samples, planes, rows, columns]
-    masks: Vec<bool>,   // [samples, actions]
-    policies: Vec<f32>, // [samples, actions]
-    outcomes: Vec<f32>, // [samples, 3]
-    scores: Vec<i8>,    // [samples]
-}
-
-impl Dense {
-    fn of(samples: &Samples, width: usize, actions: usize) -> Dense {
-        let count = samples.len();
-        let mut dense = Dense {
-            features: vec![0.0; count * width],
-            masks: vec![false; count * actions],
-            policies: vec![0.0; count * actions],
-            outcomes: Vec::with_capacity(3 * count),
-            scores: Vec::with_capacity(count),
-        };
-        for (row, sample) in samples.iter().enumerate() {
-            let features = &mut dense.features[row * width..][..width];
-            // Threats follow the features, and are left out where the width has no room for them.
-            for &index in sample.features.iter().filter(|&&index| usize::from(index) < width) {
-                features[usize::from(index)] = 1.0;
-            }
-            for (&action, &share) in sample.actions.iter().zip(sample.policy) {
-                let place = row * actions + usize::from(action);
-                dense.masks[place] = true;
-                dense.policies[place] = share;
-            }
-            dense.outcomes.extend(sample.result);
-            dense.scores.push(sample.score);
-        }
-        dense
-    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -251,7 +212,7 @@ impl SelfPlay {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (played, origins) = self.state.with(|state| self.play(py, state))??;
-        self.samples(py, &played.samples, origins)
+        self.samples(py, &played.samples, &origins)
     }
 
     /// The unfinished games, between two steps of the iterator.
@@ -314,7 +275,7 @@ impl SelfPlay {
 
 impl SelfPlay {
     /// Plays until there are enough samples.
-    fn play(&self, py: Python<'_>, state: &mut State) -> PyResult<(Round, Origins)> {
+    fn play(&self, py: Python<'_>, state: &mut State) -> PyResult<(Round, Vec<Origin>)> {
         let State { games, counts } = state;
         let before = games.save();
         let played = serve(py, &Arc::default(), |caller| {
@@ -335,25 +296,35 @@ impl SelfPlay {
         Ok((played, origins))
     }
 
-    fn samples<'py>(&self, py: Python<'py>, samples: &Samples, origins: Origins) -> PyResult<Bound<'py, PyAny>> {
+    fn samples<'py>(&self, py: Python<'py>, samples: &Samples, origins: &[Origin]) -> PyResult<Bound<'py, PyAny>> {
         let Function { facts, threats, .. } = &*self.function;
-        let (count, actions) = (samples.len(), facts.actions);
-        let width = facts.width(*threats);
-        let dense = py.detach(|| Dense::of(samples, width, actions));
-        let positions = origins.positions.into_iter();
-        let positions = positions.map(|position| Ok(Bound::new(py, position)?.into_any().unbind()));
+        let (width, actions) = (facts.width(*threats), facts.actions);
+        let samples: Vec<Sample<'_>> = samples.iter().collect();
+        let features = py.detach(|| {
+            filled(&samples, width, 0.0_f32, |sample, row| {
+                // Threats follow the features, and are left out where the width has no room for them.
+                let within = sample.features.iter().filter(|&&index| usize::from(index) < width);
+                within.for_each(|&index| row[usize::from(index)] = 1.0);
+            })
+        });
+        let position = |one: &Origin| Ok(Bound::new(py, one.position.clone())?.into_any().unbind());
         // An array of objects, so that all fields are indexed alike.
-        let positions = positions.collect::<PyResult<Vec<Py<PyAny>>>>()?;
+        let positions = origins.iter().map(position).collect::<PyResult<Vec<Py<PyAny>>>>()?;
         let samples = (
-            shaped(py, dense.features, &facts.shape(count, *threats))?,
-            shaped(py, dense.masks, &[count, actions])?,
-            shaped(py, dense.policies, &[count, actions])?,
-            shaped(py, dense.outcomes, &[count, 3])?,
-            shaped(py, dense.scores, &[count])?,
-            copied(py, &origins.games, [count]),
-            copied(py, &origins.plies, [count]),
-            copied(py, &origins.actions, [count]),
-            copied(py, &origins.values, [count]),
+            shaped(py, features, &facts.shape(samples.len(), *threats))?,
+            table(py, &samples, actions, false, |sample, row| {
+                sample.actions.iter().for_each(|&action| row[usize::from(action)] = true);
+            })?,
+            table(py, &samples, actions, 0.0, |sample, row| {
+                let shares = sample.actions.iter().zip(sample.policy);
+                shares.for_each(|(&action, &share)| row[usize::from(action)] = share);
+            })?,
+            table(py, &samples, 3, 0.0, |sample, row| row.copy_from_slice(&sample.result))?,
+            column(py, &samples, |sample| sample.score),
+            column(py, origins, |one| one.game as i64),
+            column(py, origins, |one| one.ply as i32),
+            column(py, origins, |one| i64::from(one.action.0)),
+            column(py, origins, |one| one.value),
             PyArray1::from_vec(py, positions),
         );
         py.import("jarmo._types")?.call_method1("Samples", samples)

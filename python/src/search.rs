@@ -4,20 +4,20 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread;
 
-use jarmo_core::game::{Game, Mask};
+use jarmo_core::game::{Action, Game, Mask};
 use jarmo_core::random::stream;
-use jarmo_core::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeLimit};
+use jarmo_core::search::{Batch, GumbelSettings, PuctSettings, RootAction, SearchRule, Tree, TreeLimit};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_selfplay::selfplay::draw_noise;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rand::Rng;
 
-use crate::array::shaped;
+use crate::array::{column, table};
 use crate::ask::{Function, RemoteEvaluator};
 use crate::game::PyGame;
 use crate::number;
-use crate::position::{Position, check_open, listed};
+use crate::position::open_positions_of;
 use crate::threads::{self, Caller, serve};
 
 /// Fewer trees than this are not worth a second thread.
@@ -32,28 +32,14 @@ pub struct SearchPlan {
     pub threads: usize,
 }
 
-/// The results by position, in rows.
-#[derive(Default)]
-pub struct Searched {
-    pub actions: Vec<i64>,       // [positions], the action to play
-    pub policies: Vec<f32>,      // [positions, actions]
-    pub values: Vec<f32>,        // [positions]
-    pub visits: Vec<i32>,        // [positions, actions]
-    pub action_values: Vec<f32>, // [positions, actions], NaN where unknown
-    pub proven: Vec<bool>,       // [positions]
-    pub simulations: Vec<i32>,   // [positions]
-}
-
-impl Searched {
-    fn append(&mut self, mut other: Searched) {
-        self.actions.append(&mut other.actions);
-        self.policies.append(&mut other.policies);
-        self.values.append(&mut other.values);
-        self.visits.append(&mut other.visits);
-        self.action_values.append(&mut other.action_values);
-        self.proven.append(&mut other.proven);
-        self.simulations.append(&mut other.simulations);
-    }
+/// The result of a position.
+pub struct Found {
+    best: Action,
+    policy: Vec<f32>, // [actions]
+    value: f32,
+    roots: Vec<RootAction>,
+    proven: bool,
+    simulations: u32,
 }
 
 /// Searches from positions that are not over. After an error of the evaluator the result is not complete.
@@ -63,7 +49,7 @@ pub(crate) fn run<G: CatalogGame>(
     plan: &SearchPlan,
     function: &Arc<Function>,
     caller: &Caller,
-) -> Searched {
+) -> Vec<Found> {
     let shares = plan.threads.min(positions.len() / MIN_PER_THREAD).max(1);
     let share = positions.len().div_ceil(shares).max(1);
     thread::scope(|scope| {
@@ -73,11 +59,7 @@ pub(crate) fn run<G: CatalogGame>(
             scope.spawn(move || search_part(positions, index * share, plan, evaluator))
         });
         let parts: Vec<_> = parts.collect();
-        let mut all = Searched::default();
-        for part in parts {
-            all.append(part.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        all
+        parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     })
 }
 
@@ -87,13 +69,13 @@ fn search_part<G: CatalogGame>(
     first: usize,
     plan: &SearchPlan,
     mut evaluator: RemoteEvaluator<G>,
-) -> Searched {
+) -> Vec<Found> {
     let (game, caller) = (&evaluator.game.clone(), evaluator.caller.clone());
     let width = evaluator.function.batch;
     let limit = TreeLimit::for_simulations(game, plan.simulations);
     let mut batch = Batch::new(game);
     let mut trees: Vec<Tree<G>> = Vec::new();
-    let mut found = Searched::default();
+    let mut found = Vec::with_capacity(positions.len());
     for (chunk, positions) in positions.chunks(width).enumerate() {
         trees.truncate(positions.len());
         for (tree, position) in trees.iter_mut().zip(positions) {
@@ -109,7 +91,7 @@ fn search_part<G: CatalogGame>(
         if caller.has_failed() {
             return found;
         }
-        trees.iter().for_each(|tree| read(tree, game, &mut found));
+        found.extend(trees.iter().map(|tree| read(tree, game)));
     }
     found
 }
@@ -124,27 +106,24 @@ fn prepare<G: Game>(tree: &mut Tree<G>, game: &G, plan: &SearchPlan, number: usi
     tree.plan(plan.simulations, plan.simulations, &noise, random.next_u64());
 }
 
-/// Appends the result of a tree.
-fn read<G: Game>(tree: &Tree<G>, game: &G, found: &mut Searched) {
-    let first = found.policies.len();
-    let after = first + game.actions();
-    found.policies.resize(after, 0.0);
-    found.visits.resize(after, 0);
-    found.action_values.resize(after, f32::NAN);
-    tree.write_policy(&mut found.policies[first..]);
-    for root in tree.root_actions() {
-        let place = first + root.action.index();
-        found.visits[place] = root.visits as i32; // at most the simulations
-        let proven = root.proven.map(|proven| proven.verdict.sign().into());
-        let value = proven.or(root.value.map(|value| value.expectation()));
-        found.action_values[place] = value.unwrap_or(f32::NAN);
+/// The result of a tree.
+fn read<G: Game>(tree: &Tree<G>, game: &G) -> Found {
+    let mut policy = vec![0.0; game.actions()];
+    tree.write_policy(&mut policy);
+    Found {
+        best: tree.best().expect("the root is evaluated"),
+        policy,
+        value: tree.value().expect("the root is evaluated").expectation(),
+        roots: tree.root_actions(),
+        proven: tree.proven().is_some(),
+        simulations: tree.simulations_done(),
     }
-    let best = tree.best().expect("the root is evaluated");
-    let value = tree.value().expect("the root is evaluated");
-    found.actions.push(best.0.into());
-    found.values.push(value.expectation());
-    found.proven.push(tree.proven().is_some());
-    found.simulations.push(tree.simulations_done() as i32);
+}
+
+/// The value of an action at a root, NaN if it is not known.
+fn action_value(root: &RootAction) -> f32 {
+    let proven = root.proven.map(|proven| proven.verdict.sign().into());
+    proven.or(root.value.map(|value| value.expectation())).unwrap_or(f32::NAN)
 }
 
 /// The search rule by its name, with the settings that are given.
@@ -237,10 +216,9 @@ pub(crate) fn search<'py>(
     temperature: Option<f32>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = evaluate.py();
-    let positions = listed(positions)?;
+    let positions = open_positions_of(positions, None)?;
     // Without positions there is no game; nothing is searched then.
-    let game = positions.first().map_or_else(|| PyGame::standard().0, |first| first.get().at.game());
-    check_open(&game, &positions)?;
+    let game = positions.first().map_or_else(|| PyGame::standard().0, |first| first.at.game());
     let batch = batch as usize;
     let plan = SearchPlan {
         simulations,
@@ -249,19 +227,22 @@ pub(crate) fn search<'py>(
         seed,
         threads: threads::count(threads),
     };
-    let open: Vec<&Position> = positions.iter().map(Bound::get).collect();
     let (evaluate, facts) = (evaluate.clone().unbind(), game.facts().clone());
     let function = Arc::new(Function { evaluate, facts, threats, batch, pad: if pad { batch } else { 0 } });
-    let found = serve(py, &Arc::default(), |caller| game.search(&open, &plan, &function, caller))?;
-    let (count, actions) = (open.len(), game.facts().actions);
+    let found = serve(py, &Arc::default(), |caller| game.search(&positions, &plan, &function, caller))?;
+    let actions = game.facts().actions;
     let found = (
-        shaped(py, found.actions, &[count])?,
-        shaped(py, found.policies, &[count, actions])?,
-        shaped(py, found.values, &[count])?,
-        shaped(py, found.visits, &[count, actions])?,
-        shaped(py, found.action_values, &[count, actions])?,
-        shaped(py, found.proven, &[count])?,
-        shaped(py, found.simulations, &[count])?,
+        column(py, &found, |one| i64::from(one.best.0)),
+        table(py, &found, actions, 0.0, |one, row| row.copy_from_slice(&one.policy))?,
+        column(py, &found, |one| one.value),
+        table(py, &found, actions, 0, |one, row| {
+            one.roots.iter().for_each(|root| row[root.action.index()] = root.visits as i32); // at most the simulations
+        })?,
+        table(py, &found, actions, f32::NAN, |one, row| {
+            one.roots.iter().for_each(|root| row[root.action.index()] = action_value(root));
+        })?,
+        column(py, &found, |one| one.proven),
+        column(py, &found, |one| one.simulations as i32),
     );
     py.import("jarmo._types")?.call_method1("SearchResult", found)
 }

@@ -8,18 +8,18 @@ use jarmo_exact::catalog::CatalogGame;
 use jarmo_exact::tables::Endgames;
 use pyo3::prelude::*;
 
-use crate::array::shaped;
+use crate::array::column;
 use crate::game::{PyGame, Rules};
 use crate::position::{Position, positions_of};
 use crate::refusal::Checked;
 
 /// The plies of a result that has none.
-const NO_PLIES: i32 = -1;
+pub(crate) const NO_PLIES: i32 = -1;
 
 /// Tables of a game whose type is not known.
 pub trait AnyTables: Send + Sync {
     /// The results of positions for the player to move.
-    fn known(&self, positions: &[&Position]) -> Vec<Option<Proven>>;
+    fn known(&self, positions: &[Position]) -> Vec<Option<Proven>>;
     /// The results of the legal actions of a position for the player who acts; `None` if it is not known.
     fn actions(&self, position: &Position) -> Option<Vec<(u16, Proven)>>;
 }
@@ -35,7 +35,7 @@ pub(crate) fn open<G: CatalogGame>(rules: Arc<Rules<G>>, folder: &Path) -> Check
 }
 
 impl<G: CatalogGame> AnyTables for Opened<G> {
-    fn known(&self, positions: &[&Position]) -> Vec<Option<Proven>> {
+    fn known(&self, positions: &[Position]) -> Vec<Option<Proven>> {
         let game = &self.rules.game;
         let positions: Vec<G::Position> = positions.iter().map(|one| one.own::<G>()).collect();
         let open = positions.iter().filter(|one| game.outcome(one).is_none());
@@ -72,7 +72,7 @@ pub struct Tables {
     tables: Box<dyn AnyTables>,
 }
 
-fn plies(proven: &Proven) -> i32 {
+pub(crate) fn plies(proven: &Proven) -> i32 {
     proven.plies.map_or(NO_PLIES, |plies| i32::try_from(plies).unwrap_or(i32::MAX))
 }
 
@@ -88,24 +88,21 @@ impl Tables {
     /// The results of ``N`` positions.
     fn lookup<'py>(&self, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = positions.py();
-        let positions = positions_of(&self.game.0, positions)?;
-        let given: Vec<&Position> = positions.iter().map(Bound::get).collect();
-        let found = py.detach(|| self.tables.known(&given));
-        let count = found.len();
-        let known = found.iter().map(Option::is_some).collect();
-        let value = |one: &Option<Proven>| one.map_or(0, |proven| proven.verdict.sign());
-        let values = found.iter().map(value).collect();
-        let plies = found.iter().map(|one| one.as_ref().map_or(NO_PLIES, plies));
-        let plies = plies.collect();
-        let found = (shaped(py, known, &[count])?, shaped(py, values, &[count])?, shaped(py, plies, &[count])?);
+        let positions = positions_of(positions, Some(&*self.game.0))?;
+        let found = py.detach(|| self.tables.known(&positions));
+        let found = (
+            column(py, &found, Option::is_some),
+            column(py, &found, |one| one.map_or(0, |proven| proven.verdict.sign())),
+            column(py, &found, |one| one.as_ref().map_or(NO_PLIES, plies)),
+        );
         py.import("jarmo._types")?.call_method1("Lookup", found)
     }
 
     /// Every legal action with its result for the player who acts (1, 0, -1) and its plies (-1 without); None if
     /// the tables do not know the position.
     fn actions(&self, position: &Bound<'_, Position>) -> PyResult<Option<Vec<(u16, i8, i32)>>> {
-        let position = &positions_of(&self.game.0, position.as_any())?[0];
-        let actions = self.tables.actions(position.get());
+        let position = &positions_of(position.as_any(), Some(&*self.game.0))?[0];
+        let actions = self.tables.actions(position);
         let row = |(action, proven): (u16, Proven)| (action, proven.verdict.sign(), plies(&proven));
         Ok(actions.map(|actions| actions.into_iter().map(row).collect()))
     }

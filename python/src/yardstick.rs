@@ -3,19 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jarmo_core::game::Mask;
+use jarmo_core::game::{Action, Mask, Proven};
 use jarmo_exact::catalog::{CatalogGame, GameSettings};
 use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings, to_svg, to_text};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::array::shaped;
+use crate::array::{column, table};
 use crate::exam;
 use crate::game::{PyGame, Rules, named};
 use crate::number;
 use crate::players::Player;
 use crate::position::Position;
 use crate::refusal::Checked;
+use crate::tables::{NO_PLIES, plies};
 use crate::threads::{Caller, pool, serve};
 
 /// The result of an illegal action in the arrays of an exam.
@@ -44,42 +45,29 @@ pub(crate) fn build<G: CatalogGame>(
     }))
 }
 
-/// The questions of an exam, in rows.
+/// The questions of an exam.
 pub struct Questions {
-    positions: Vec<Position>,
-    results: Vec<i8>, // [questions, actions]
-    plies: Vec<i32>,  // [questions, actions]
-    phases: Vec<i8>,
-    critical: Vec<bool>,
+    all: Vec<Question>,
     checksum: String,
     made: String,
 }
 
+struct Question {
+    position: Position,
+    results: Vec<(Action, Proven)>, // of the legal actions
+    phase: i8,
+    critical: bool,
+}
+
 pub(crate) fn questions<G: CatalogGame>(rules: &Arc<Rules<G>>, file: Option<&Path>) -> Checked<Questions> {
-    let game = &rules.game;
-    let exam = exam::open(game, file)?;
-    let actions = rules.facts.actions;
-    let mut all = Questions {
-        positions: Vec::with_capacity(exam.len()),
-        results: vec![ILLEGAL; exam.len() * actions],
-        plies: vec![-1; exam.len() * actions],
-        phases: Vec::with_capacity(exam.len()),
-        critical: Vec::with_capacity(exam.len()),
-        checksum: exam.checksum(),
-        made: exam.made().to_owned(),
-    };
-    for (row, question) in exam.questions().iter().enumerate() {
-        all.positions.push(Position::new(rules, question.position));
-        all.phases.push(question.phase as i8);
-        all.critical.push(question.is_critical());
-        let legal = game.legal(&question.position);
-        for (action, proven) in legal.iter().zip(&question.results) {
-            let place = row * actions + action.index();
-            all.results[place] = proven.verdict.sign();
-            all.plies[place] = proven.plies.map_or(-1, |plies| plies as i32);
-        }
-    }
-    Ok(all)
+    let exam = exam::open(&rules.game, file)?;
+    let all = exam.questions().iter().map(|question| Question {
+        position: Position::new(rules, question.position),
+        results: rules.game.legal(&question.position).iter().zip(question.results.iter().copied()).collect(),
+        phase: question.phase as i8,
+        critical: question.is_critical(),
+    });
+    Ok(Questions { all: all.collect(), checksum: exam.checksum(), made: exam.made().to_owned() })
 }
 
 /// What measures agents of a game: see `jarmo.yardstick`.
@@ -154,16 +142,20 @@ pub(crate) fn yardstick_verify(row: &str) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (game, file=None))]
 pub(crate) fn exam_questions<'py>(py: Python<'py>, game: PyGame, file: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
-    let all = py.detach(|| game.0.clone().questions(file.as_deref()))?;
-    let (count, actions) = (all.positions.len(), game.0.facts().actions);
+    let Questions { all, checksum, made } = py.detach(|| game.0.clone().questions(file.as_deref()))?;
+    let actions = game.0.facts().actions;
     let all = (
-        all.positions,
-        shaped(py, all.results, &[count, actions])?,
-        shaped(py, all.plies, &[count, actions])?,
-        shaped(py, all.phases, &[count])?,
-        shaped(py, all.critical, &[count])?,
-        all.checksum,
-        all.made,
+        all.iter().map(|one| one.position.clone()).collect::<Vec<_>>(),
+        table(py, &all, actions, ILLEGAL, |one, row| {
+            one.results.iter().for_each(|(action, proven)| row[action.index()] = proven.verdict.sign());
+        })?,
+        table(py, &all, actions, NO_PLIES, |one, row| {
+            one.results.iter().for_each(|(action, proven)| row[action.index()] = plies(proven));
+        })?,
+        column(py, &all, |one| one.phase),
+        column(py, &all, |one| one.critical),
+        checksum,
+        made,
     );
     Ok(all.into_pyobject(py)?.into_any())
 }

@@ -92,22 +92,24 @@ impl Layout {
         ])
     }
 
-    /// `jarmo.Step`: what a step wrote, and what ended in it.
+    /// `jarmo.Step`: what a step wrote, and what ended in it; nothing without an environment.
     pub(super) fn step<'py>(
         &self,
         py: Python<'py>,
-        env: &dyn AnyEnv,
+        env: Option<&dyn AnyEnv>,
         mut arrays: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let slots = env.finished_slots();
+        static STEP: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let slots = env.map_or(Vec::new(), AnyEnv::finished_slots);
         let count = slots.len();
+        let write = |all: Features<'_>| env.map_or((), |env| env.write_finished(all, self.threats));
         let last = match self.bytes {
-            true => self.last(py, count, |all| env.write_finished(Features::Byte(all), self.threats))?,
-            false => self.last(py, count, |all| env.write_finished(Features::Float(all), self.threats))?,
+            true => self.last(py, count, |all| write(Features::Byte(all)))?,
+            false => self.last(py, count, |all| write(Features::Float(all)))?,
         };
         arrays.push(copied(py, &slots, [count]));
         arrays.push(last);
-        step_of(py, arrays)
+        STEP.import(py, "jarmo._types", "Step")?.call1(PyTuple::new(py, arrays)?)
     }
 
     /// The features of some last positions.
@@ -128,13 +130,8 @@ impl Layout {
 
     /// `jarmo.Step` of zeros.
     pub(super) fn buffers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut arrays = self.fill(py, None, |_| Ok(()))?;
-        arrays.push(shaped(py, Vec::<i64>::new(), &[0])?);
-        arrays.push(match self.bytes {
-            true => self.last::<u8>(py, 0, |_| {})?,
-            false => self.last::<f32>(py, 0, |_| {})?,
-        });
-        step_of(py, arrays)
+        let arrays = self.fill(py, None, |_| Ok(()))?;
+        self.step(py, None, arrays)
     }
 }
 
@@ -180,10 +177,4 @@ where
             Target::Array(array, _) => array,
         }
     }
-}
-
-fn step_of<'py>(py: Python<'py>, arrays: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-    static STEP: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let class = STEP.import(py, "jarmo._types", "Step")?;
-    class.call1(PyTuple::new(py, arrays)?)
 }

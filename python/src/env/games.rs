@@ -88,20 +88,15 @@ fn taken(failure: &Failure) -> PyErr {
     taken.unwrap_or_else(|| PyKeyboardInterrupt::new_err("an opponent was interrupted"))
 }
 
-impl<G: CatalogGame> Games<G> {
-    /// Does something with the environment on the threads of the pool, if it has shards for several.
-    fn on_threads<T: Send>(&mut self, work: impl FnOnce(&mut VecEnv<G>, &[Action]) -> T + Send) -> T {
-        let Games { env, actions, .. } = self;
-        match env.shards() {
-            1 => work(env, actions),
-            _ => pool().install(|| work(env, actions)),
-        }
-    }
+/// Does something on the threads of the pool, if there are shards for several.
+fn on_threads<T: Send>(shards: usize, work: impl FnOnce() -> T + Send) -> T {
+    if shards == 1 { work() } else { pool().install(work) }
 }
 
 impl<G: CatalogGame> AnyEnv for Games<G> {
     fn reset(&mut self, reset: &Reset<'_>) -> PyResult<()> {
-        let done = self.on_threads(|env, _| match reset {
+        let env = &mut self.env;
+        let done = on_threads(env.shards(), || match reset {
             Reset::Seed(seed) => env.reseed(*seed),
             Reset::Seeds(seeds) => env.reseed_each(seeds),
             Reset::Where(which) => env.reset(|slot| which[slot]),
@@ -136,7 +131,8 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
     }
 
     fn step(&mut self, rows: Rows<'_>) -> PyResult<()> {
-        let stepped = self.on_threads(|env, actions| env.step_into(actions, rows));
+        let Games { env, actions, .. } = self;
+        let stepped = on_threads(env.shards(), || env.step_into(actions, rows));
         stepped.map_err(|Interrupted| taken(&self.failure))
     }
 
@@ -146,10 +142,7 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
 
     fn sample(&self, out: &mut [i64]) {
         let mut actions = vec![Action(0); out.len()];
-        match self.env.shards() {
-            1 => self.env.sample(&mut actions),
-            _ => pool().install(|| self.env.sample(&mut actions)),
-        }
+        on_threads(self.env.shards(), || self.env.sample(&mut actions));
         for ((out, action), legal) in out.iter_mut().zip(actions).zip(self.env.all_legal()) {
             *out = match legal.is_empty() {
                 true => NO_ACTION,

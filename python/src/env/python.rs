@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jarmo_core::env::{EnvSettings, Keep, Rows};
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -65,23 +65,18 @@ impl VecEnv {
             Some(stop) => serve(py, &stop, move |_| work(changing, rows))?,
         };
         let arrays = self.layout.fill(py, out, work)?;
-        self.layout.step(py, env, arrays)
+        self.layout.step(py, Some(env), arrays)
     }
 
     /// Reads a mask of slots, `[num_envs]`.
     fn which(&self, mask: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
-        let wrong = || {
-            let games = self.layout.games;
-            PyTypeError::new_err(format!("mask must be an array of bool with shape [{games}]"))
-        };
-        let array = mask.py().import("numpy")?.call_method1("asarray", (mask,));
-        let array = array.map_err(|_| wrong())?;
-        let array = array.cast::<PyArray1<bool>>().map_err(|_| wrong())?;
-        let which: Vec<bool> = array.try_readonly()?.as_array().iter().copied().collect();
-        match which.len() == self.layout.games {
-            true => Ok(which),
-            false => Err(wrong()),
-        }
+        let games = self.layout.games;
+        let array = mask.py().import("numpy")?.call_method1("asarray", (mask,)).ok();
+        let array = array.and_then(|array| array.cast_into::<PyArray1<bool>>().ok());
+        let array = array
+            .filter(|array| array.len() == games)
+            .ok_or_else(|| PyTypeError::new_err(format!("mask must be an array of bool with shape [{games}]")))?;
+        Ok(array.try_readonly()?.as_array().iter().copied().collect())
     }
 }
 
@@ -245,12 +240,11 @@ impl VecEnv {
             None => vec![true; self.layout.games],
         };
         let positions = match positions {
-            Some(positions) => open_positions_of(&self.layout.game, positions)?,
+            Some(positions) => open_positions_of(positions, Some(&*self.layout.game))?,
             None => Vec::new(),
         };
         let slots = (0..which.len()).filter(|&slot| which[slot]);
-        let places = slots.clone().zip(&positions);
-        let places: Vec<(usize, &Position)> = places.map(|(slot, one)| (slot, one.get())).collect();
+        let places: Vec<(usize, &Position)> = slots.clone().zip(&positions).collect();
         if !positions.is_empty() && positions.len() != slots.count() {
             return Err(PyValueError::new_err(format!(
                 "positions must be as many as the games that start, not {}",
