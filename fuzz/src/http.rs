@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jarmo::catalog::GameSettings;
 use play::lang::Language;
-use play::server::{Bounds, Defaults, Server, ServerOptions};
+use play::server::{self, Bounds, Defaults, ServerOptions};
 use play::specs::Store;
 
 /// A page that has opened a session.
@@ -91,8 +91,6 @@ fn connect(address: SocketAddr) -> TcpStream {
 /// Starts a server for the rest of the process.
 fn serve() -> SocketAddr {
     let options = ServerOptions {
-        host: [127, 0, 0, 1].into(),
-        port: 0,
         defaults: Defaults {
             language: Language::En,
             game: "connect_four".to_owned(),
@@ -109,9 +107,9 @@ fn serve() -> SocketAddr {
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
-            let server = Server::bind(options).await.expect("a free port");
-            tell.send(server.address().expect("bound")).expect("asked");
-            server.run(std::future::pending()).await.expect("runs");
+            let listener = server::bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
+            tell.send(listener.local_addr().expect("bound")).expect("asked");
+            server::run(listener, options, std::future::pending()).await.expect("runs");
         });
     });
     told.recv().expect("the server starts")

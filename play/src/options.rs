@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write, stdin, stdout};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
@@ -19,7 +19,7 @@ use crate::games::Games;
 use crate::lang::Language;
 use crate::levels::Level;
 use crate::machine::{self, fresh_seed};
-use crate::server::{Bounds, Server, ServerOptions};
+use crate::server::{self, Bounds, ServerOptions};
 use crate::session::Session;
 use crate::specs::Store;
 use crate::tui::{self, App};
@@ -300,8 +300,6 @@ impl Options {
         // Reports invalid options here rather than in the browser, and keeps the tables open between sessions.
         let first = self.session(false)?;
         let options = ServerOptions {
-            host: self.host.unwrap_or(IpAddr::from([127, 0, 0, 1])),
-            port: self.port,
             defaults: Defaults {
                 language,
                 game: self.game.clone(),
@@ -317,8 +315,9 @@ impl Options {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let stop = asked_to_stop()?;
-            let server = Server::bind(options).await?;
-            let address = server.address()?;
+            let host = self.host.unwrap_or(IpAddr::from([127, 0, 0, 1]));
+            let listener = server::bind(SocketAddr::new(host, self.port)).await?;
+            let address = listener.local_addr()?;
             let mut out = stdout();
             writeln!(out, "http://{address}/")?;
             if !address.ip().is_loopback() {
@@ -329,7 +328,7 @@ impl Options {
                 )?;
             }
             out.flush()?;
-            server.run(stop).await
+            server::run(listener, options, stop).await
         })?;
         Ok(())
     }

@@ -31,10 +31,6 @@ use room::Rooms;
 /// What the server is asked to do.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// The address to listen on.
-    pub host: IpAddr,
-    /// The port, 0 for any free one.
-    pub port: u16,
     /// What a page begins with.
     pub defaults: Defaults,
     /// How many sessions, and how long.
@@ -43,44 +39,29 @@ pub struct ServerOptions {
     pub folder: Option<PathBuf>,
 }
 
-/// A server that has its port already.
-pub struct Server {
-    listener: TcpListener,
-    options: ServerOptions,
+/// Takes a port, any free one for port 0; the error says which one.
+pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let remedy = match error.kind() {
+            io::ErrorKind::AddrInUse => "; another program has this port, choose one with --port",
+            io::ErrorKind::PermissionDenied => "; ports below 1024 are reserved, choose one with --port",
+            io::ErrorKind::AddrNotAvailable => "; this machine has no such address",
+            _ => "",
+        };
+        io::Error::new(error.kind(), format!("{address}: {error}{remedy}"))
+    })
 }
 
-impl Server {
-    /// Takes the port; the error says which one.
-    pub async fn bind(options: ServerOptions) -> io::Result<Server> {
-        let address = SocketAddr::new(options.host, options.port);
-        let listener = TcpListener::bind(address).await.map_err(|error| {
-            let remedy = match error.kind() {
-                io::ErrorKind::AddrInUse => "; another program has this port, choose one with --port",
-                io::ErrorKind::PermissionDenied => "; ports below 1024 are reserved, choose one with --port",
-                io::ErrorKind::AddrNotAvailable => "; this machine has no such address",
-                _ => "",
-            };
-            io::Error::new(error.kind(), format!("{address}: {error}{remedy}"))
-        })?;
-        Ok(Server { listener, options })
-    }
-
-    /// Where it listens.
-    pub fn address(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
-
-    /// Serves until `stop` is ready.
-    pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let rooms = Arc::new(Rooms::new(self.options));
-        pool::start(&rooms);
-        let result = tokio::select! {
-            result = connections::serve(self.listener, &rooms) => result,
-            () = stop => Ok(()),
-        };
-        rooms.close();
-        result
-    }
+/// Serves until `stop` is ready.
+pub async fn run(listener: TcpListener, options: ServerOptions, stop: impl Future<Output = ()>) -> io::Result<()> {
+    let rooms = Arc::new(Rooms::new(options));
+    pool::start(&rooms);
+    let result = tokio::select! {
+        result = connections::serve(listener, &rooms) => result,
+        () = stop => Ok(()),
+    };
+    rooms.close();
+    result
 }
 
 async fn handle(rooms: Arc<Rooms>, client: IpAddr, request: Request<Incoming>) -> Result<api::Response, Infallible> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jarmo::catalog::GameSettings;
 use play::lang::Language;
-use play::server::{Bounds, Defaults, Server, ServerOptions};
+use play::server::{self, Bounds, Defaults, ServerOptions};
 use play::specs::Store;
 use serde_json::Value;
 
@@ -94,8 +94,6 @@ pub(crate) fn serve_with(store: Store, seats: [&str; 2], bounds: Bounds) -> Sock
 /// The same with other options.
 pub(crate) fn serve_options(seats: [&str; 2], change: impl FnOnce(&mut ServerOptions)) -> SocketAddr {
     let mut options = ServerOptions {
-        host: [127, 0, 0, 1].into(),
-        port: 0,
         defaults: Defaults {
             language: Language::En,
             game: "jarmo".to_owned(),
@@ -113,9 +111,9 @@ pub(crate) fn serve_options(seats: [&str; 2], change: impl FnOnce(&mut ServerOpt
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let server = Server::bind(options).await.unwrap();
-            tell.send(server.address().unwrap()).unwrap();
-            server.run(std::future::pending()).await.unwrap();
+            let listener = server::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+            tell.send(listener.local_addr().unwrap()).unwrap();
+            server::run(listener, options, std::future::pending()).await.unwrap();
         });
     });
     told.recv().unwrap()
