@@ -10,10 +10,9 @@ use serde_json::{Value, json};
 
 use crate::lang::Texts;
 use crate::session::Session;
-use crate::words;
 use jarmo_core::game::{Outcome, Player};
 use jarmo_core::record::GameRecord;
-use jarmo_session::page::{Command, MOST_MOVES, Offer, too_long};
+use jarmo_session::page::{self, Command, Offer};
 
 /// A person without a request for this time has left.
 pub(super) const ABSENCE: Duration = Duration::from_secs(5);
@@ -138,14 +137,13 @@ impl Duel {
         let over = self.is_over(session);
         let refused = |key| Err(texts.get(key).to_owned());
         match command {
-            Command::Play { .. } if session.board().cursor() >= MOST_MOVES => return Err(too_long(texts)),
             Command::Play { .. } | Command::Resign {} if over => return refused("duel_over"),
-            Command::Play { text } => {
+            Command::Play { .. } => {
                 let mover = session.board().mover(session.board().cursor());
                 if mover != Some(self.player(me)) {
                     return refused("not_your_turn");
                 }
-                session.play(&text).map_err(|refusal| words::refusal(texts, &text, &refusal))?;
+                page::obey(session, command, texts, &[])?;
                 self.offer = None;
             }
             Command::Resign {} => {
@@ -164,33 +162,29 @@ impl Duel {
                 if !fits {
                     return refused("duel_not_now");
                 }
-                match accepts {
-                    true => self.agree(session, by, what),
-                    false => self.offer = Some((by, what)),
+                if !accepts {
+                    self.offer = Some((by, what));
+                    return Ok(());
+                }
+                self.offer = None;
+                match what {
+                    Offer::Undo => {
+                        if let Some(place) = self.last_turn(session, by) {
+                            session.go_to(place);
+                            session.resume();
+                        }
+                    }
+                    Offer::Draw => self.ended = Some(Ended { winner: None }),
+                    Offer::Rematch => {
+                        self.ended = None;
+                        self.white = 1 - self.white;
+                        session.new_game();
+                    }
                 }
             }
             _ => return refused("duel_fair"),
         }
         Ok(())
-    }
-
-    /// Does what both want; `by` offered it.
-    fn agree(&mut self, session: &mut Session, by: usize, what: Offer) {
-        self.offer = None;
-        match what {
-            Offer::Undo => {
-                if let Some(place) = self.last_turn(session, by) {
-                    session.go_to(place);
-                    session.resume();
-                }
-            }
-            Offer::Draw => self.ended = Some(Ended { winner: None }),
-            Offer::Rematch => {
-                self.ended = None;
-                self.white = 1 - self.white;
-                session.new_game();
-            }
-        }
     }
 
     /// The place where a person moved last.

@@ -17,7 +17,7 @@ use jarmo_core::game::{Player, shorten};
 use jarmo_core::record::GameRecord;
 
 /// Moves a game may have; only a game without a limit of its own could have more.
-pub const MOST_MOVES: usize = 2000;
+const MOST_MOVES: usize = 2000;
 
 /// What a page may ask a session to do. Those without anything to say are written with braces too:
 /// only so are unknown fields refused.
@@ -223,6 +223,6 @@ fn load(session: &mut Session, text: &str, ours: &[String], texts: &Texts) -> Re
 }
 
 /// What is said about a game with more moves than a page may send.
-pub fn too_long(texts: &Texts) -> String {
+fn too_long(texts: &Texts) -> String {
     texts.fill("game_too_long", &[("n", &MOST_MOVES)])
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub use command::{Command, MOST_MOVES, Offer, obey, too_long, view};
+pub use command::{Command, Offer, obey, view};
 pub use exercises::exercise;
 pub use looks::look;
 pub use opening::Opening;
