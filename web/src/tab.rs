@@ -167,7 +167,7 @@ impl Tab {
                     "/api/session" if wish.since == Some(open.version) => return Ok(None),
                     "/api/session" => open.view(),
                     _ => {
-                        let (_, text) = page::look(&open.session, path, query, body, texts)?;
+                        let (_, text) = page::look(&open.session, path, &wish, body)?;
                         return Ok(Some(text));
                     }
                 }

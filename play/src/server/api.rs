@@ -55,7 +55,7 @@ pub(super) struct Call<'a> {
     rooms: &'a Rooms,
     client: IpAddr,
     request: &'a Request<Bytes>,
-    wish: Wish,
+    wish: Wish<'a>,
     texts: &'static Texts,
 }
 
@@ -68,8 +68,7 @@ impl<'a> Call<'a> {
 
     /// Does what is asked for.
     pub(super) async fn answer(&self) -> Result<Response, Rejection> {
-        let uri = self.request.uri();
-        let value = match uri.path() {
+        let value = match self.request.uri().path() {
             "/api/texts" => return Ok(self.texts()),
             "/api/sessions" => return Ok(json_answer(StatusCode::CREATED, &self.create().await?)),
             "/api/join" => self.join().await?,
@@ -78,8 +77,7 @@ impl<'a> Call<'a> {
             path @ ("/api/lesson" | "/api/puzzle" | "/api/puzzles") => page::exercise(path, self.body()?, self.texts)?,
             path => {
                 let (room, _) = self.find()?;
-                let (query, body) = (uri.query().unwrap_or_default(), self.body()?);
-                let looked = page::look(&room.lock().session, path, query, body, self.texts);
+                let looked = page::look(&room.lock().session, path, &self.wish, self.body()?);
                 let (kind, text) = looked?;
                 return Ok(answer(StatusCode::OK, kind, text));
             }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Rejection, impossible, number, pairs, read};
+use super::{Rejection, Wish, impossible, read};
 use crate::analysis::record_line;
 use crate::board::Board;
 use crate::lang::Texts;
@@ -23,26 +23,21 @@ struct Wanted {
 }
 
 /// Answers what a page asks about the game of a session: the type of the answer, and its text.
-pub fn look(
-    session: &Session,
-    path: &str,
-    query: &str,
-    body: &[u8],
-    texts: &Texts,
-) -> Result<(&'static str, String), Rejection> {
+pub fn look(session: &Session, path: &str, wish: &Wish<'_>, body: &[u8]) -> Result<(&'static str, String), Rejection> {
     const JSON: &str = "application/json";
+    let texts = wish.language.texts();
     Ok(match path {
         "/api/setup" => (JSON, setup(session, body, texts)?.to_string()),
-        "/api/scene" => (JSON, scene(session, query, texts)?.to_string()),
-        "/api/picture" => ("image/svg+xml", picture(session, query, texts)?),
+        "/api/scene" => (JSON, scene(session, wish, texts)?.to_string()),
+        "/api/picture" => ("image/svg+xml", picture(session, wish, texts)?),
         "/api/record" => (JSON, record_line(session) + "\n"),
         _ => return Err(Rejection(404, "there is no such page here".to_owned())),
     })
 }
 
 /// The board after a line of moves: `?place=N&moves=A1-C2,A5-B3`.
-fn scene(session: &Session, query: &str, texts: &Texts) -> Result<Value, Rejection> {
-    let board = wanted(session, query, texts)?;
+fn scene(session: &Session, wish: &Wish<'_>, texts: &Texts) -> Result<Value, Rejection> {
+    let board = wanted(session, wish, texts)?;
     Ok(json!({
         "scene": board.scene(),
         "drawing": drawing(board.as_ref()),
@@ -65,8 +60,8 @@ fn need_cells(board: &dyn Board) -> Result<(), Rejection> {
 }
 
 /// The same board as SVG.
-fn picture(session: &Session, query: &str, texts: &Texts) -> Result<String, Rejection> {
-    let board = wanted(session, query, texts)?;
+fn picture(session: &Session, wish: &Wish<'_>, texts: &Texts) -> Result<String, Rejection> {
+    let board = wanted(session, wish, texts)?;
     need_cells(board.as_ref())?;
     let game = texts.get(&format!("game_{}", board.game()));
     let title = format!("{game}: {}", board.position_text());
@@ -74,15 +69,10 @@ fn picture(session: &Session, query: &str, texts: &Texts) -> Result<String, Reje
 }
 
 /// The board that the query of a request asks for.
-fn wanted(session: &Session, query: &str, texts: &Texts) -> Result<Box<dyn Board>, Rejection> {
-    let (mut place, mut line) = (session.board().cursor(), Vec::new());
-    for (key, value) in pairs(query) {
-        match key {
-            "place" => place = number(key, value)?,
-            "moves" if !value.is_empty() => line = value.split(',').map(str::to_owned).collect(),
-            _ => {}
-        }
-    }
+fn wanted(session: &Session, wish: &Wish<'_>, texts: &Texts) -> Result<Box<dyn Board>, Rejection> {
+    let place = wish.place.unwrap_or(session.board().cursor());
+    let moves = wish.moves.split(',').filter(|_| !wish.moves.is_empty());
+    let line: Vec<String> = moves.map(str::to_owned).collect();
     if line.len() > LONGEST_LINE {
         return Err(impossible(texts.fill("game_too_long", &[("n", &LONGEST_LINE)])));
     }

@@ -65,33 +65,33 @@ pub fn read<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T, Rejection> {
     })
 }
 
-/// Which language the answer is for, and which version of the session the page has.
+/// The query of a request.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish {
-    /// The language.
+pub struct Wish<'a> {
+    /// The language that the answer is for.
     pub language: Language,
-    /// The version that the page has.
+    /// The version of the session that the page has.
+    /// The place that is looked at, and a line of moves from there.
+    place: Option<usize>,
+    moves: &'a str,
     pub since: Option<u64>,
 }
 
-impl Wish {
-    /// Reads the query of a request; keys that mean nothing here are passed over.
-    pub fn read(query: &str, usual: Language) -> Result<Wish, Rejection> {
-        let mut wish = Wish { language: usual, since: None };
-        for (key, value) in pairs(query) {
+impl Wish<'_> {
+    /// Reads a query; keys that mean nothing here are passed over.
+    pub fn read(query: &str, usual: Language) -> Result<Wish<'_>, Rejection> {
+        let mut wish = Wish { language: usual, since: None, place: None, moves: "" };
+        for (key, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             match key {
                 "lang" => wish.language = Language::parse(value).unwrap_or(wish.language),
+                "place" => wish.place = Some(number(key, value)?),
+                "moves" => wish.moves = value,
                 "since" => wish.since = Some(number(key, value)?),
                 _ => {}
             }
         }
         Ok(wish)
     }
-}
-
-/// The keys and values of a query.
-fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
-    query.split('&').filter_map(|pair| pair.split_once('='))
 }
 
 fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, Rejection> {
