@@ -3,7 +3,7 @@
 use crate::book::Book;
 use crate::lang::Texts;
 use crate::lessons::{self, Answer, Step};
-use crate::puzzles::{self, Attempt};
+use crate::puzzles::{self, Puzzle};
 use crate::session::Session;
 use jarmo_core::game::Player;
 
@@ -11,13 +11,12 @@ use jarmo_core::game::Player;
 pub(crate) struct Exercise {
     kind: Kind,
     over: bool,             // the task is solved or its solution was shown
-    player: Player,         // the person's side
     replaced: Box<Session>, // the game that was on the board
 }
 
 enum Kind {
     Lesson { game: &'static str, place: usize },
-    Puzzles { book: Book, attempt: Attempt, failed: bool },
+    Puzzles { book: Book, puzzle: &'static Puzzle, failed: bool },
 }
 
 impl Exercise {
@@ -39,14 +38,13 @@ impl Exercise {
             _ => own,
         };
         let book = Book::open(game);
-        let attempt = Attempt::new(book.progress.choose(puzzles::of(game)));
-        Ok(Exercise::begin(Kind::Puzzles { book, attempt, failed: false }, session))
+        let puzzle = book.progress.choose(puzzles::of(game));
+        Ok(Exercise::begin(Kind::Puzzles { book, puzzle, failed: false }, session))
     }
 
     fn begin(kind: Kind, session: &mut Session) -> Exercise {
-        let task = kind.session();
-        let player = kind.player(&task);
-        Exercise { kind, over: false, player, replaced: Box::new(std::mem::replace(session, task)) }
+        let replaced = Box::new(std::mem::replace(session, kind.session()));
+        Exercise { kind, over: false, replaced }
     }
 
     /// Brings the game back.
@@ -60,8 +58,8 @@ impl Exercise {
     }
 
     /// Whether Black's side of the board is at the bottom: it is the side of the person.
-    pub(crate) fn flipped(&self) -> bool {
-        self.player == Player::Black
+    pub(crate) fn flipped(&self, session: &Session) -> bool {
+        !self.is_lesson() && puzzles::player(session) == Player::Black
     }
 
     /// Which step of the lesson, or which puzzle.
@@ -72,21 +70,21 @@ impl Exercise {
                 let title = &texts.lesson(game, &step(game, *place).key).title;
                 texts.fill("lesson_step", &[("n", &n), ("all", &all), ("title", &title)])
             }
-            Kind::Puzzles { attempt, .. } => texts.fill("puzzle_rated", &[("rating", &attempt.puzzle.rating)]),
+            Kind::Puzzles { puzzle, .. } => texts.fill("puzzle_rated", &[("rating", &puzzle.rating)]),
         }
     }
 
     /// What there is to know, and the task as the last line.
-    pub(crate) fn lines(&self, texts: &Texts) -> Vec<String> {
+    pub(crate) fn lines(&self, session: &Session, texts: &Texts) -> Vec<String> {
         match &self.kind {
             Kind::Lesson { game, place } => {
                 let step = texts.lesson(game, &step(game, *place).key);
                 vec![step.text.clone(), step.task.clone()]
             }
-            Kind::Puzzles { book, attempt, .. } => {
+            Kind::Puzzles { book, puzzle, .. } => {
                 let mut lines = vec![own_rating(texts, book)];
                 lines.extend(unkept(texts, book));
-                lines.push(attempt.task(texts, self.player));
+                lines.push(puzzles::task(puzzle, session, texts));
                 lines
             }
         }
@@ -108,11 +106,11 @@ impl Exercise {
                 }
                 lines
             }
-            Kind::Puzzles { attempt, failed, .. } => {
-                let answer = attempt.answer(session, text);
-                self.over = attempt.is_over();
+            Kind::Puzzles { puzzle, failed, .. } => {
+                let answer = puzzles::answer(puzzle, session, text);
+                self.over = puzzles::is_over(puzzle, session);
                 *failed |= answer == Answer::Wrong;
-                let mut lines = vec![attempt.reply(texts, text, &answer)];
+                let mut lines = vec![puzzles::reply(puzzle, session, texts, text, &answer)];
                 if self.over || answer == Answer::Wrong {
                     lines.extend(self.kind.count(texts));
                 }
@@ -129,12 +127,11 @@ impl Exercise {
                 self.play(session, texts, text)
             }
             Kind::Puzzles { .. } if self.over => vec![texts.get("exercise_over").to_owned()],
-            Kind::Puzzles { attempt, failed, .. } => {
+            Kind::Puzzles { puzzle, failed, .. } => {
                 *failed = true;
                 self.over = true;
-                let rest = attempt.puzzle.line[attempt.done..].join(" ");
-                attempt.done = attempt.puzzle.line.len();
-                *session = attempt.session();
+                let rest = puzzle.line[session.board().moves().len()..].join(" ");
+                *session = puzzles::session(puzzle, puzzle.line.len());
                 let mut lines = vec![texts.fill("puzzle_solution", &[("line", &rest)])];
                 lines.extend(self.kind.count(texts));
                 lines
@@ -147,15 +144,15 @@ impl Exercise {
         match &mut self.kind {
             Kind::Lesson { game, place } if *place + 1 == lessons::of(game).len() => return false,
             Kind::Lesson { place, .. } => *place += 1,
-            Kind::Puzzles { book, attempt, failed } => {
-                let all = puzzles::of(&attempt.puzzle.game);
+            Kind::Puzzles { book, puzzle, failed } => {
+                let all = puzzles::of(&puzzle.game);
                 let mut seen = book.progress.clone();
                 if !self.over {
                     // Another one, although this one is not finished.
-                    seen.count(attempt.puzzle, false, all.len());
+                    seen.count(puzzle, false, all.len());
                     seen.rating = book.progress.rating;
                 }
-                *attempt = Attempt::new(seen.choose(all));
+                *puzzle = seen.choose(all);
                 *failed = false;
             }
         }
@@ -173,7 +170,6 @@ impl Exercise {
 
     fn set_up(&mut self, session: &mut Session) {
         *session = self.kind.session();
-        self.player = self.kind.player(session);
         self.over = false;
     }
 }
@@ -183,28 +179,20 @@ impl Kind {
     fn session(&self) -> Session {
         match self {
             Kind::Lesson { game, place } => step(game, *place).session(game),
-            Kind::Puzzles { attempt, .. } => attempt.session(),
-        }
-    }
-
-    fn player(&self, task: &Session) -> Player {
-        match self {
-            Kind::Lesson { .. } => Player::White,
-            Kind::Puzzles { .. } => task.board().scene().to_move,
+            Kind::Puzzles { puzzle, .. } => puzzles::session(puzzle, 0),
         }
     }
 
     /// Counts the puzzle when its first wrong move was made, its solution was asked for, or it was solved.
     fn count(&mut self, texts: &Texts) -> Option<String> {
-        let Kind::Puzzles { book, attempt, failed } = self else {
+        let Kind::Puzzles { book, puzzle, failed } = self else {
             return None;
         };
         let latest = book.progress.latest.last();
-        if latest.is_some_and(|one| one.position == attempt.puzzle.position) {
+        if latest.is_some_and(|one| one.position == puzzle.position) {
             return None;
         }
-        let puzzles = puzzles::of(&attempt.puzzle.game).len();
-        let change = book.progress.count(attempt.puzzle, !*failed, puzzles);
+        let change = book.progress.count(puzzle, !*failed, puzzles::of(&puzzle.game).len());
         book.save();
         let line = format!("{} ({change:+})", own_rating(texts, book));
         Some(unkept(texts, book).map_or(line.clone(), |problem| format!("{line} {problem}")))

@@ -328,7 +328,7 @@ impl Plain<'_> {
         lines.extend(words::match_score(self.texts, self.session));
         if let Some(exercise) = &self.exercise {
             lines.push(exercise.heading(self.texts));
-            lines.extend(exercise.lines(self.texts));
+            lines.extend(exercise.lines(self.session, self.texts));
         }
         self.say(&lines.join("\n"))?;
         self.out.flush()

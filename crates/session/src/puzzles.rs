@@ -1,4 +1,4 @@
-//! Solving puzzles: an attempt at one, the player's rating, and which puzzle is next. Nothing is searched: the
+//! Solving puzzles: the answers to moves, the player's rating, and which puzzle is next. Nothing is searched: the
 //! solution of a puzzle is the line that comes with it.
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,8 @@ use crate::lessons::{Answer, attempt, session_at};
 use crate::session::Session;
 use crate::words;
 use jarmo_core::game::Player;
-use jarmo_judge::puzzles::{Goal, Puzzle, shipped};
+pub use jarmo_judge::puzzles::Puzzle;
+use jarmo_judge::puzzles::{Goal, shipped};
 
 /// The game whose puzzles are shown in games without any.
 pub const GAME: &str = "jarmo";
@@ -18,71 +19,50 @@ pub fn of(game: &str) -> &'static [Puzzle] {
     shipped(game).unwrap_or_default()
 }
 
-/// A puzzle under way.
-#[derive(Clone, Debug)]
-pub struct Attempt {
-    /// The puzzle.
-    pub puzzle: &'static Puzzle,
-    /// Plies of the solution on the board. Even until the puzzle is over.
-    pub done: usize,
+/// The board of a puzzle after so many plies of its solution. An even number of them is there until the puzzle is over.
+pub fn session(puzzle: &Puzzle, plies: usize) -> Session {
+    session_at(&puzzle.game, Some(&puzzle.position), &puzzle.line[..plies])
 }
 
-impl Attempt {
-    /// An attempt from the first position of a puzzle.
-    pub fn new(puzzle: &'static Puzzle) -> Attempt {
-        Attempt { puzzle, done: 0 }
-    }
+/// Whether the last move of the solution is on the board.
+pub fn is_over(puzzle: &Puzzle, session: &Session) -> bool {
+    session.board().moves().len() == puzzle.line.len()
+}
 
-    /// Whether the last move of the solution is on the board.
-    pub fn is_over(&self) -> bool {
-        self.done >= self.puzzle.line.len()
-    }
+/// The player who is to find the solution.
+pub fn player(session: &Session) -> Player {
+    session.board().mover(0).expect("no puzzle begins with the end of a game")
+}
 
-    /// The board now.
-    pub fn session(&self) -> Session {
-        let line = &self.puzzle.line[..self.done.min(self.puzzle.line.len())];
-        session_at(&self.puzzle.game, Some(&self.puzzle.position), line)
+/// Plays a move on the board of a puzzle. Only the right one stays there, and is followed by the best reply.
+pub fn answer(puzzle: &Puzzle, session: &mut Session, text: &str) -> Answer {
+    let done = session.board().moves().len();
+    let answer = attempt(session, text, |played| played == puzzle.line[done]);
+    if let (Answer::Right, Some(reply)) = (&answer, puzzle.line.get(done + 1)) {
+        session.play(reply).expect("a test plays every solution");
     }
+    answer
+}
 
-    /// Plays a move on the board of the attempt. Only the right one stays there, and is followed by the best reply.
-    pub fn answer(&mut self, session: &mut Session, text: &str) -> Answer {
-        let line = &self.puzzle.line;
-        let answer = attempt(session, text, |played| played == line[self.done]);
-        if answer == Answer::Right {
-            self.done += 1;
-            if let Some(reply) = line.get(self.done) {
-                session.play(reply).expect("a test plays every solution");
-                self.done += 1;
-            }
-        }
-        answer
-    }
+/// What is asked of the player.
+pub fn task(puzzle: &Puzzle, session: &Session, texts: &Texts) -> String {
+    let key = match puzzle.goal {
+        Goal::Win => "puzzle_win",
+        Goal::Draw => "puzzle_draw",
+    };
+    texts.fill(key, &[("player", &texts.player(player(session)))])
+}
 
-    /// What is asked of the player to move.
-    pub fn task(&self, texts: &Texts, player: Player) -> String {
-        let key = match self.puzzle.goal {
-            Goal::Win => "puzzle_win",
-            Goal::Draw => "puzzle_draw",
-        };
-        texts.fill(key, &[("player", &texts.player(player))])
-    }
-
-    /// What is said about an answer to `text`.
-    pub fn reply(&self, texts: &Texts, text: &str, answer: &Answer) -> String {
-        match answer {
-            Answer::Refused(refusal) => words::refusal(texts, text, refusal),
-            Answer::Wrong => {
-                let key = match self.puzzle.goal {
-                    Goal::Win => "puzzle_wrong_win",
-                    Goal::Draw => "puzzle_wrong_draw",
-                };
-                texts.fill(key, &[("move", &text)])
-            }
-            Answer::Right if self.is_over() => texts.get("puzzle_over").to_owned(),
-            Answer::Right => {
-                let reply = &self.puzzle.line[self.done - 1];
-                texts.fill("puzzle_right", &[("move", &reply)])
-            }
+/// What is said about an answer to `text`.
+pub fn reply(puzzle: &Puzzle, session: &Session, texts: &Texts, text: &str, answer: &Answer) -> String {
+    match (answer, puzzle.goal) {
+        (Answer::Refused(refusal), _) => words::refusal(texts, text, refusal),
+        (Answer::Wrong, Goal::Win) => texts.fill("puzzle_wrong_win", &[("move", &text)]),
+        (Answer::Wrong, Goal::Draw) => texts.fill("puzzle_wrong_draw", &[("move", &text)]),
+        (Answer::Right, _) if is_over(puzzle, session) => texts.get("puzzle_over").to_owned(),
+        (Answer::Right, _) => {
+            let reply = &puzzle.line[session.board().moves().len() - 1];
+            texts.fill("puzzle_right", &[("move", reply)])
         }
     }
 }

@@ -157,7 +157,7 @@ impl App {
             return false;
         }
         if let Some(exercise) = &self.exercise {
-            return exercise.flipped();
+            return exercise.flipped(&self.session);
         }
         let [white, black] = self.session.seats();
         use crate::agents::Seat::Human;

@@ -8,8 +8,6 @@ use play::server::Bounds;
 use play::session::Session;
 use serde_json::json;
 
-use jarmo::catalog::GameSettings;
-
 /// Clicks a move of jarmo or of a game with columns, as a person would.
 fn click(browser: &Browser, session: &mut Session, text: &str) {
     let legal = session.board().scene().legal;
@@ -167,7 +165,7 @@ fn a_failed_puzzle_is_analysed_and_other_games_say_whose_puzzles_they_are() {
     browser.wait_for_text("exercise-heading", "Jarmo: Puzzle");
     assert!(!browser.shows("#exercise-analyse"));
     let puzzle = puzzles::Progress::default().choose(puzzles::of("jarmo"));
-    let mut session = puzzles::Attempt::new(puzzle).session();
+    let mut session = puzzles::session(puzzle, 0);
     let legal = session.board().scene().legal;
     let wrong = legal.iter().find(|one| one.text != puzzle.line[0]).unwrap();
     click(&browser, &mut session, &wrong.text);
@@ -193,8 +191,7 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
     let kept = || browser.run("return JSON.parse(localStorage.getItem('puzzles'))");
     let puzzle = puzzles::Progress::default().choose(puzzles::of("jarmo"));
     browser.wait_for_text("exercise-heading", &puzzle.rating.to_string());
-    let mut session =
-        Session::new("jarmo", GameSettings::default(), Some(&puzzle.position), ["human", "human"], 0).unwrap();
+    let mut session = puzzles::session(puzzle, 0);
     solve(&browser, &mut session, &puzzle.line);
     browser.wait_for_text("exercise-said", "The puzzle is solved.");
     let first = kept()["rating"].as_i64().unwrap();
@@ -211,7 +208,7 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
     let puzzle = progress.choose(puzzles::of("jarmo"));
     assert!(heading.contains(&puzzle.rating.to_string()), "{heading}");
     // A wrong move counts at once, and only once.
-    let session = puzzles::Attempt::new(puzzle).session();
+    let session = puzzles::session(puzzle, 0);
     let legal = session.board().scene().legal;
     let wrong = legal.iter().find(|one| one.text != puzzle.line[0]).unwrap();
     let cells = [wrong.gesture.from, wrong.gesture.to];
@@ -263,7 +260,7 @@ fn puzzles_of_connect_four_are_solved_in_its_column() {
     browser.click("#puzzles");
     let puzzle = puzzles::Progress::default().choose(puzzles::of("connect_four"));
     browser.wait_for_text("exercise-heading", &format!("Connect four: Puzzle, rating {}", puzzle.rating));
-    let mut session = puzzles::Attempt::new(puzzle).session();
+    let mut session = puzzles::session(puzzle, 0);
     solve(&browser, &mut session, &puzzle.line);
     let kept = browser.run("return JSON.parse(localStorage.getItem('puzzles-connect_four')).count");
     assert_eq!(kept, json!(1));

@@ -4,7 +4,7 @@ use crate::lang::written;
 use jarmo::catalog::GAMES;
 use play::lang::Language;
 use play::lessons::{self, Answer};
-use play::puzzles::{self, Attempt, Progress, SCALE};
+use play::puzzles::{self, Progress, SCALE};
 
 #[test]
 fn every_lesson_is_played_through_in_every_language() {
@@ -68,23 +68,22 @@ fn every_puzzle_is_solved_by_its_line_and_by_no_other_first_move() {
     let texts = Language::En.texts();
     let all = ["jarmo", "connect_four"].into_iter().flat_map(puzzles::of);
     for puzzle in all {
-        let mut attempt = Attempt::new(puzzle);
-        let mut board = attempt.session();
+        let mut board = puzzles::session(puzzle, 0);
         let legal = board.board().scene().legal;
         for text in legal.iter().map(|legal| &legal.text) {
             if *text != puzzle.line[0] {
-                assert_eq!(attempt.answer(&mut board, text), Answer::Wrong);
-                assert_eq!((attempt.done, board.board().moves().len()), (0, 0));
+                assert_eq!(puzzles::answer(puzzle, &mut board, text), Answer::Wrong);
+                assert_eq!(board.board().moves().len(), 0);
             }
         }
         for own in puzzle.line.iter().step_by(2) {
-            assert!(!attempt.is_over());
-            let answer = attempt.answer(&mut board, own);
+            assert!(!puzzles::is_over(puzzle, &board));
+            let answer = puzzles::answer(puzzle, &mut board, own);
             assert_eq!(answer, Answer::Right);
-            let said = attempt.reply(texts, own, &answer);
+            let said = puzzles::reply(puzzle, &board, texts, own, &answer);
             assert!(said.starts_with("Right"), "{said}");
         }
-        assert!(attempt.is_over());
+        assert!(puzzles::is_over(puzzle, &board));
         assert_eq!(board.board().moves().len(), puzzle.line.len());
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Rejection, impossible, read};
 use crate::lang::Texts;
 use crate::lessons::{self, Answer};
-use crate::puzzles::{self, Attempt, SCALE};
+use crate::puzzles::{self, SCALE};
 use crate::session::Session;
 use jarmo_exact::catalog::GAMES;
 
@@ -69,32 +69,30 @@ fn puzzle(asked: Puzzle, texts: &Texts) -> Result<Value, Rejection> {
     let mut all = GAMES.into_iter().flat_map(puzzles::of);
     let puzzle = all.find(|one| one.position == asked.position);
     let puzzle = puzzle.ok_or_else(|| impossible("no such puzzle"))?;
-    let player = Attempt::new(puzzle).session().board().scene().to_move;
-    let mut attempt = Attempt { puzzle, done: asked.done.min(puzzle.line.len()) };
-    let mut session = attempt.session();
+    let mut session = puzzles::session(puzzle, asked.done.min(puzzle.line.len()));
     let mut message = json!({
-        "player": player,
+        "player": puzzles::player(&session),
         "rating": puzzle.rating,
-        "task": attempt.task(texts, player),
+        "task": puzzles::task(puzzle, &session, texts),
         "plies": puzzle.line.len(),
     });
     let mut boards = Vec::new();
     if let Some(text) = &asked.text {
-        if attempt.is_over() {
+        if puzzles::is_over(puzzle, &session) {
             return Err(impossible("the puzzle is over"));
         }
-        let before = attempt.done;
-        let answer = attempt.answer(&mut session, text);
-        if attempt.done == before + 2 {
+        let before = session.board().cursor();
+        let answer = puzzles::answer(puzzle, &mut session, text);
+        if session.board().cursor() == before + 2 {
             session.go_to(before + 1);
             boards.push(view_of(&session)); // before the reply
             session.go_to(before + 2);
         }
-        message["answer"] = answered(&answer, attempt.reply(texts, text, &answer));
+        message["answer"] = answered(&answer, puzzles::reply(puzzle, &session, texts, text, &answer));
     }
     boards.push(view_of(&session));
-    message["done"] = json!(attempt.done);
-    message["over"] = json!(attempt.is_over());
+    message["done"] = json!(session.board().cursor());
+    message["over"] = json!(puzzles::is_over(puzzle, &session));
     message["boards"] = json!(boards);
     Ok(message)
 }
