@@ -11,8 +11,10 @@ pub(crate) mod plain;
 pub mod server;
 pub mod tui;
 
-pub use jarmo_session::{agents, analysis, board, games, lang, lessons, levels, matches, puzzles, session, specs};
-use jarmo_session::{thought, words};
+use jarmo_session::words;
+pub use jarmo_session::{
+    agents, analysis, board, games, lang, lessons, levels, matches, puzzles, session, specs, thought,
+};
 
 use std::io::{self, Write};
 use std::process::ExitCode;

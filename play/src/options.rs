@@ -353,15 +353,13 @@ impl Options {
     }
 
     fn store(&self, needs_layout: bool) -> Store {
-        let games = self.games.clone();
-        let games = if needs_layout { games.with_layout() } else { games };
-        Store { games, tables: self.tables.clone(), ..machine::installed() }
+        Store { games: self.games.clone(), needs_layout, tables: self.tables.clone(), ..machine::installed() }
     }
 
     fn session(&self, needs_layout: bool) -> Result<Session, Failure> {
         let [white, black] = self.seats();
         let (store, seats) = (self.store(needs_layout), [&*white, &*black]);
-        let session = Session::with_store(store, &self.game, self.settings(), None, seats, self.seed());
+        let session = Session::new(store, &self.game, self.settings(), None, seats, self.seed());
         let mut session = session.map_err(Failure::usage)?;
         if let Some(folder) = &self.tables
             && session.board().agents().tables.is_none()

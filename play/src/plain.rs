@@ -13,8 +13,8 @@ use ratatui::layout::Rect;
 use crate::agents::AgentCache;
 use crate::exercise::Exercise;
 use crate::lang::Texts;
-use crate::session::{Job, Refusal, Session, Share};
-use crate::thought::Thought;
+use crate::session::{Job, Refusal, Session};
+use crate::thought::{Thought, Time};
 use crate::{files, machine, tui, words};
 use jarmo_core::game::{Player, shorten};
 use jarmo_host::ascii::{locale_has_unicode, to_ascii};
@@ -112,7 +112,7 @@ impl Plain<'_> {
             if self.say_if_stopped(&job)? {
                 break; // the rest has not been looked at
             }
-            self.session.finish(&job, thought);
+            self.session.finish(&job, Ok(thought));
         }
         for one in self.session.assessments() {
             let value = |value: Option<f32>| value.map_or("?".to_owned(), words::chance);
@@ -251,7 +251,7 @@ impl Plain<'_> {
         if let Some(job) = self.session.job()
             && let Some(thought) = self.think(&job)?
         {
-            self.session.finish(&job, thought);
+            self.session.finish(&job, Ok(thought));
             self.say_if_stopped(&job)?;
         }
         let Some(thought) = self.session.hint().cloned() else {
@@ -277,7 +277,7 @@ impl Plain<'_> {
             && let Some(thought) = self.think(&job)?
         {
             let text = thought.text.clone();
-            self.session.finish(&job, thought);
+            self.session.finish(&job, Ok(thought));
             let number = self.session.board().cursor();
             let line = if only_agents { format!("{number:>3} {text}") } else { format!("> {text}") };
             self.say(&line)?;
@@ -305,7 +305,7 @@ impl Plain<'_> {
     /// Runs a job on this thread. If the agent fails, its problem is printed and there is no result.
     fn think(&mut self, job: &Job) -> io::Result<Option<Thought>> {
         let stop = Arc::clone(self.stop());
-        match job.run(&mut self.cache, machine::clock, &stop, Share::ALONE) {
+        match job.run(&mut self.cache, Time::alone(machine::clock, &stop)) {
             Ok(thought) => Ok(Some(thought)),
             Err(problem) => {
                 self.say(&problem)?;

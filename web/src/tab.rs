@@ -11,9 +11,9 @@ use jarmo_session::agents::AgentCache;
 use jarmo_session::lang::{Language, Texts};
 use jarmo_session::levels::Level;
 use jarmo_session::page::{self, Defaults, Opening, Rejection, Wish, impossible, no_session};
-use jarmo_session::session::{Session, Share};
+use jarmo_session::session::Session;
 use jarmo_session::specs::Store;
-use jarmo_session::thought::Clock;
+use jarmo_session::thought::{Clock, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -216,20 +216,9 @@ impl Tab {
         let Some(job) = open.session.job() else {
             return Thinking::Idle;
         };
-        let share = Share {
-            sharers: 1,
-            most: Some(match open.session.deepening() {
-                _ if job.is_move() => MOVE,
-                true => DEEP,
-                false => LOOK,
-            }),
-        };
-        match job.run(&mut self.cache, self.clock, &AtomicBool::new(false), share) {
-            Ok(thought) => {
-                open.session.finish(&job, thought);
-            }
-            Err(problem) => open.session.fail(problem),
-        }
+        let stop = AtomicBool::new(false);
+        let time = Time { most: Some(most), ..Time::alone(self.clock, &stop) };
+        open.session.finish(&job, job.run(&mut self.cache, time));
         open.version += 1;
         match open.session.only_agents() && open.session.agent_to_move() {
             true => Thinking::Pause,

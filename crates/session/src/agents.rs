@@ -44,13 +44,12 @@ impl Seat {
         })
     }
 
-    /// The agent that plays here, if one does, and its time per move.
-    pub(crate) fn agent(&self, agents: &GameAgents) -> Option<(Strength, Option<Duration>)> {
+    /// The agent that plays here, if one does.
+    pub(crate) fn agent(&self, agents: &GameAgents) -> Option<Strength> {
         match self {
             Seat::Human => None,
-            Seat::Level(level) => Some((agents.of_level(*level), Some(MOVE_TIME))),
-            // The spec alone sets the limits.
-            Seat::Spec(spec) => Some((Strength::of(spec.clone()), None)),
+            Seat::Level(level) => Some(agents.of_level(*level)),
+            Seat::Spec(spec) => Some(Strength::of(spec.clone())),
         }
     }
 

@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::agents::Seat;
 use crate::lang::Language;
 use crate::specs::{self, GameAgents, Store};
-use crate::thought::{Question, ask, certain};
+use crate::thought::{Question, as_white, ask};
 use jarmo_core::game::{Action, ActionError, Mask, Outcome, Player, PositionError, Proven, Verdict};
 use jarmo_core::record::GameRecord;
 use jarmo_core::view::{Gesture, Layout, Note, Palette, Piece, Setup, SideCount, svg};
@@ -140,16 +140,6 @@ pub struct Played {
     pub player: Player,
 }
 
-/// Sets up a game by name, from its start or from a position, with the agents and tables of a store.
-pub fn open(
-    name: &str,
-    settings: &GameSettings,
-    store: &Store,
-    position: Option<&str>,
-) -> Result<Box<dyn Board>, RecordProblem> {
-    store.games.open(name, settings, Open { settings, store, position })
-}
-
 /// Why the game of a record cannot be shown. Displayed in English; `words` has the sentences of all languages.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RecordProblem {
@@ -172,9 +162,9 @@ pub enum RecordProblem {
 }
 
 pub(crate) struct Open<'a> {
-    settings: &'a GameSettings,
-    store: &'a Store,
-    position: Option<&'a str>,
+    pub(crate) settings: &'a GameSettings,
+    pub(crate) store: &'a Store,
+    pub(crate) position: Option<&'a str>,
 }
 
 impl GameTask for Open<'_> {
@@ -302,7 +292,7 @@ impl<G: CatalogGame> Board for GameBoard<G> {
     fn known(&self, place: usize) -> Option<Proven> {
         let mover = self.mover(place)?;
         let result = self.endgames.as_ref()?.known(&self.game, &self.positions[place])?;
-        Some(certain(mover, result))
+        Some(as_white(mover, result, Proven::flip))
     }
 
     fn agents(&self) -> &GameAgents {
@@ -314,7 +304,7 @@ impl<G: CatalogGame> Board for GameBoard<G> {
         let (variant, networks) = (self.variant.clone(), self.agents.networks.clone());
         Box::new(move |cache, strength, time| {
             let agent = cache.agent(&game, &variant, strength, &networks)?;
-            Ok(ask(&game, position, agent, strength.nodes, seed, time))
+            Ok(ask(&game, position, agent, strength, seed, time))
         })
     }
 

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::board::{Open, RecordProblem};
+use crate::board::{Board, Open, RecordProblem};
+use crate::specs::Store;
 use jarmo_exact::ExactError;
-use jarmo_exact::catalog::{Catalog, GameSettings, GameTask, Shipped};
+use jarmo_exact::catalog::{Catalog, GameSettings, Shipped};
 
 /// The games of a catalog.
 ///
@@ -15,10 +16,9 @@ use jarmo_exact::catalog::{Catalog, GameSettings, GameTask, Shipped};
 pub struct Games {
     names: Vec<&'static str>,
     open: Arc<Opener>,
-    needs_layout: bool,
 }
 
-type Opened = <Open<'static> as GameTask>::Output;
+type Opened = Result<Box<dyn Board>, RecordProblem>;
 
 /// A catalog without its type.
 type Opener = dyn Fn(&str, &GameSettings, Open<'_>) -> Result<Opened, ExactError> + Send + Sync;
@@ -29,14 +29,7 @@ impl Games {
         Games {
             names: catalog.names(),
             open: Arc::new(move |name, settings, task| catalog.with_game(name, settings, task)),
-            needs_layout: false,
         }
-    }
-
-    /// The same games, of which only those with a board are opened.
-    #[must_use]
-    pub fn with_layout(self) -> Games {
-        Games { needs_layout: true, ..self }
     }
 
     /// The names of the games.
@@ -44,10 +37,11 @@ impl Games {
         &self.names
     }
 
-    pub(crate) fn open(&self, name: &str, settings: &GameSettings, task: Open<'_>) -> Opened {
-        let opened = (self.open)(name, settings, task);
+    /// Sets up a game by name, from its start or from a position, with the agents and tables of a store.
+    pub fn open(&self, name: &str, settings: &GameSettings, store: &Store, position: Option<&str>) -> Opened {
+        let opened = (self.open)(name, settings, Open { settings, store, position });
         let board = opened.map_err(|error| RecordProblem::Start(error.to_string()))??;
-        if self.needs_layout && board.layout().is_none() {
+        if store.needs_layout && board.layout().is_none() {
             let problem = format!("{name} has no board to show here; play it by lines of text, with --plain");
             return Err(RecordProblem::Start(problem));
         }

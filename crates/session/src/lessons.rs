@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::lang::Texts;
 use crate::session::{Refusal, Session};
+use crate::specs::Store;
 use crate::words;
 use jarmo_exact::catalog::GameSettings;
 
@@ -70,7 +71,7 @@ impl Step {
 /// A session at a position of an exercise, with a person on both sides.
 pub(crate) fn session_at(game: &str, position: Option<&str>, moves: &[String]) -> Session {
     let seats = ["human", "human"];
-    let session = Session::new(game, GameSettings::default(), position, seats, 0);
+    let session = Session::new(Store::default(), game, GameSettings::default(), position, seats, 0);
     let mut session = session.expect("a test sets up every exercise");
     session.set_evaluating(false);
     for text in moves {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use crate::agents::Seat;
 use crate::analysis::{Trial, Tried};
-use crate::board::{self, Board, RecordProblem};
+use crate::board::{Board, RecordProblem};
 use crate::levels::Level;
 use crate::matches::{Match, points};
 use crate::specs::Store;
@@ -20,7 +20,7 @@ use jarmo_core::game::{ActionError, Player, Proven};
 use jarmo_core::record::GameRecord;
 use jarmo_exact::catalog::GameSettings;
 use questions::Effort;
-pub use questions::{Job, Share};
+pub use questions::Job;
 
 /// Rounds of looking further at a position, at most.
 const DEEPEST: u32 = 4;
@@ -57,41 +57,13 @@ struct Home {
 pub enum Refusal {
     /// The move is illegal, or cannot be parsed.
     Move(ActionError),
-    /// An agent is to move.
-    NotYourTurn,
-    /// The second game of a match was wanted, and no first game of a match has ended.
-    FirstGameUnfinished,
-    /// The second game of a match was wanted, and both are over.
-    MatchOver,
-}
-
-/// A game as it was left, to go on with it.
-#[derive(Clone, Debug)]
-pub struct LeftGame {
-    /// The moves.
-    pub record: GameRecord,
-    /// The players, White first.
-    pub seats: [String; 2],
-    /// The place shown.
-    pub place: usize,
-    /// The match it belongs to.
-    pub current_match: Option<Match>,
+    /// It is not the time for it; the text with this key says why.
+    NotNow(&'static str),
 }
 
 impl Session {
-    /// A session of a game by name, from its start or from a position, with the built-in agents.
+    /// A session of a game by name, from its start or from a position, with the trained agents and the tables of a store.
     pub fn new(
-        game: &str,
-        settings: GameSettings,
-        position: Option<&str>,
-        seats: [&str; 2],
-        seed: u64,
-    ) -> Result<Session, String> {
-        Session::with_store(Store::default(), game, settings, position, seats, seed)
-    }
-
-    /// The same, with the trained agents and the tables of a store.
-    pub fn with_store(
         store: Store,
         game: &str,
         settings: GameSettings,
@@ -99,7 +71,7 @@ impl Session {
         seats: [&str; 2],
         seed: u64,
     ) -> Result<Session, String> {
-        let board = board::open(game, &settings, &store, position).map_err(|problem| problem.to_string())?;
+        let board = store.games.open(game, &settings, &store, position).map_err(|problem| problem.to_string())?;
         let seats = [board.seat(seats[0])?, board.seat(seats[1])?];
         Ok(Session {
             board,
@@ -124,7 +96,7 @@ impl Session {
     /// A session of another game, with the settings that apply to both games.
     pub fn beside(&self, game: &str, seats: [&str; 2], seed: u64) -> Result<Session, String> {
         let settings = self.settings.for_another(self.board.game(), game);
-        Session::with_store(self.store.clone(), game, settings, None, seats, seed)
+        Session::new(self.store.clone(), game, settings, None, seats, seed)
     }
 
     /// The game and the place shown.
@@ -224,7 +196,7 @@ impl Session {
         let here = self.board.cursor();
         let mover = self.board.mover(here);
         if !self.analysing && mover.is_some() && !self.human_to_move() {
-            return Err(Refusal::NotYourTurn);
+            return Err(Refusal::NotNow("not_your_turn"));
         }
         let longer = here < self.board.moves().len();
         self.board.play(text).map_err(Refusal::Move)?;
@@ -322,10 +294,10 @@ impl Session {
         let end = self.board.moves().len();
         let outcome = self.board.outcome(end);
         let (Some(current_match), Some(outcome)) = (&mut self.current_match, outcome) else {
-            return Err(Refusal::FirstGameUnfinished);
+            return Err(Refusal::NotNow("match_unfinished"));
         };
         if current_match.game == 2 {
-            return Err(Refusal::MatchOver);
+            return Err(Refusal::NotNow("match_finished"));
         }
         *current_match = Match { game: 2, points: points(&outcome), over: false };
         self.board = self.board.fresh();
@@ -387,11 +359,11 @@ impl Session {
     pub fn load(&mut self, record: &GameRecord) -> Result<(), RecordProblem> {
         let settings = self.settings.fitting(&record.game);
         let own = GameSettings { max_plies: record.max_plies.or(self.settings.max_plies), ..settings.clone() };
-        let mut board = board::open(&record.game, &own, &self.store, record.position.as_deref())?;
+        let mut board = self.store.games.open(&record.game, &own, &self.store, record.position.as_deref())?;
         for (index, text) in record.moves.iter().enumerate() {
             board.play(text).map_err(|error| RecordProblem::Move { number: index + 1, text: text.clone(), error })?;
         }
-        let fresh = board::open(&record.game, &settings, &self.store, None)?;
+        let fresh = self.store.games.open(&record.game, &settings, &self.store, None)?;
         let seats = match self.home.take() {
             Some(home) => home.seats,
             None => self.seats.clone(),
@@ -426,15 +398,21 @@ impl Session {
         &self.store
     }
 
-    /// Goes on with a game that was left.
-    pub fn resume_left(&mut self, left: &LeftGame) -> Result<(), RecordProblem> {
-        self.load(&left.record)?;
-        for (player, who) in Player::BOTH.into_iter().zip(&left.seats) {
+    /// Goes on with a game that was left at a place, with these players and perhaps as part of a match.
+    pub fn resume_left(
+        &mut self,
+        record: &GameRecord,
+        seats: [&str; 2],
+        place: usize,
+        current_match: Option<Match>,
+    ) -> Result<(), RecordProblem> {
+        self.load(record)?;
+        for (player, who) in Player::BOTH.into_iter().zip(seats) {
             // A player who is no longer here is replaced by a person.
             let _ = self.set_seat(player, who);
         }
-        self.board.go_to(left.place);
-        self.current_match = left.current_match.clone().filter(Match::is_possible);
+        self.board.go_to(place);
+        self.current_match = current_match.filter(Match::is_possible);
         Ok(())
     }
 
@@ -445,11 +423,6 @@ impl Session {
     /// Why an agent could not answer. Until [`Session::retry`], no agent is asked again.
     pub fn trouble(&self) -> Option<&str> {
         self.trouble.as_deref()
-    }
-
-    /// Notes why an agent could not answer.
-    pub fn fail(&mut self, problem: String) {
-        self.trouble = Some(problem);
     }
 
     /// Lets agents be asked again.

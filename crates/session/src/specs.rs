@@ -1,10 +1,11 @@
 //! The available agents: the agent behind each level, where trained agents and exact tables are found, and
 //! which specs a remote user may choose.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::agents::MOVE_TIME;
 use crate::games::Games;
 use crate::levels::Level;
 use jarmo_exact::ExactErrorKind;
@@ -25,6 +26,9 @@ const LINES: u32 = 3;
 /// More nodes than any search reaches. The search looks at the clock only if it has a node limit.
 const UNREACHABLE_NODES: u64 = 1 << 40;
 
+/// Time limit per position in an analysis. Only slow machines reach it before the limit of simulations.
+const STUDY: Duration = Duration::from_secs(2);
+
 /// Simulations or nodes per position in an analysis: a few tenths of a second.
 const REVIEW_SIMULATIONS: u64 = 50_000;
 const REVIEW_NODES: u64 = 1_000_000;
@@ -34,13 +38,15 @@ const REVIEW_PLAYOUTS: u64 = 5_000;
 const MOST_NODES: u64 = 2_000_000;
 const MOST_SIMULATIONS: u32 = 10_000;
 
-/// An agent and its limits per move other than time.
+/// An agent and its limits per move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strength {
     /// The agent.
     pub spec: AgentSpec,
     /// Nodes or simulations, if limited.
     pub nodes: Option<u64>,
+    /// The time that it may use up; unset, its spec alone sets the limits.
+    pub time: Option<Duration>,
     /// Exact tables that answer in place of the agent for the positions they hold.
     pub tables: Option<PathBuf>,
 }
@@ -48,7 +54,7 @@ pub struct Strength {
 impl Strength {
     /// An agent with its spec's own limits.
     pub fn of(spec: AgentSpec) -> Strength {
-        Strength { spec, nodes: None, tables: None }
+        Strength { spec, nodes: None, time: None, tables: None }
     }
 }
 
@@ -65,6 +71,8 @@ pub struct Store {
     pub networks: Networks,
     /// The games that are opened by name.
     pub games: Games,
+    /// Whether only games with a board are opened.
+    pub needs_layout: bool,
 }
 
 impl Store {
@@ -91,9 +99,9 @@ impl Store {
         folders.retain(|folder| folder.parent().is_some()); // not the root, and not nothing
         folders.sort_by_key(|folder| std::cmp::Reverse(folder.as_os_str().len()));
         folders.iter().fold(text.to_owned(), |text, folder| {
-            let (folder, name) = (folder.display().to_string(), folder.file_name());
-            let name = name.unwrap_or_default().to_string_lossy();
-            text.replace(&format!("{folder}/"), "").replace(&folder, &name)
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            let (inside, folder) = (folder.join("").display().to_string(), folder.display().to_string());
+            text.replace(&inside, "").replace(&format!("{folder}/"), "").replace(&folder, &name)
         })
     }
 
@@ -103,36 +111,11 @@ impl Store {
     }
 }
 
-/// A trained agent that cannot be loaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// Where it comes from.
-    pub source: AgentSource,
-    /// What is wrong, and the remedy.
-    pub problem: String,
-}
-
-impl Refused {
-    /// The problem without the path of the file, for remote users.
-    pub fn without_folder(&self) -> String {
-        match &self.source {
-            AgentSource::Program => self.to_string(),
-            AgentSource::File(path) => format!("{}: {}", path.file_name().unwrap_or_default().display(), self.problem),
-        }
-    }
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: {}", self.source, self.problem)
-    }
-}
-
 /// The agents for one game: one per level, and those that evaluate and review.
 #[derive(Clone, Debug, Default)]
 pub struct GameAgents {
     game: &'static str,
-    trained: Option<Result<AgentSource, Refused>>,
+    trained: Option<Result<AgentSource, String>>, // or why it cannot be loaded
     /// The folder of exact tables, if it has those of the game.
     pub tables: Option<PathBuf>,
     proof: bool, // the program has a proof of some wins
@@ -148,7 +131,7 @@ impl GameAgents {
     pub(crate) fn of<G: CatalogGame>(game: &G, store: &Store, tables: bool) -> GameAgents {
         let trained = store.trained(game.id()).map(|source| match store.networks.load(game, &source, None) {
             Ok(_) => Ok(source),
-            Err(error) => Err(Refused { source, problem: error.problem().to_owned() }),
+            Err(error) => Err(format!("{source}: {}", error.problem())),
         });
         GameAgents {
             game: game.id(),
@@ -165,14 +148,14 @@ impl GameAgents {
         matches!(self.trained, Some(Ok(_)))
     }
 
-    /// The trained agent that was found and could not be loaded.
-    pub fn refused(&self) -> Option<&Refused> {
-        self.trained.as_ref()?.as_ref().err()
+    /// Why the trained agent that was found cannot be loaded.
+    pub fn refused(&self) -> Option<&str> {
+        self.trained.as_ref()?.as_ref().err().map(String::as_str)
     }
 
     /// The agent behind hints and the evaluation bar. It uses all of its time.
-    pub fn analyst(&self) -> Strength {
-        self.strongest(Some(LINES))
+    pub fn analyst(&self, time: Duration) -> Strength {
+        Strength { time: Some(time), ..self.strongest(Some(LINES)) }
     }
 
     /// The agent that evaluates all positions of a game. It has a fixed number of nodes or simulations, so the
@@ -184,14 +167,14 @@ impl GameAgents {
                 (false, true) => REVIEW_NODES,
                 (false, false) => REVIEW_PLAYOUTS,
             }),
-            ..self.analyst()
+            ..self.analyst(STUDY)
         }
     }
 
     /// The agent that looks further at one position, in rounds from 1. Each round has twice as many nodes or simulations
     /// as the one before it; the first, twice as many as the reviewer.
     pub(crate) fn deepened(&self, round: u32) -> Strength {
-        let mut strength = self.reviewer();
+        let mut strength = Strength { time: None, ..self.reviewer() };
         strength.nodes = strength.nodes.map(|nodes| nodes << round);
         if let AgentSpec::AlphaBeta(search) = &mut strength.spec {
             search.mb = Some(DEEP_MEGABYTES);
@@ -203,7 +186,7 @@ impl GameAgents {
 
     /// The agent that plays at a level.
     pub fn of_level(&self, level: Level) -> Strength {
-        match (level, &self.trained) {
+        let strength = match (level, &self.trained) {
             (Level::Newcomer, _) => Strength::of(AgentSpec::Random),
             (Level::Best, _) => self.strongest(None),
             (_, Some(Ok(source))) => {
@@ -212,21 +195,22 @@ impl GameAgents {
                 let nodes = settings.sims.map(u64::from);
                 Strength { nodes, ..Strength::of(AgentSpec::Network(source.clone(), TreeSpec { mb, ..settings })) }
             }
-            (Level::Beginner, _) => rollout(16),
-            (Level::Easy, _) => rollout(40),
+            (Level::Beginner, _) => rollout(Some(16)),
+            (Level::Easy, _) => rollout(Some(40)),
             (Level::Casual, _) if self.evaluates => Strength::of(AgentSpec::Greedy),
-            (Level::Casual, _) => rollout(100),
+            (Level::Casual, _) => rollout(Some(100)),
             (Level::Medium, _) => self.search(100, 250),
             (Level::Hard, _) => self.search(1000, 600),
             (Level::Expert, _) => self.search(10_000, 1500),
-        }
+        };
+        Strength { time: Some(MOVE_TIME), ..strength }
     }
 
     /// Alpha-beta search in a game with an evaluation, or else a search with playouts.
     fn search(&self, nodes: u64, sims: u32) -> Strength {
         match self.evaluates {
             true => Strength { nodes: Some(nodes), ..Strength::of(AgentSpec::AlphaBeta(built_in_settings())) },
-            false => rollout(sims),
+            false => rollout(Some(sims)),
         }
     }
 
@@ -239,10 +223,11 @@ impl GameAgents {
                 let proof = self.proof.then_some(YesNo::Yes);
                 Strength::of(AgentSpec::Network(source.clone(), TreeSpec { tables, proof, mb, ..TreeSpec::default() }))
             }
-            _ if !self.evaluates => Strength::of(playouts(None)),
+            _ if !self.evaluates => rollout(None),
             _ => Strength {
                 spec: AgentSpec::AlphaBeta(AlphaBetaSpec { lines, ..built_in_settings() }),
                 nodes: Some(UNREACHABLE_NODES),
+                time: None,
                 tables,
             },
         }
@@ -250,12 +235,9 @@ impl GameAgents {
 }
 
 /// A search with playouts.
-fn playouts(sims: Option<u32>) -> AgentSpec {
-    AgentSpec::Rollout(TreeSpec { sims, mb: Some(MEGABYTES), ..TreeSpec::default() })
-}
-
-fn rollout(sims: u32) -> Strength {
-    Strength { nodes: Some(sims.into()), ..Strength::of(playouts(Some(sims))) }
+fn rollout(sims: Option<u32>) -> Strength {
+    let spec = AgentSpec::Rollout(TreeSpec { sims, mb: Some(MEGABYTES), ..TreeSpec::default() });
+    Strength { nodes: sims.map(u64::from), ..Strength::of(spec) }
 }
 
 fn built_in_settings() -> AlphaBetaSpec {

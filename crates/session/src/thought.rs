@@ -85,17 +85,24 @@ pub(crate) fn winner(verdict: Verdict) -> Option<Player> {
 /// A clock: the time since some moment that stays the same.
 pub type Clock = fn() -> Duration;
 
-/// The time for an answer, and what ends it.
+/// The share of a processor for an answer, and what ends it.
 #[derive(Clone, Copy, Debug)]
 pub struct Time<'a> {
-    /// The agent may use this up; unset, it has the nodes of its spec.
-    pub given: Option<Duration>,
-    /// It ends by then, even if it has nodes left.
-    pub most: Option<Duration>,
     /// What measures it.
     pub clock: Clock,
-    /// It ends when this is set.
+    /// The answer ends when this is set.
     pub stop: &'a AtomicBool,
+    /// The answers that wait for the same processor, this one included. Times are divided by it.
+    pub sharers: u32,
+    /// The longest time of an answer that has the processor for itself, whatever the agent.
+    pub most: Option<Duration>,
+}
+
+impl Time<'_> {
+    /// The processor serves one session, and its agents may think as long as their specs say.
+    pub fn alone(clock: Clock, stop: &AtomicBool) -> Time<'_> {
+        Time { clock, stop, sharers: 1, most: None }
+    }
 }
 
 /// A position of any game. Called with an agent's strength, it asks the agent, which stops at its spec's own limits, or
@@ -107,17 +114,17 @@ pub(crate) fn ask<G: CatalogGame>(
     game: &G,
     position: G::Position,
     agent: &mut dyn Agent<G>,
-    nodes: Option<u64>,
+    strength: &Strength,
     seed: u64,
     time: Time<'_>,
 ) -> Thought {
     let began = (time.clock)();
     let took = || (time.clock)().saturating_sub(began);
-    let is_past = |time: Option<Duration>| time.is_some_and(|time| took() >= time);
-    let (is_spent, is_latest) = (|| is_past(time.given), || is_past(time.most));
+    let is_past = |limit: Option<Duration>| limit.is_some_and(|limit| took() >= limit / time.sharers.max(1));
+    let (is_spent, is_latest) = (|| is_past(strength.time), || is_past(time.most));
     let limit = Limit {
-        nodes,
-        deadline: time.given.is_some().then_some(&is_spent),
+        nodes: strength.nodes,
+        deadline: strength.time.is_some().then_some(&is_spent),
         latest: time.most.is_some().then_some(&is_latest),
         stop: Some(time.stop),
         ..Limit::default()
@@ -127,22 +134,24 @@ pub(crate) fn ask<G: CatalogGame>(
     let request = Request { position, stream: &mut stream, limit, memory: None };
     let decision = agent.choose(&mut [request]).remove(0);
     let mover = game.to_move(&position);
+    let value = |own: &Value| as_white(mover, *own, |own| own.flip());
+    let proven = |own| as_white(mover, own, Proven::flip);
     let candidates = decision.candidates.iter().take(CANDIDATES);
     let candidates = candidates.map(|candidate| Idea {
         text: game.action_text(&position, candidate.action),
         gesture: game.gesture(&position, candidate.action),
         visits: candidate.visits,
         policy: candidate.policy,
-        value: white(mover, &candidate.value).expectation(),
-        proven: candidate.proven.map(|known| certain(mover, known)),
+        value: value(&candidate.value).expectation(),
+        proven: candidate.proven.map(proven),
         line: game.line_texts(position, &candidate.line[..candidate.line.len().min(LINE_LENGTH)]),
     });
-    let value = white(mover, &decision.value);
+    let own = value(&decision.value);
     Thought {
         text: game.action_text(&position, decision.action),
-        value: value.expectation(),
-        score: value.score,
-        proven: decision.proven.map(|known| certain(mover, known)),
+        value: own.expectation(),
+        score: own.score,
+        proven: decision.proven.map(proven),
         nodes: decision.nodes,
         depth: decision.depth,
         millis: took().as_millis().try_into().unwrap_or(u64::MAX),
@@ -150,18 +159,10 @@ pub(crate) fn ask<G: CatalogGame>(
     }
 }
 
-/// Turns the mover's value into White's.
-fn white(mover: Player, value: &Value) -> Value {
+/// Turns what the mover sees into what White sees, or the other way round.
+pub(crate) fn as_white<T>(mover: Player, seen: T, flip: impl FnOnce(T) -> T) -> T {
     match mover {
-        Player::White => *value,
-        Player::Black => value.flip(),
-    }
-}
-
-/// Turns the mover's proven result into White's.
-pub(crate) fn certain(mover: Player, proven: Proven) -> Proven {
-    match mover {
-        Player::White => proven,
-        Player::Black => proven.flip(),
+        Player::White => seen,
+        Player::Black => flip(seen),
     }
 }

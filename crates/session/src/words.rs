@@ -5,7 +5,7 @@ use crate::board::{Board, RecordProblem};
 use crate::lang::Texts;
 use crate::levels::Level;
 use crate::session::{Refusal, Session};
-use crate::thought::{Idea, winner};
+use crate::thought::{Idea, as_white, winner};
 use jarmo_core::game::{Player, PositionError, Proven, shorten};
 
 /// Who is to move or thinking, or how the game ended.
@@ -35,9 +35,7 @@ pub fn refusal(texts: &Texts, input: &str, refusal: &Refusal) -> String {
             let reason = texts.reason(&error.reason);
             texts.fill("illegal", &[("move", &shorten(input)), ("reason", &reason)])
         }
-        Refusal::NotYourTurn => texts.get("not_your_turn").to_owned(),
-        Refusal::FirstGameUnfinished => texts.get("match_unfinished").to_owned(),
-        Refusal::MatchOver => texts.get("match_finished").to_owned(),
+        Refusal::NotNow(key) => texts.get(key).to_owned(),
     }
 }
 
@@ -230,10 +228,7 @@ pub fn cell(texts: &Texts, board: &dyn Board, name: &str) -> Option<Vec<String>>
 
 /// Turns White's value into this player's.
 pub fn mine(player: Player, value: f32) -> f32 {
-    match player {
-        Player::White => value,
-        Player::Black => -value,
-    }
+    as_white(player, value, |value| -value)
 }
 
 /// A value from -1 to +1 as a percentage of the points.

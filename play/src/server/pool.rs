@@ -14,7 +14,8 @@ use super::queue::Next;
 use super::room::{Room, Rooms, Running};
 use crate::agents::AgentCache;
 use crate::machine;
-use crate::session::{Job, Share};
+use crate::session::Job;
+use crate::thought::Time;
 
 /// The time between two moves when only agents play, so that people can follow.
 const PACE: Duration = Duration::from_millis(700);
@@ -48,8 +49,8 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Ar
         return;
     };
     let minder = runtime.spawn(mind(Arc::clone(room), bounds.absence));
-    let share = Share { sharers, most: Some(bounds.thought) };
-    let answer = panic::catch_unwind(AssertUnwindSafe(|| job.run(cache, machine::clock, &stop, share)));
+    let time = Time { clock: machine::clock, stop: &stop, sharers, most: Some(bounds.thought) };
+    let answer = panic::catch_unwind(AssertUnwindSafe(|| job.run(cache, time)));
     minder.abort();
     let mut inside = room.lock();
     if inside.running.take().is_none_or(|running| running.given_up) {
@@ -61,20 +62,16 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Ar
         }
         return;
     }
-    match answer {
-        Ok(Ok(thought)) => {
-            inside.session.finish(&job, thought);
-        }
-        Ok(Err(problem)) => {
-            let defaults = &rooms.options.defaults;
-            inside.session.fail(defaults.store.without_folders(&problem, &defaults.seats));
-        }
+    let defaults = &rooms.options.defaults;
+    let answer = match answer {
+        Ok(answer) => answer.map_err(|problem| defaults.store.without_folders(&problem, &defaults.seats)),
         Err(_) => {
             // A bug in an agent affects this session alone.
             *cache = AgentCache::new();
-            inside.session.fail("the agent failed; choose another one".to_owned());
+            Err("the agent failed; choose another one".to_owned())
         }
-    }
+    };
+    inside.session.finish(&job, answer);
     let pause = inside.session.only_agents() && inside.session.agent_to_move();
     drop(inside);
     room.changed();

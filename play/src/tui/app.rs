@@ -86,26 +86,16 @@ impl App {
         &self.session
     }
 
-    /// The next job of the session.
-    pub fn job(&self) -> Option<Job> {
-        self.session.job()
-    }
-
     /// Takes the answer to a job.
     pub fn finish(&mut self, job: &Job, thought: Result<Thought, String>) {
         if self.exercise.is_some() {
             return; // the job was about the game
         }
-        match thought {
-            Ok(thought) => {
-                if self.session.finish(job, thought) && job.is_move() {
-                    self.message.clear();
-                }
-            }
-            Err(problem) => {
-                self.message = problem.clone();
-                self.session.fail(problem);
-            }
+        if self.session.finish(job, thought) && job.is_move() {
+            self.message.clear();
+        }
+        if let Some(problem) = self.session.trouble() {
+            self.message = problem.to_owned();
         }
         self.refresh();
     }

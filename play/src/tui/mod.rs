@@ -6,10 +6,10 @@ mod draw;
 mod menu;
 
 use std::io::{self, stdout};
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 pub use app::App;
@@ -19,8 +19,8 @@ use ratatui::crossterm::execute;
 
 use crate::agents::AgentCache;
 use crate::machine;
-use crate::session::{Job, Share};
-use crate::thought::Thought;
+use crate::session::Job;
+use crate::thought::{Thought, Time};
 
 /// How long the screen waits for a key before it checks for answers of agents.
 const BEAT: Duration = Duration::from_millis(30);
@@ -42,7 +42,7 @@ pub fn run(app: &mut App) -> io::Result<()> {
 }
 
 fn play(app: &mut App, terminal: &mut ratatui::DefaultTerminal) -> io::Result<()> {
-    let mut thinker = Thinker::start();
+    let mut thinker = Thinker { cache: AgentCache::new(), running: None, not_before: Instant::now() };
     let mut stale = true;
     while !app.is_over() {
         if stale {
@@ -62,53 +62,48 @@ fn play(app: &mut App, terminal: &mut ratatui::DefaultTerminal) -> io::Result<()
     Ok(())
 }
 
-/// One search thread, so that the screen never waits.
+/// At most one search on a thread of its own, so that the screen never waits.
 struct Thinker {
-    jobs: Sender<(Arc<Job>, Arc<AtomicBool>)>,
-    thoughts: Receiver<Result<Thought, String>>,
-    running: Option<(Arc<Job>, Arc<AtomicBool>)>,
+    cache: AgentCache, // empty while a search has it
+    running: Option<Search>,
     not_before: Instant,
 }
 
-impl Thinker {
-    fn start() -> Thinker {
-        let (jobs, asked) = channel::<(Arc<Job>, Arc<AtomicBool>)>();
-        let (answer, thoughts) = channel();
-        thread::spawn(move || {
-            let mut cache = AgentCache::new();
-            for (job, stop) in asked {
-                if answer.send(job.run(&mut cache, machine::clock, &stop, Share::ALONE)).is_err() {
-                    return; // the game is over
-                }
-            }
-        });
-        Thinker { jobs, thoughts, running: None, not_before: Instant::now() }
-    }
+struct Search {
+    job: Arc<Job>,
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<(AgentCache, Result<Thought, String>)>,
+}
 
+impl Thinker {
     /// Takes a finished answer and starts the next job. Returns whether the board changed.
     fn serve(&mut self, app: &mut App) -> bool {
-        let mut changed = false;
-        if let Some((job, stop)) = &self.running {
-            if !app.session().wants(job) {
-                stop.store(true, Ordering::Relaxed);
-            }
-            if let Ok(thought) = self.thoughts.try_recv() {
-                app.finish(job, thought);
-                if job.is_move() && app.session().only_agents() {
-                    self.not_before = Instant::now() + PACE;
-                }
-                self.running = None;
-                changed = true;
+        if let Some(Search { job, stop, .. }) = &self.running
+            && !app.session().wants(job)
+        {
+            stop.store(true, Ordering::Relaxed);
+        }
+        let finished = self.running.take_if(|search| search.thread.is_finished());
+        let changed = finished.is_some();
+        if let Some(Search { job, thread, .. }) = finished {
+            let (cache, thought) = thread.join().expect("a search ends with an answer");
+            self.cache = cache;
+            app.finish(&job, thought);
+            if job.is_move() && app.session().only_agents() {
+                self.not_before = Instant::now() + PACE;
             }
         }
         if self.running.is_none()
             && Instant::now() >= self.not_before
-            && let Some(job) = app.job()
+            && let Some(job) = app.session().job()
         {
-            let running = (Arc::new(job), Arc::new(AtomicBool::new(false)));
-            if self.jobs.send(running.clone()).is_ok() {
-                self.running = Some(running);
-            }
+            let (job, stop) = (Arc::new(job), Arc::new(AtomicBool::new(false)));
+            let (mut cache, asked, ended) = (mem::take(&mut self.cache), Arc::clone(&job), Arc::clone(&stop));
+            let thread = thread::spawn(move || {
+                let thought = asked.run(&mut cache, Time::alone(machine::clock, &ended));
+                (cache, thought)
+            });
+            self.running = Some(Search { job, stop, thread });
         }
         changed
     }
@@ -116,8 +111,8 @@ impl Thinker {
 
 impl Drop for Thinker {
     fn drop(&mut self) {
-        if let Some((_, stop)) = &self.running {
-            stop.store(true, Ordering::Relaxed);
+        if let Some(search) = &self.running {
+            search.stop.store(true, Ordering::Relaxed);
         }
     }
 }

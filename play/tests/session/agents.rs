@@ -7,6 +7,7 @@ use crate::nets::{tiny, with_header};
 use assert_cmd::Command;
 use jarmo::catalog::GAMES;
 use jarmo::games::{Guard, Jarmo};
+use play::agents::MOVE_TIME;
 use play::levels::Level;
 use play::session::Session;
 use play::specs::Store;
@@ -112,7 +113,7 @@ fn a_trained_agent_plays_every_level_that_searches_and_evaluates() {
     jarmo::agent_file::save(&tiny(&Jarmo::standard(), 1), &path).unwrap();
     let store = Store { agents: vec![folder.path().to_owned()], ..Store::default() };
     let seats = ["human", "human"];
-    let session = Session::with_store(store, "jarmo", Default::default(), None, seats, 0).unwrap();
+    let session = Session::new(store, "jarmo", Default::default(), None, seats, 0).unwrap();
     let agents = session.board().agents();
     assert!(agents.is_trained());
     let is_file = |spec: &str| spec.starts_with(path.to_str().unwrap());
@@ -120,7 +121,7 @@ fn a_trained_agent_plays_every_level_that_searches_and_evaluates() {
         let spec = agents.of_level(level).spec.to_string();
         assert_eq!(is_file(&spec), level > Level::Newcomer, "{spec}");
     }
-    assert!(is_file(&agents.analyst().spec.to_string()));
+    assert!(is_file(&agents.analyst(MOVE_TIME).spec.to_string()));
     // The store has no agent for tammi.
     let other = session.beside("tammi", seats, 0).unwrap();
     assert!(!other.board().agents().is_trained());
@@ -132,7 +133,7 @@ fn the_program_has_a_trained_agent_for_every_game() {
     for game in GAMES {
         let store = Store { built_in: true, ..Store::default() };
         let seats = ["human", "trained:8"];
-        let session = Session::with_store(store, game, Default::default(), None, seats, 0).unwrap();
+        let session = Session::new(store, game, Default::default(), None, seats, 0).unwrap();
         let agents = session.board().agents();
         assert_eq!(agents.refused(), None, "{game}");
         let spec = agents.of_level(Level::Medium).spec.to_string();
@@ -144,7 +145,7 @@ fn the_program_has_a_trained_agent_for_every_game() {
 fn levels_rise_in_steps_that_a_person_can_climb() {
     let session = |game, store| {
         let seats = ["human", "easy"];
-        Session::with_store(store, game, Default::default(), None, seats, 0).unwrap()
+        Session::new(store, game, Default::default(), None, seats, 0).unwrap()
     };
     for game in GAMES {
         let built_in = Store { built_in: true, ..Store::default() };

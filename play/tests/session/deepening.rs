@@ -5,21 +5,24 @@ use std::time::Duration;
 
 use jarmo::catalog::GameSettings;
 use play::agents::AgentCache;
-use play::session::{Session, Share};
+use play::session::Session;
+use play::specs::Store;
+use play::thought::Time;
 
 /// Answers the next job within this time. Returns the nodes of the answer for the first position.
 fn answer(session: &mut Session, most: Option<Duration>) -> u64 {
-    let share = Share { sharers: 1, most };
+    let stop = AtomicBool::new(false);
+    let time = Time { most, ..Time::alone(play::machine::clock, &stop) };
     let job = session.job().expect("there is something to think about");
-    let thought = job.run(&mut AgentCache::new(), play::machine::clock, &AtomicBool::new(false), share);
-    session.finish(&job, thought.unwrap());
+    let thought = job.run(&mut AgentCache::new(), time);
+    session.finish(&job, Ok(thought.unwrap()));
     session.thought(0).unwrap().nodes
 }
 
 #[test]
 fn the_analysis_looks_further_at_a_position_until_nothing_more_comes_of_it() {
     let (settings, people) = (GameSettings::default(), ["human", "human"]);
-    let mut session = Session::new("connect_four", settings, None, people, 1).unwrap();
+    let mut session = Session::new(Store::default(), "connect_four", settings, None, people, 1).unwrap();
     session.set_deepening(true);
     assert!(!session.deepening(), "it is a part of the analysis");
     session.set_analysing(true);

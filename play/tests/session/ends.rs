@@ -3,15 +3,15 @@
 use crate::common::chooser;
 use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::record::GameRecord;
-use play::board;
+use play::games::Games;
 use play::matches::Match;
-use play::session::{LeftGame, Session};
+use play::session::Session;
 use play::specs::Store;
 
 const RECORD: &str = r#"{"game":"jarmo","position":"2W2/3w1/2b2/5/4b w - - 0","max_plies":9,"moves":["D4-D3"]}"#;
 
 fn session(seats: [&str; 2]) -> Session {
-    Session::new("jarmo", GameSettings::default(), None, seats, 5).unwrap()
+    Session::new(Store::default(), "jarmo", GameSettings::default(), None, seats, 5).unwrap()
 }
 
 fn seats(session: &Session) -> [String; 2] {
@@ -24,7 +24,7 @@ fn the_end_of_every_game_has_a_reason_and_no_other_position_has() {
         let mut choose = chooser(3);
         let mut seen = Vec::new();
         for _ in 0..60 {
-            let mut board = board::open(game, &GameSettings::default(), &Store::default(), None).unwrap();
+            let mut board = Games::default().open(game, &GameSettings::default(), &Store::default(), None).unwrap();
             let scene = loop {
                 let scene = board.scene();
                 let reasons: Vec<&str> =
@@ -62,7 +62,7 @@ fn reasons_name_what_ended_the_game() {
     ];
     for (game, position, text, key) in cases {
         let settings = GameSettings::default();
-        let mut board = board::open(game, &settings, &Store::default(), Some(position)).unwrap();
+        let mut board = Games::default().open(game, &settings, &Store::default(), Some(position)).unwrap();
         board.play(text).unwrap();
         let keys: Vec<&str> = board.scene().notes.iter().map(|note| note.key).collect();
         assert_eq!(keys, [key], "{game}");
@@ -101,20 +101,16 @@ fn a_rematch_is_a_new_game_with_the_sides_swapped() {
 #[test]
 fn a_game_that_was_left_goes_on_with_players_place_and_match() {
     let mut session = session(["human", "greedy"]);
-    let mut left = LeftGame {
-        record: GameRecord::parse(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#).unwrap(),
-        seats: ["greedy", "human"].map(str::to_owned),
-        place: 1,
-        current_match: Some(Match { game: 2, points: [3, 4], over: false }),
-    };
-    session.resume_left(&left).unwrap();
+    let record = GameRecord::parse(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#).unwrap();
+    let mut left = Match { game: 2, points: [3, 4], over: false };
+    session.resume_left(&record, ["greedy", "human"], 1, Some(left.clone())).unwrap();
     assert_eq!(seats(&session), ["greedy", "human"]);
     assert_eq!(session.board().cursor(), 1);
-    assert_eq!(session.current_match(), left.current_match.as_ref());
+    assert_eq!(session.current_match(), Some(&left));
     session.new_game();
     assert_eq!(seats(&session), ["greedy", "human"]);
     // Points that no match has are not believed, because they come from the browser.
-    left.current_match.as_mut().unwrap().points[0] = u32::MAX;
-    session.resume_left(&left).unwrap();
+    left.points[0] = u32::MAX;
+    session.resume_left(&record, ["greedy", "human"], 1, Some(left)).unwrap();
     assert_eq!(session.current_match(), None);
 }

@@ -108,7 +108,7 @@ fn named(text: &str, marker: &str) -> Vec<String> {
 #[test]
 fn every_key_that_the_program_uses_exists() {
     let keys = keys(Language::En);
-    let mut folders = vec![PathBuf::from("src"), PathBuf::from("../crates/core/src/view")];
+    let mut folders = vec!["src".into(), "../crates/session/src".into(), PathBuf::from("../crates/core/src/view")];
     let mut checked = 0;
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
@@ -119,7 +119,7 @@ fn every_key_that_the_program_uses_exists() {
             }
             let text = fs::read_to_string(&path).unwrap();
             let markers: &[&str] = match path.extension().unwrap().to_str().unwrap() {
-                "rs" => &["texts.get(\"", "texts.fill(\"", "key: \"", "note(\""],
+                "rs" => &["texts.get(\"", "texts.fill(\"", "key: \"", "note(\"", "NotNow(\""],
                 "js" => &[" text(\"", "(text(\""],
                 "html" => &["data-text=\"", "data-label=\""],
                 _ => &[],

@@ -6,12 +6,13 @@ use jarmo::agent::AgentSpec;
 use jarmo::catalog::{Catalog, Empty, GameSettings, Shipped};
 use jarmo::games::Scripted;
 use jarmo::games::scripted::Node;
-use play::agents::AgentCache;
+use play::agents::{AgentCache, MOVE_TIME};
 use play::games::Games;
 use play::lang::Language;
 use play::options::Options;
-use play::session::{Session, Share};
+use play::session::Session;
 use play::specs::Store;
+use play::thought::Time;
 
 fn games() -> Games {
     let lost = Node::black([Node::end(0, 1), Node::end(0, 2)]);
@@ -21,7 +22,7 @@ fn games() -> Games {
 
 fn session(games: Games, seats: [&str; 2]) -> Result<Session, String> {
     let store = Store { games, ..Store::default() };
-    Session::with_store(store, "scripted", GameSettings::default(), None, seats, 1)
+    Session::new(store, "scripted", GameSettings::default(), None, seats, 1)
 }
 
 #[test]
@@ -45,12 +46,12 @@ fn a_registered_game_is_shown_by_its_drawing() {
 fn a_level_without_an_evaluation_searches_with_playouts() {
     let mut session = session(games(), ["best", "human"]).unwrap();
     let job = session.job().unwrap();
-    let thought = job.run(&mut AgentCache::new(), play::machine::clock, &AtomicBool::new(false), Share::ALONE);
+    let thought = job.run(&mut AgentCache::new(), Time::alone(play::machine::clock, &AtomicBool::new(false)));
     let thought = thought.unwrap();
     assert_eq!(thought.text, "1");
-    assert!(session.finish(&job, thought));
+    assert!(session.finish(&job, Ok(thought)));
     let agents = session.board().agents();
-    for strength in [agents.analyst(), agents.reviewer()] {
+    for strength in [agents.analyst(MOVE_TIME), agents.reviewer()] {
         assert!(matches!(strength.spec, AgentSpec::Rollout(_)));
     }
     let refused = session.set_seat(jarmo::game::Player::White, "greedy");
@@ -59,11 +60,13 @@ fn a_level_without_an_evaluation_searches_with_playouts() {
 
 #[test]
 fn the_screen_opens_only_games_with_a_board() {
-    let error = session(games().with_layout(), ["human", "human"]).err();
-    assert_eq!(error.unwrap(), "scripted has no board to show here; play it by lines of text, with --plain");
-    let store = Store { games: games().with_layout(), ..Store::default() };
-    let seats = ["human", "human"];
-    assert!(Session::with_store(store, "tammi", GameSettings::default(), None, seats, 1).is_ok());
+    let open = |game| {
+        let store = Store { games: games(), needs_layout: true, ..Store::default() };
+        Session::new(store, game, GameSettings::default(), None, ["human", "human"], 1)
+    };
+    let error = open("scripted").err().unwrap();
+    assert_eq!(error, "scripted has no board to show here; play it by lines of text, with --plain");
+    assert!(open("tammi").is_ok());
 }
 
 #[test]

@@ -9,10 +9,12 @@ use jarmo::probe;
 use jarmo::record::GameRecord;
 use play::agents::AgentCache;
 use play::analysis;
-use play::session::{Refusal, Session, Share};
+use play::session::{Refusal, Session};
+use play::specs::Store;
+use play::thought::Time;
 
 fn session(game: &str, seats: [&str; 2]) -> Session {
-    let mut session = Session::new(game, GameSettings::default(), None, seats, 5).unwrap();
+    let mut session = Session::new(Store::default(), game, GameSettings::default(), None, seats, 5).unwrap();
     session.set_evaluating(false);
     session
 }
@@ -21,8 +23,8 @@ fn session(game: &str, seats: [&str; 2]) -> Session {
 fn think(session: &mut Session) {
     let mut cache = AgentCache::new();
     while let Some(job) = session.job() {
-        let thought = job.run(&mut cache, play::machine::clock, &AtomicBool::new(false), Share::ALONE).unwrap();
-        assert!(session.finish(&job, thought), "the answer to the current job is taken");
+        let thought = job.run(&mut cache, Time::alone(play::machine::clock, &AtomicBool::new(false))).unwrap();
+        assert!(session.finish(&job, Ok(thought)), "the answer to the current job is taken");
     }
 }
 
@@ -60,7 +62,7 @@ fn an_agent_that_draws_its_moves_plays_each_game_differently() {
 fn undo_goes_back_to_the_previous_turn_of_a_person() {
     let mut game = session("jarmo", ["human", "greedy"]);
     game.play("A1-C2").unwrap();
-    assert_eq!(game.play("C1-D3"), Err(Refusal::NotYourTurn));
+    assert_eq!(game.play("C1-D3"), Err(Refusal::NotNow("not_your_turn")));
     think(&mut game);
     assert_eq!(game.board().moves().len(), 2);
     assert!(game.human_to_move());
@@ -103,12 +105,12 @@ fn an_outdated_answer_is_dropped() {
     let mut game = session("jarmo", ["human", "greedy"]);
     game.play("A1-C2").unwrap();
     let job = game.job().unwrap();
-    let thought = job.run(&mut AgentCache::new(), play::machine::clock, &AtomicBool::new(false), Share::ALONE).unwrap();
+    let thought = job.run(&mut AgentCache::new(), Time::alone(play::machine::clock, &AtomicBool::new(false))).unwrap();
     game.undo();
     assert!(!game.wants(&job));
-    assert!(!game.finish(&job, thought.clone()));
+    assert!(!game.finish(&job, Ok(thought.clone())));
     game.play("B1-D2").unwrap();
-    assert!(!game.finish(&job, thought));
+    assert!(!game.finish(&job, Ok(thought)));
     assert_eq!(texts(&game), ["B1-D2"]);
 }
 
@@ -221,7 +223,9 @@ fn a_hint_belongs_to_the_position_it_was_requested_for() {
 
 #[test]
 fn invalid_settings_are_refused_with_the_choices() {
-    let make = |game, position, seats| Session::new(game, GameSettings::default(), position, seats, 0).err().unwrap();
+    let make = |game, position, seats| {
+        Session::new(Store::default(), game, GameSettings::default(), position, seats, 0).err().unwrap()
+    };
     let people = ["human", "human"];
     assert!(make("chess", None, people).contains("choose one of jarmo"));
     assert!(make("jarmo", Some("x"), people).contains("illegal position"));

@@ -6,10 +6,12 @@ use crate::common::chooser;
 use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::view::{Placed, Setup};
 use play::agents::AgentCache;
-use play::session::{Refusal, Session, Share};
+use play::session::{Refusal, Session};
+use play::specs::Store;
+use play::thought::Time;
 
 fn people(game: &str) -> Session {
-    Session::new(game, GameSettings::default(), None, ["human", "human"], 1).unwrap()
+    Session::new(Store::default(), game, GameSettings::default(), None, ["human", "human"], 1).unwrap()
 }
 
 #[test]
@@ -71,8 +73,8 @@ fn a_branch_leaves_the_game_as_it_is() {
 fn work(session: &mut Session) {
     let (mut cache, stop) = (AgentCache::new(), AtomicBool::new(false));
     while let Some(job) = session.job() {
-        let thought = job.run(&mut cache, play::machine::clock, &stop, Share::ALONE).unwrap();
-        session.finish(&job, thought);
+        let thought = job.run(&mut cache, Time::alone(play::machine::clock, &stop)).unwrap();
+        session.finish(&job, Ok(thought));
     }
 }
 

@@ -14,8 +14,9 @@ use jarmo::tables::{BuildSettings, Tables, random_position};
 use play::agents::AgentCache;
 use play::analysis;
 use play::lang::Language;
-use play::session::{Session, Share};
+use play::session::Session;
 use play::specs::Store;
+use play::thought::Time;
 use play::tui::App;
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -40,14 +41,14 @@ fn store() -> Store {
 
 fn session(position: &str, seats: [&str; 2]) -> Session {
     let settings = Default::default();
-    Session::with_store(store(), "jarmo", settings, Some(position), seats, 1).unwrap()
+    Session::new(store(), "jarmo", settings, Some(position), seats, 1).unwrap()
 }
 
 fn think(session: &mut Session) {
     let mut cache = AgentCache::new();
     while let Some(job) = session.job() {
-        let thought = job.run(&mut cache, play::machine::clock, &AtomicBool::new(false), Share::ALONE).unwrap();
-        session.finish(&job, thought);
+        let thought = job.run(&mut cache, Time::alone(play::machine::clock, &AtomicBool::new(false))).unwrap();
+        session.finish(&job, Ok(thought));
     }
 }
 
@@ -91,7 +92,7 @@ fn the_best_level_wins_with_packed_results() {
     let store = Store { tables: Some(folder.path().to_owned()), ..Store::default() };
     let seats = ["best", "random"];
     let settings = Default::default();
-    let mut session = Session::with_store(store, "jarmo", settings, Some(WON), seats, 1).unwrap();
+    let mut session = Session::new(store, "jarmo", settings, Some(WON), seats, 1).unwrap();
     let known = session.board().known(0).unwrap();
     assert_eq!((known.verdict, known.plies), (Verdict::Win, None));
     think(&mut session);

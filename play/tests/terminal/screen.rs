@@ -6,8 +6,9 @@ use jarmo::catalog::GameSettings;
 use jarmo::games::{Guard, Jarmo};
 use play::agents::AgentCache;
 use play::lang::Language;
-use play::session::{Session, Share};
+use play::session::Session;
 use play::specs::Store;
+use play::thought::Time;
 use play::tui::App;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -27,7 +28,7 @@ impl Person {
     }
 
     fn at(game: &str, seats: [&str; 2], position: Option<&str>, language: Language) -> Person {
-        let mut session = Session::new(game, GameSettings::default(), position, seats, 3).unwrap();
+        let mut session = Session::new(Store::default(), game, GameSettings::default(), position, seats, 3).unwrap();
         session.set_evaluating(false);
         Person {
             app: App::new(session, language, 3),
@@ -45,8 +46,8 @@ impl Person {
 
     fn press(&mut self, code: KeyCode) {
         self.app.key(KeyEvent::new(code, KeyModifiers::NONE));
-        while let Some(job) = self.app.job() {
-            let thought = job.run(&mut self.cache, play::machine::clock, &AtomicBool::new(false), Share::ALONE);
+        while let Some(job) = self.app.session().job() {
+            let thought = job.run(&mut self.cache, Time::alone(play::machine::clock, &AtomicBool::new(false)));
             self.app.finish(&job, thought);
         }
     }
@@ -115,7 +116,7 @@ fn the_screen_reports_a_missing_or_refused_trained_agent() {
     for (game, words) in cases {
         let store = Store { agents: vec![folder.path().to_owned()], ..Store::default() };
         let (settings, people) = (GameSettings::default(), ["human", "best"]);
-        let session = Session::with_store(store, game, settings, None, people, 3).unwrap();
+        let session = Session::new(store, game, settings, None, people, 3).unwrap();
         let mut app = App::new(session, Language::En, 3);
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
         terminal.draw(|frame| app.draw(frame)).unwrap();

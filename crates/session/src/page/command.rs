@@ -9,8 +9,8 @@ use crate::board::RecordProblem;
 use crate::lang::Texts;
 use crate::levels::Level;
 use crate::matches::Match;
-use crate::session::{LeftGame, Session};
-use crate::specs::{self, Refused};
+use crate::session::Session;
+use crate::specs;
 use crate::thought::by_winner;
 use crate::words;
 use jarmo_core::game::{Player, shorten};
@@ -123,10 +123,10 @@ pub fn obey(session: &mut Session, command: Command, texts: &Texts, ours: &[Stri
         }
         Command::Restore { record, seats, place, current_match } => {
             // A person sits down for an agent that this server does not offer any more.
-            let seat = |who: String| offered(&who, ours, texts).unwrap_or("human").to_owned();
-            let left =
-                LeftGame { record: parse_record(&record, "", texts)?, seats: seats.map(seat), place, current_match };
-            session.resume_left(&left).map_err(|problem| words::record_problem(texts, &problem))?;
+            let seats = seats.each_ref().map(|who| offered(who, ours, texts).unwrap_or("human"));
+            let record = parse_record(&record, "", texts)?;
+            let resumed = session.resume_left(&record, seats, place, current_match);
+            resumed.map_err(|problem| words::record_problem(texts, &problem))?;
         }
     }
     Ok(())
@@ -165,7 +165,7 @@ pub fn view(session: &Session) -> Value {
         "trouble": session.trouble(),
         "known": known,
         "trained": board.agents().is_trained(),
-        "refused": board.agents().refused().map(Refused::without_folder),
+        "refused": board.agents().refused().map(|refused| session.store().without_folders(refused, &[])),
     })
 }
 

@@ -16,7 +16,6 @@ pub use exercises::exercise;
 pub use looks::look;
 pub use opening::Opening;
 
-use crate::board;
 use crate::lang::Language;
 use crate::levels::Level;
 use crate::puzzles;
@@ -103,7 +102,7 @@ pub fn texts(store: &Store, language: Language) -> Value {
     let games = store.games.names();
     let bare = Store { games: store.games.clone(), ..Store::default() };
     let usual = games.iter().filter_map(|game| {
-        let board = board::open(game, &GameSettings::default(), &bare, None).ok()?;
+        let board = bare.games.open(game, &GameSettings::default(), &bare, None).ok()?;
         Some((*game, (board.record().max_plies, board.position_text())))
     });
     let (plies, starts): (BTreeMap<_, _>, BTreeMap<_, _>) =

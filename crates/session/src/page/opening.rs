@@ -56,7 +56,7 @@ fn begin<'a>(defaults: &'a Defaults, opening: &'a Opening, texts: &Texts, seed: 
     };
     let settings = defaults.settings.for_another(&defaults.game, game);
     let store = defaults.store.clone();
-    let mut session = Session::with_store(store, game, settings, None, seats, seed)?;
+    let mut session = Session::new(store, game, settings, None, seats, seed)?;
     if let Some(record) = record {
         load(&mut session, &record, players, texts)?;
         session.go_to(opening.place.unwrap_or(usize::MAX));

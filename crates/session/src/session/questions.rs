@@ -1,20 +1,16 @@
 //! What a session asks its agents next, their share of a processor, and what it does with their answers.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::{DEEPEST, Session};
 use crate::agents::{AgentCache, MOVE_TIME};
 use crate::levels::Level;
 use crate::specs::Strength;
-use crate::thought::{Clock, Question, Thought, Time};
+use crate::thought::{Question, Thought, Time};
 use jarmo_exact::agent::AgentSpec;
 
 /// Time for the evaluation of a position during play.
 const GLANCE: Duration = Duration::from_millis(120);
-
-/// Time limit per position in an analysis. Only slow machines reach it before the limit of simulations.
-const STUDY: Duration = Duration::from_secs(2);
 
 /// How thoroughly a position was evaluated, least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +26,6 @@ pub(super) enum Effort {
 pub struct Job {
     question: Question,
     strength: Strength,
-    time: Option<Duration>,
     purpose: Purpose,
     place: usize,
     edition: u64,
@@ -44,31 +39,9 @@ enum Purpose {
     Try,
 }
 
-/// A job's share of a processor.
-#[derive(Clone, Copy, Debug)]
-pub struct Share {
-    /// The number of jobs that wait for the same processor, this one included. Times are divided by it.
-    pub sharers: u32,
-    /// The longest time of a job that has the processor for itself, whatever the agent.
-    pub most: Option<Duration>,
-}
-
-impl Share {
-    /// The processor serves one session, and its agents may think as long as their specs say.
-    pub const ALONE: Share = Share { sharers: 1, most: None };
-}
-
 impl Job {
-    /// Asks the agent, until it answers, its time is up, or `stop` is set.
-    pub fn run(
-        &self,
-        cache: &mut AgentCache,
-        clock: Clock,
-        stop: &AtomicBool,
-        share: Share,
-    ) -> Result<Thought, String> {
-        let part = |time: Duration| time / share.sharers.max(1);
-        let time = Time { given: self.time.map(part), most: share.most.map(part), clock, stop };
+    /// Asks the agent, until it answers or its time ends.
+    pub fn run(&self, cache: &mut AgentCache, time: Time<'_>) -> Result<Thought, String> {
         let mut own = AgentCache::new();
         let cache = match self.purpose {
             Purpose::Look(Effort::Deep(_)) => &mut own, // the large tree goes at once
@@ -97,31 +70,30 @@ impl Session {
         let here = self.board.cursor();
         if self.agent_to_move() {
             let seat = &self.seats[self.board.mover(here)?.index()];
-            let (strength, time) = seat.agent(self.board.agents())?;
-            return Some(self.make_job(here, Purpose::Move, strength, time));
+            return Some(self.make_job(here, Purpose::Move, seat.agent(self.board.agents())?));
         }
         let agents = self.board.agents();
-        let look = |place, effort, strength, time| Some(self.make_job(place, Purpose::Look(effort), strength, time));
+        let look = |place, effort, strength| Some(self.make_job(place, Purpose::Look(effort), strength));
         if self.hint == Some(here) && self.lacks(here, Effort::Hint) {
-            return look(here, Effort::Hint, agents.analyst(), Some(MOVE_TIME));
+            return look(here, Effort::Hint, agents.analyst(MOVE_TIME));
         }
         if let Some(trial) = &self.trial
             && let Some(question) = trial.question(self)
         {
-            return Some(Job { question, ..self.make_job(trial.place, Purpose::Try, agents.reviewer(), Some(STUDY)) });
+            return Some(Job { question, ..self.make_job(trial.place, Purpose::Try, agents.reviewer()) });
         }
         if self.analysing {
             if !self.lacks(here, Effort::Study)
                 && let Some(round) = self.next_round()
             {
-                return look(here, Effort::Deep(round), agents.deepened(round), None);
+                return look(here, Effort::Deep(round), agents.deepened(round));
             }
             let end = self.board.moves().len();
             let next = std::iter::once(here).chain(0..=end).find(|&place| self.lacks(place, Effort::Study))?;
-            return look(next, Effort::Study, agents.reviewer(), Some(STUDY));
+            return look(next, Effort::Study, agents.reviewer());
         }
         if self.evaluating && self.lacks(here, Effort::Glance) {
-            return look(here, Effort::Glance, agents.analyst(), Some(GLANCE));
+            return look(here, Effort::Glance, agents.analyst(GLANCE));
         }
         None
     }
@@ -131,8 +103,16 @@ impl Session {
         self.job().is_some_and(|next| (next.edition, next.place, next.purpose) == (job.edition, job.place, job.purpose))
     }
 
-    /// Takes a job's answer and plays it if it is a move. Returns false if the answer is outdated.
-    pub fn finish(&mut self, job: &Job, thought: Thought) -> bool {
+    /// Takes a job's answer and plays it if it is a move. Returns false if the answer is outdated. If the agent could not
+    /// answer, none is asked again until [`Session::retry`].
+    pub fn finish(&mut self, job: &Job, answer: Result<Thought, String>) -> bool {
+        let thought = match answer {
+            Ok(thought) => thought,
+            Err(problem) => {
+                self.trouble = Some(problem);
+                return true;
+            }
+        };
         if job.edition != self.edition || job.place > self.board.moves().len() {
             return false;
         }
@@ -157,7 +137,7 @@ impl Session {
         }
         // An answer to `Move` counts as an evaluation only from the strongest level.
         let best = self.board.agents().of_level(Level::Best);
-        let evaluates = !job.is_move() || (job.strength == best && job.time == Some(MOVE_TIME));
+        let evaluates = !job.is_move() || job.strength == best;
         if evaluates && self.lacks(job.place, effort) {
             match (effort, self.thoughts.get_mut(&job.place)) {
                 // The search had no more room or time than the one before it. Further ones would not, either.
@@ -172,13 +152,13 @@ impl Session {
         true
     }
 
-    fn make_job(&self, place: usize, purpose: Purpose, strength: Strength, time: Option<Duration>) -> Job {
+    fn make_job(&self, place: usize, purpose: Purpose, strength: Strength) -> Job {
         // Another game with the same moves gets other answers from agents that draw theirs.
         let seed = match purpose {
             Purpose::Move => self.seed.wrapping_add(self.number),
             Purpose::Look(_) | Purpose::Try => self.seed,
         };
-        Job { question: self.board.question(place, seed), strength, time, purpose, place, edition: self.edition }
+        Job { question: self.board.question(place, seed), strength, purpose, place, edition: self.edition }
     }
 
     /// Whether the game is not over at a place and the place was not yet evaluated with this effort.
