@@ -3,10 +3,11 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
+use ratatui::widgets::Widget;
+use ratatui::widgets::canvas::{Canvas, Line};
 
 use crate::board::Scene;
 use jarmo_core::game::Player;
-use jarmo_core::games::board::BRAILLE_DOTS;
 use jarmo_core::view::{Layout, Piece, Style as BoardStyle};
 
 /// A board with the position on it.
@@ -114,7 +115,7 @@ fn draw_names(grid: &Grid, buffer: &mut Buffer) {
     }
 }
 
-/// Draws the lines; the highlighted ones come last, on top.
+/// Draws the lines in braille dots, 2 x 4 per character. The highlighted ones come last and hide what they cross.
 fn draw_lines(picture: &Picture, buffer: &mut Buffer) {
     let grid = &picture.grid;
     let focus = picture.picked.or(picture.cursor);
@@ -122,17 +123,27 @@ fn draw_lines(picture: &Picture, buffer: &mut Buffer) {
         let other = match focus {
             Some(cell) if a == cell => b,
             Some(cell) if b == cell => a,
-            _ => return (0, LINE),
+            _ => return LINE,
         };
-        if picture.picked.is_some() && picture.targets.contains(&other) { (2, LIT) } else { (1, NEAR) }
+        if picture.picked.is_some() && picture.targets.contains(&other) { LIT } else { NEAR }
     };
-    let mut lines: Vec<_> = grid.layout.lines.iter().map(|line| (colour(line), line)).collect();
-    lines.sort_by_key(|((rank, _), _)| *rank);
-    let mut dots = Dots::new(grid.area);
-    for ((_, colour), &(a, b)) in lines {
-        dots.line(grid.centre(a), grid.centre(b), colour);
-    }
-    dots.put(buffer);
+    let (right, top) = (f64::from(2 * grid.area.width - 1), f64::from(4 * grid.area.height - 1));
+    // The dot in the middle of a cell's character. On a canvas, y grows upwards.
+    let dot = |cell: usize| {
+        let (x, y) = grid.centre(cell);
+        (f64::from(2 * (x - grid.area.x) + 1), top - f64::from(4 * (y - grid.area.y) + 2))
+    };
+    let canvas = Canvas::default().background_color(BACKGROUND).x_bounds([0.0, right]).y_bounds([0.0, top]);
+    let canvas = canvas.paint(|context| {
+        for color in [LINE, NEAR, LIT] {
+            for line in grid.layout.lines.iter().filter(|line| colour(line) == color) {
+                let ((x1, y1), (x2, y2)) = (dot(line.0), dot(line.1));
+                context.draw(&Line { x1, y1, x2, y2, color });
+            }
+            context.layer();
+        }
+    });
+    canvas.render(grid.area, buffer);
 }
 
 fn draw_squares(grid: &Grid, buffer: &mut Buffer) {
@@ -213,50 +224,5 @@ pub(super) fn disc(player: Player) -> Style {
 fn put(buffer: &mut Buffer, x: u16, y: u16, text: &str, style: Style) {
     if buffer.area.contains(Position::new(x, y)) {
         buffer.set_string(x, y, text, style);
-    }
-}
-
-/// A canvas of braille dots, 2 x 4 per character.
-struct Dots {
-    area: Rect,
-    bits: Vec<(u8, Color)>, // [height * width]
-}
-
-impl Dots {
-    fn new(area: Rect) -> Dots {
-        Dots { area, bits: vec![(0, LINE); usize::from(area.width) * usize::from(area.height)] }
-    }
-
-    /// Draws a line between the centres of two characters.
-    fn line(&mut self, from: (u16, u16), to: (u16, u16), colour: Color) {
-        let dot = |(x, y): (u16, u16)| {
-            let column = f32::from(x - self.area.x) + 0.5;
-            let row = f32::from(y - self.area.y) + 0.5;
-            (2.0 * column - 0.5, 4.0 * row - 0.5)
-        };
-        let (from, to) = (dot(from), dot(to));
-        let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs()).ceil().max(1.0) as u32;
-        for step in 0..=steps {
-            let share = step as f32 / steps as f32;
-            let x = (from.0 + share * (to.0 - from.0)).round() as usize;
-            let y = (from.1 + share * (to.1 - from.1)).round() as usize;
-            let place = y / 4 * usize::from(self.area.width) + x / 2;
-            if let Some((bits, has)) = self.bits.get_mut(place) {
-                if *has != colour {
-                    (*bits, *has) = (0, colour); // a highlighted line hides what it crosses
-                }
-                *bits |= BRAILLE_DOTS[y % 4][x % 2];
-            }
-        }
-    }
-
-    fn put(&self, buffer: &mut Buffer) {
-        for (place, &(bits, colour)) in self.bits.iter().enumerate().filter(|(_, (bits, _))| *bits != 0) {
-            let x = self.area.x + (place % usize::from(self.area.width)) as u16;
-            let y = self.area.y + (place / usize::from(self.area.width)) as u16;
-            let braille = char::from_u32(0x2800 + u32::from(bits)).expect("a braille pattern");
-            let style = Style::new().fg(colour).bg(BACKGROUND);
-            put(buffer, x, y, braille.encode_utf8(&mut [0; 4]), style);
-        }
     }
 }
