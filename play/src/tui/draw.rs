@@ -24,8 +24,9 @@ impl App {
     pub fn draw(&mut self, frame: &mut Frame) {
         let area = frame.area();
         if (area.width, area.height) < LEAST || area.height < LEAST.1 {
-            self.draw_too_small(frame, area);
-            return;
+            let need = format!("{}x{}", LEAST.0, LEAST.1);
+            let text = self.texts.fill("too_small", &[("w", &area.width), ("h", &area.height), ("need", &need)]);
+            return frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
         }
         let [top, middle, message, bottom] =
             Layout::vertical([Constraint::Length(1), Constraint::Min(0), Constraint::Length(2), Constraint::Length(1)])
@@ -56,12 +57,6 @@ impl App {
             }
         }
         self.draw_message(frame, message);
-    }
-
-    fn draw_too_small(&self, frame: &mut Frame, area: Rect) {
-        let need = format!("{}x{}", LEAST.0, LEAST.1);
-        let text = self.texts.fill("too_small", &[("w", &area.width), ("h", &area.height), ("need", &need)]);
-        frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
     }
 
     fn draw_title(&self, frame: &mut Frame, area: Rect) {
@@ -112,23 +107,13 @@ impl App {
 
     /// The task and what is said about the latest move, beside the board.
     fn draw_task(&self, frame: &mut Frame, area: Rect, exercise: &Exercise) {
-        let mut lines: Vec<Line> = Vec::new();
-        let mut add = |text: &str, style: fn(Line<'static>) -> Line<'static>| {
-            let wrapped = wrap(text, area.width).into_iter();
-            lines.extend(wrapped.map(|line| style(Line::from(line))));
-            lines.push(Line::default());
-        };
-        add(&exercise.heading(self.texts), |line| line.bold().cyan());
-        let told = exercise.lines(self.texts);
-        let (task, before) = told.split_last().expect("there is always a task");
-        for line in before {
-            add(line, |line| line);
-        }
-        add(task, |line| line.bold());
-        for line in &self.said {
-            add(line, |line| line.yellow());
-        }
-        frame.render_widget(Paragraph::new(lines), area);
+        let mut lines = vec![Line::from(exercise.heading(self.texts)).bold().cyan()];
+        lines.extend(exercise.lines(&self.session, self.texts).into_iter().map(Line::from));
+        let task = lines.pop().expect("there is always a task");
+        lines.push(task.bold());
+        lines.extend(self.said.iter().map(|line| Line::from(line.as_str()).yellow()));
+        let spaced: Vec<Line> = lines.into_iter().flat_map(|line| [line, Line::default()]).collect();
+        frame.render_widget(Paragraph::new(spaced).wrap(Wrap { trim: true }), area);
     }
 
     fn seat_line(&self, player: Player) -> Line<'static> {
@@ -247,9 +232,7 @@ impl App {
             }
             _ => self.message.clone(),
         };
-        let lines = wrap(&line, area.width);
-        let lines: Vec<Line> = lines.into_iter().map(|line| Line::from(line).yellow()).collect();
-        frame.render_widget(Paragraph::new(lines), area);
+        frame.render_widget(Paragraph::new(line).wrap(Wrap { trim: true }).yellow(), area);
     }
 }
 
