@@ -36,14 +36,16 @@ pub struct App {
 pub(super) enum Page {
     Board,
     Menu(Menu),
-    Text { lines: String, scroll: u16 },
-    File { action: FileAction, name: String },
+    Text {
+        lines: String,
+        scroll: u16,
+    },
+    /// The name of a file to save the game to, or else to load one from.
+    File {
+        saves: bool,
+        name: String,
+    },
     Quit,
-}
-
-pub(super) enum FileAction {
-    Save,
-    Load,
 }
 
 impl App {
@@ -110,7 +112,7 @@ impl App {
             Page::Board => self.board_key(key.code),
             Page::Menu(menu) => self.menu_key(menu, key.code),
             Page::Text { lines, scroll } => self.text_key(lines, scroll, key.code),
-            Page::File { action, name } => self.file_key(action, name, key.code),
+            Page::File { saves, name } => self.file_key(saves, name, key.code),
             Page::Quit => self.over = self.is_yes(key.code),
         }
         self.refresh();
@@ -243,8 +245,10 @@ impl App {
             'm' => self.session.new_match(),
             'k' => self.session.set_deepening(!self.session.deepening()),
             'w' => self.session.set_analysing(!self.session.analysing()),
-            's' => self.page = self.file_page(FileAction::Save),
-            'l' => self.page = self.file_page(FileAction::Load),
+            's' | 'l' => {
+                let name = format!("{}.jsonl", self.session.board().game());
+                self.page = Page::File { saves: letter == 's', name };
+            }
             't' => self.learn(Exercise::lesson),
             'o' => self.learn(Exercise::puzzles),
             '?' => self.open_help(),
@@ -320,14 +324,11 @@ impl App {
     }
 
     fn open_help(&mut self) {
-        self.page = Page::Text { lines: self.help(), scroll: 0 };
-    }
-
-    fn help(&self) -> String {
         let game = self.session.board().game();
         let title = self.texts.get(&format!("game_{game}"));
         let keys = self.texts.get("help_keys").trim();
-        format!("{keys}\n\n# — {title} —\n{}", self.texts.rules(game).trim())
+        let lines = format!("{keys}\n\n# — {title} —\n{}", self.texts.rules(game).trim());
+        self.page = Page::Text { lines, scroll: 0 };
     }
 
     /// Moves the cursor to the nearest cell in a direction on the screen.
@@ -443,19 +444,17 @@ impl App {
         self.refresh();
     }
 
-    fn file_key(&mut self, action: FileAction, mut name: String, code: KeyCode) {
+    fn file_key(&mut self, saves: bool, mut name: String, code: KeyCode) {
         match code {
             KeyCode::Esc => return,
             KeyCode::Enter => {
-                self.message = match action {
-                    FileAction::Save => files::save(&self.session, self.texts, &name),
-                    FileAction::Load => match files::load(&mut self.session, self.texts, &name) {
-                        Ok(()) => {
-                            self.new_board();
-                            self.texts.fill("loaded", &[("file", &name)])
-                        }
-                        Err(problem) => problem,
-                    },
+                self.message = if saves {
+                    files::save(&self.session, self.texts, &name)
+                } else if let Err(problem) = files::load(&mut self.session, self.texts, &name) {
+                    problem
+                } else {
+                    self.new_board();
+                    self.texts.fill("loaded", &[("file", &name)])
                 };
                 return;
             }
@@ -465,6 +464,6 @@ impl App {
             KeyCode::Char(letter) => name.push(letter),
             _ => {}
         }
-        self.page = Page::File { action, name };
+        self.page = Page::File { saves, name };
     }
 }
