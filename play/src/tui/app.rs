@@ -241,8 +241,12 @@ impl App {
             'v' => self.session.set_evaluating(!self.session.evaluating()),
             'x' => self.session.swap(),
             'n' => self.page = Page::Menu(Menu::new(&self.session)),
-            'm' if self.match_goes_on() => self.next_game(),
-            'm' => self.session.new_match(),
+            'm' => {
+                // The second game of a match, or a new match.
+                if self.session.next_game().is_err() {
+                    self.session.new_match();
+                }
+            }
             'k' => self.session.set_deepening(!self.session.deepening()),
             'w' => self.session.set_analysing(!self.session.analysing()),
             's' | 'l' => {
@@ -305,22 +309,6 @@ impl App {
         let end = self.session.board().moves().len();
         let pass = self.scene.legal.iter().any(|legal| legal.text == "pass");
         pass && self.may_play() && self.session.board().cursor() == end
-    }
-
-    fn match_goes_on(&self) -> bool {
-        let first = self.session.current_match().is_some_and(|current_match| current_match.game == 1);
-        first && self.scene.outcome.is_some()
-    }
-
-    fn next_game(&mut self) {
-        if let Err(refusal) = self.session.next_game() {
-            self.message = words::refusal(self.texts, "", &refusal);
-        }
-    }
-
-    fn file_page(&self, action: FileAction) -> Page {
-        let name = format!("{}.jsonl", self.session.board().game());
-        Page::File { action, name }
     }
 
     fn open_help(&mut self) {
