@@ -51,10 +51,7 @@ extern "C" fn ask() -> usize {
 #[unsafe(no_mangle)]
 extern "C" fn take_agent(name: usize) {
     let (name, bytes) = named(name);
-    TAB.with_borrow_mut(|tab| match bytes.is_empty() {
-        true => tab.give_up(&name),
-        false => tab.take_agent(&name, &bytes),
-    });
+    TAB.with_borrow_mut(|tab| tab.take_agent(&name, Some(&*bytes).filter(|bytes| !bytes.is_empty())));
 }
 
 /// The same with an agent file of the person; returns the length of its name, which is in the buffer.

@@ -101,14 +101,12 @@ impl Tab {
         }
     }
 
-    /// Takes the agent file of a game, in [parts](crate::parted).
-    pub fn take_agent(&mut self, game: &str, bytes: &[u8]) {
-        provide(&AgentSource::Program, game, parts::joined(bytes));
-        self.had.push(game.to_owned());
-    }
-
-    /// Notes that there is no agent file of a game, say without a network. The game is played with what is built in.
-    pub fn give_up(&mut self, game: &str) {
+    /// Takes the agent file of a game, in [parts](crate::parted). If there is none, say without a network, the game is
+    /// played with what is built in.
+    pub fn take_agent(&mut self, game: &str, bytes: Option<&[u8]>) {
+        if let Some(bytes) = bytes {
+            provide(&AgentSource::Program, game, parts::joined(bytes));
+        }
         self.had.push(game.to_owned());
     }
 
@@ -161,9 +159,19 @@ impl Tab {
             "/api/sessions" => self.begin(asked, body, texts)?,
             "/api/join" => return Err(impossible(texts.get("needs_server"))),
             _ => {
-                let open = self.find(&asked.session)?;
+                let place = self.open.iter().position(|open| open.id == asked.session);
+                // It becomes the one that is thought about.
+                let open = self.open.remove(place.ok_or_else(no_session)?);
+                self.open.push(open);
+                let Tab { open, defaults: Defaults { seats, .. }, .. } = self;
+                let open = open.last_mut().expect("one was pushed");
                 match path {
-                    "/api/session" if asked.body.is_some() => self.obey(page::read(body)?, texts)?,
+                    "/api/session" if asked.body.is_some() => {
+                        let obeyed = page::obey(&mut open.session, page::read(body)?, texts, seats);
+                        obeyed.map_err(impossible)?;
+                        open.version += 1;
+                        open.view()
+                    }
                     "/api/session" if wish.since == Some(open.version) => return Ok(None),
                     "/api/session" => open.view(),
                     _ => {
@@ -174,14 +182,6 @@ impl Tab {
             }
         };
         Ok(Some(answer.to_string()))
-    }
-
-    /// The session with this id, which becomes the one that is thought about.
-    fn find(&mut self, id: &str) -> Result<&mut Open, Rejection> {
-        let place = self.open.iter().position(|open| open.id == id);
-        let open = self.open.remove(place.ok_or_else(no_session)?);
-        self.open.push(open);
-        Ok(self.open.last_mut().expect("one was pushed"))
     }
 
     fn begin(&mut self, asked: &Asked, body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
@@ -200,21 +200,16 @@ impl Tab {
         Ok(view)
     }
 
-    /// Does what the page asks of the session that was found last.
-    fn obey(&mut self, command: page::Command, texts: &Texts) -> Result<Value, Rejection> {
-        let open = self.open.last_mut().expect("a session was found");
-        page::obey(&mut open.session, command, texts, &self.defaults.seats).map_err(impossible)?;
-        open.version += 1;
-        Ok(open.view())
-    }
-
     /// Answers the next question of the session that was asked for last.
     pub fn think(&mut self) -> Thinking {
-        let Some(open) = self.open.last_mut() else {
+        let next = self.open.last_mut().and_then(|open| Some((open.session.job()?, open)));
+        let Some((job, open)) = next else {
             return Thinking::Idle;
         };
-        let Some(job) = open.session.job() else {
-            return Thinking::Idle;
+        let most = match open.session.deepening() {
+            _ if job.is_move() => MOVE,
+            true => DEEP,
+            false => LOOK,
         };
         let stop = AtomicBool::new(false);
         let time = Time { most: Some(most), ..Time::alone(self.clock, &stop) };

@@ -31,7 +31,7 @@ fn opened(game: &str) -> (Tab, Value) {
     let opening = json!({ "game": game, "white": "human", "black": "beginner" });
     let lacks = ask(&mut tab, "/api/sessions?lang=en", "", Some(opening.clone()));
     assert_eq!((lacks.status, lacks.text.as_str()), (LACKS_AGENT, game));
-    tab.give_up(game); // that of the program is there
+    tab.take_agent(game, None); // that of the program is there
     let answer = ask(&mut tab, "/api/sessions?lang=en", "", Some(opening));
     assert_eq!(answer.status, 200, "{}", answer.text);
     let view = json_of(&answer);

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 use jarmo_core::checksum::digits;
+use jarmo_exact::catalog::GAMES;
 
 /// What the page may load and do.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
@@ -34,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     files.push(("program.bin".to_owned(), pack(&fs::read(program)?)?));
-    for game in jarmo_exact::catalog::GAMES {
+    for game in GAMES {
         let path = root.join(format!("checkpoints/{game}.safetensors"));
         // Of 20,000 decisions in an exam, at most 14 more or fewer are wrong with these weights; guard has no exam.
         let agent = jarmo_host::agent_file::load(&path)?.rounded(6);
@@ -53,6 +54,8 @@ fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
 fn write(files: &[(String, Vec<u8>)], out: &Path) -> Result<(), Box<dyn Error>> {
     let all: Vec<&[u8]> = files.iter().flat_map(|(name, content)| [name.as_bytes(), content]).collect();
     let folder = digits(&all);
+    // An agent is fetched when its game is chosen.
+    let is_agent = |name: &str| name.strip_suffix(".bin").is_some_and(|game| GAMES.contains(&game));
     let first = |name: &str| !FIXED.contains(&name) && !is_agent(name);
     let mut listed: Vec<String> = vec!["./".to_owned(), "manifest.webmanifest".to_owned()];
     listed.extend(files.iter().filter(|(name, _)| first(name)).map(|(name, _)| format!("{folder}/{name}")));
@@ -80,10 +83,4 @@ fn write(files: &[(String, Vec<u8>)], out: &Path) -> Result<(), Box<dyn Error>> 
         }
     }
     Ok(())
-}
-
-/// Whether a file is an agent, which is fetched when its game is chosen.
-fn is_agent(name: &str) -> bool {
-    let game = name.strip_suffix(".bin");
-    game.is_some_and(|game| jarmo_exact::catalog::GAMES.contains(&game))
 }
