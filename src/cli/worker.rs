@@ -1,10 +1,9 @@
 //! `jarmo worker`
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use super::CommandResult;
+use super::Failure;
 use super::fleet::ServerArgs;
 use super::interrupt::stop_on_interrupt;
 use super::train::open_device;
@@ -59,7 +58,7 @@ enum Level {
 const MINUTES: NumberRange<u64> = NumberRange::new(1, 1 << 24);
 const GAMES: NumberRange<u64> = NumberRange::new(1, 1 << 48);
 
-pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResult {
+pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> Result<(), Failure> {
     let device = open_device(args.device)?;
     let settings = WorkerSettings {
         address: args.server.address(),
@@ -76,7 +75,7 @@ pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResu
     if !args.json {
         printer.note(Level::Info, "stopped");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Prints what a worker does, a line per event; files and pairs at most every few seconds.
