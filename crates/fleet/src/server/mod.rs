@@ -5,12 +5,11 @@ mod users;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpStream};
+use std::net::{Ipv4Addr, Ipv6Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use async_nats::jetstream::Context;
 use futures_util::TryStreamExt;
 use nkeys::KeyPair;
 use rcgen::{BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyUsagePurpose};
@@ -77,17 +76,24 @@ impl Server {
     pub fn write(folder: &Path, settings: ServerSettings) -> Result<(Server, bool), FleetError> {
         if folder.join(CONFIG).exists() {
             let server = Server::open(folder)?;
-            server.check(&settings)?;
-            return Ok((server, false));
+            let [there, wanted] = [&server.settings, &settings]
+                .map(|settings| serde_json::to_value(settings).expect("settings are plain data"));
+            let mut wanted = wanted.as_object().into_iter().flatten();
+            return match wanted.find(|(name, value)| there[name] != **value) {
+                None => Ok((server, false)),
+                Some((name, _)) => Err(FleetError::new(format!(
+                    "{}: the server in this folder was made with another `{name}`; leave it as it is, or make another \
+                     server in another folder",
+                    folder.display()
+                ))),
+            };
         }
-        let mut server = Server { folder: folder.to_owned(), settings, users: Vec::new() };
         fs::create_dir_all(folder).map_err(FleetError::at(folder))?;
-        let mut users = [Role::Learner, Role::Watcher].map(|role| (role.name().to_owned(), role)).to_vec();
-        users.extend((1..=server.settings.workers).map(|number| (format!("worker-{number}"), Role::Worker)));
-        for (name, role) in users {
-            let user = server.new_user(&name, role)?;
-            server.users.push(user);
-        }
+        let mut server = Server { folder: folder.to_owned(), settings, users: Vec::new() };
+        let workers = (1..=server.settings.workers).map(|number| (format!("worker-{number}"), Role::Worker));
+        let others = [Role::Learner, Role::Watcher].map(|role| (role.name().to_owned(), role));
+        let users = others.into_iter().chain(workers).map(|(name, role)| server.new_user(&name, role));
+        server.users = users.collect::<Result<_, _>>()?;
         if server.settings.tls {
             server.write_certificates(None)?;
         }
@@ -106,21 +112,6 @@ impl Server {
         let line = line.ok_or_else(|| wrong(&"it does not say its settings"))?;
         let server: Server = serde_json::from_str(line).map_err(|error| wrong(&error))?;
         Ok(Server { folder: folder.to_owned(), ..server })
-    }
-
-    /// Refuses settings that differ from those that the files were written with.
-    fn check(&self, wanted: &ServerSettings) -> Result<(), FleetError> {
-        let [there, wanted] =
-            [&self.settings, wanted].map(|settings| serde_json::to_value(settings).expect("settings are plain data"));
-        let mut wanted = wanted.as_object().into_iter().flatten();
-        match wanted.find(|(name, value)| there[name] != **value) {
-            None => Ok(()),
-            Some((name, _)) => Err(FleetError::new(format!(
-                "{}: the server in this folder was made with another `{name}`; leave it as it is, or make another \
-                 server in another folder",
-                self.folder.display()
-            ))),
-        }
     }
 
     /// Makes a key.
@@ -167,20 +158,35 @@ impl Server {
         Ok(key)
     }
 
-    /// Deletes what a key has sent, and lets the learners drop what they have of it. Returns the number of files that were
+    /// Adds a key to those whose files learners drop, and deletes what it has sent. Returns the number of files that were
     /// deleted at the running server.
     pub fn purge(&self, key: &str) -> Result<u64, FleetError> {
-        let address = Address {
-            url: format!("{}://localhost:{}", self.scheme(), self.settings.port),
-            key: Some(self.first_key(Role::Learner)),
-            authority: self.authority(),
-        };
+        let url = format!("{}://localhost:{}", self.scheme(), self.settings.port);
+        let address = Address { url, key: Some(self.first_key(Role::Learner)), authority: self.authority() };
         // A server that is reading its configuration again can refuse a key that it knows.
         let link = Link::open(&address, "revoke").or_else(|_| {
             thread::sleep(RELOAD);
             Link::open(&address, "revoke")
         })?;
-        link.within(PURGE, purge(&link.context, key))?.map_err(FleetError::new)
+        let purge = async {
+            let runs = runs(&link.context).await?;
+            let blocked = runs.get(BLOCKED).await?;
+            let mut blocked: BTreeSet<String> =
+                blocked.map_or(Ok(BTreeSet::new()), |keys| serde_json::from_slice(&keys))?;
+            blocked.insert(key.to_owned());
+            runs.put(BLOCKED, json(&blocked).into()).await?;
+            let mut files = 0;
+            for name in link.context.stream_names().try_collect::<Vec<_>>().await? {
+                let stream = link.context.get_stream_no_info(&name).await?;
+                if let Some(run) = name.strip_prefix(SAMPLES) {
+                    files += stream.purge().filter(samples_subject(run, key)).await?.purged;
+                } else if name == PROGRESS {
+                    stream.purge().filter(progress_subject(key, "*")).await?;
+                }
+            }
+            Ok::<_, async_nats::Error>(files)
+        };
+        link.within(PURGE, purge)?.map_err(FleetError::new)
     }
 
     /// Writes a new certificate of the server, signed by the same authority.
@@ -197,21 +203,17 @@ impl Server {
 
     /// Lets the running server read its configuration again. Returns whether it was found.
     pub fn reload(&self) -> bool {
-        let Ok(text) = read_text(&self.folder.join(PROCESS), SETTINGS_BYTES) else {
-            return false;
-        };
-        if !self.listens() {
-            return false; // the number may be another program's by now
-        }
+        // If nothing listens, the number may be another program's by now.
+        let id = read_text(&self.folder.join(PROCESS), SETTINGS_BYTES).ok().filter(|_| self.listens());
         #[cfg(unix)]
         {
             use rustix::process::{Pid, Signal, kill_process};
-            let id = text.trim().parse().ok().and_then(Pid::from_raw);
+            let id = id.and_then(|id| Pid::from_raw(id.trim().parse().ok()?));
             id.is_some_and(|id| kill_process(id, Signal::HUP).is_ok())
         }
         #[cfg(not(unix))]
         {
-            let _ = text;
+            let _ = id;
             false
         }
     }
@@ -249,10 +251,7 @@ impl Server {
     /// The address for learner and workers.
     pub fn url(&self) -> String {
         let host = &self.settings.host;
-        let shown = match host.parse::<IpAddr>() {
-            Ok(IpAddr::V6(address)) => format!("[{address}]"),
-            _ => host.clone(),
-        };
+        let shown = host.parse::<Ipv6Addr>().map_or_else(|_| host.clone(), |address| format!("[{address}]"));
         format!("{}://{shown}:{}", self.scheme(), self.settings.port)
     }
 
@@ -332,26 +331,6 @@ impl Server {
         );
         self.write_file(CONFIG, &text)
     }
-}
-
-/// Adds a key to those whose files learners drop, and deletes its files and its progress. Returns the number of files.
-async fn purge(context: &Context, key: &str) -> Result<u64, async_nats::Error> {
-    let runs = runs(context).await?;
-    let blocked = runs.get(BLOCKED).await?;
-    let mut blocked: BTreeSet<String> = blocked.map_or(Ok(BTreeSet::new()), |keys| serde_json::from_slice(&keys))?;
-    blocked.insert(key.to_owned());
-    runs.put(BLOCKED, json(&blocked).into()).await?;
-    let names: Vec<String> = context.stream_names().try_collect().await?;
-    let mut files = 0;
-    for name in names {
-        let stream = context.get_stream_no_info(&name).await?;
-        if let Some(run) = name.strip_prefix(SAMPLES) {
-            files += stream.purge().filter(samples_subject(run, key)).await?.purged;
-        } else if name == PROGRESS {
-            stream.purge().filter(progress_subject(key, "*")).await?;
-        }
-    }
-    Ok(files)
 }
 
 /// A certificate for a host and its key, signed by the authority with this key or by a new one.

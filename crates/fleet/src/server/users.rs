@@ -44,20 +44,15 @@ impl User {
     /// The user in the server's configuration.
     pub(super) fn text(&self) -> String {
         let User { name, key, role } = self;
-        let publish = match role {
+        let answers = format!("_INBOX_{key}.>"); // to its own requests
+        let (publish, subscribe) = match role {
             Role::Learner => return format!("    # {name}\n    {{ nkey: {key} }}\n"),
-            Role::Worker => worker_may_publish(key),
-            Role::Watcher => vec![
-                "$JS.API.STREAM.INFO.*".to_owned(),
-                format!("$JS.API.DIRECT.GET.KV_{RUNS}"),
-                format!("$JS.API.DIRECT.GET.{PROGRESS}"),
-            ],
+            Role::Worker => (worker_may_publish(key), vec![answers, format!("$KV.{RUNS}.>")]),
+            Role::Watcher => {
+                let read = ["STREAM.INFO.*", &format!("DIRECT.GET.KV_{RUNS}"), &format!("DIRECT.GET.{PROGRESS}")];
+                (read.map(|what| format!("$JS.API.{what}")).to_vec(), vec![answers])
+            }
         };
-        // Answers to its own requests, and for workers what is said to all.
-        let mut subscribe = vec![format!("_INBOX_{key}.>")];
-        if *role == Role::Worker {
-            subscribe.push(format!("$KV.{RUNS}.>"));
-        }
         let [publish, subscribe] = [publish, subscribe].map(|subjects| {
             let subjects: Vec<_> = subjects.iter().map(|subject| format!("{subject:?}")).collect();
             format!("{{ allow: [\n        {}\n      ] }}", subjects.join(",\n        "))
