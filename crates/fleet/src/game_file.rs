@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::FleetError;
 use jarmo_core::env::SavedGame;
 use jarmo_core::net::GameVersion;
-use jarmo_core::net::container::{Array, Format, numbers};
+use jarmo_core::net::container::{Array, Format, Number, numbers};
 use jarmo_learn::run::FileId;
 use jarmo_selfplay::selfplay::{Episode, Searched};
 
@@ -74,11 +74,12 @@ impl GameFile {
             weights: game.weights,
         };
         let content = Content { header: self.header.clone(), games: self.games.iter().map(outline).collect() };
-        let searches = || self.games.iter().flat_map(|game| &game.searches);
-        let arrays = [
-            Array::flat(POLICY, &float_planes(searches().flat_map(|search| search.policy.iter().copied()))),
-            Array::flat(EXPECTED, &float_planes(searches().flat_map(|search| search.expected))),
-        ];
+        let (mut policies, mut expected) = (Vec::new(), Vec::new());
+        for search in self.games.iter().flat_map(|game| &game.searches) {
+            policies.extend(search.policy.iter().flat_map(|share| share.to_le_bytes()));
+            expected.extend(search.expected.iter().flat_map(|chance| chance.to_le_bytes()));
+        }
+        let arrays = [Array::flat(POLICY, &planes(&policies)), Array::flat(EXPECTED, &planes(&expected))];
         compress(&FORMAT.write(&content, &arrays))
     }
 
@@ -91,7 +92,7 @@ impl GameFile {
         }
         let plain = decompress(bytes, MOST_PLAIN)?;
         let (Content { header, games }, arrays) = FORMAT.read(&plain).map_err(FleetError::new)?;
-        let floats = |name| numbers(&arrays, name).map(|planes| floats(&planes)).map_err(FleetError::new);
+        let floats = |name| numbers(&arrays, name).map(|planes| f32::read(&bytes_of(&planes))).map_err(FleetError::new);
         let (policy, expected) = (floats(POLICY)?, floats(EXPECTED)?);
         let counts = || games.iter().flat_map(|game| &game.policies);
         let in_policies: usize = counts().map(|&count| usize::from(count)).sum();
@@ -141,12 +142,4 @@ pub(super) fn bytes_of(planes: &[u8]) -> Vec<u8> {
     let (whole, rest) = planes.split_at(FLOAT * floats);
     let bytes = (0..whole.len()).map(|place| whole[place % FLOAT * floats + place / FLOAT]);
     bytes.chain(rest.iter().copied()).collect()
-}
-
-fn float_planes(floats: impl Iterator<Item = f32>) -> Vec<u8> {
-    planes(&floats.flat_map(f32::to_le_bytes).collect::<Vec<_>>())
-}
-
-fn floats(planes: &[u8]) -> Vec<f32> {
-    bytes_of(planes).as_chunks().0.iter().copied().map(f32::from_le_bytes).collect()
 }

@@ -8,44 +8,69 @@
 //! This module has no server of its own and no rule of training: the loop is in [`jarmo_learn::run`], and the games are played
 //! again by [`jarmo_selfplay::selfplay::EpisodeReader`].
 
-mod error;
 mod link;
 mod game_file;
 mod places;
 mod settings;
-mod networks;
-mod progress;
-mod server;
 mod status;
+mod server;
 mod supply;
 mod matches;
 mod worker;
 
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jarmo_core::random::mix;
 use serde::Serialize;
 
-pub use error::FleetError;
 pub use game_file::{GameFile, GameFileHeader, MOST_BYTES};
 pub use link::{Address, Link};
 pub use matches::{MatchSettings, play_matches};
-pub use progress::{Doing, Orders, WorkerStatus};
 pub use server::{Role, Server, ServerSettings, User};
-pub use status::{RunStatus, Status, status};
-pub use supply::{NatsSupply, SupplySettings};
+pub use status::{Doing, Orders, RunStatus, Status, WorkerStatus, status};
+pub use supply::NatsSupply;
 pub use worker::{SentFile, WorkerEvent, WorkerSettings, work};
 
 /// The time between two looks at what there is to do.
 const TICK: Duration = Duration::from_millis(20);
 
+/// A problem in words, with the remedy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FleetError {
+    /// The same fails again.
+    #[error("{0}")]
+    Lasting(String),
+    /// The same may succeed later, for example when the server is there.
+    #[error("{0}")]
+    Passing(String),
+    /// A limit of the server is reached, for example that of the queue.
+    #[error("{0}")]
+    Full(String),
+    /// Nothing at the server takes what was sent.
+    #[error("{0}")]
+    Missing(String),
+}
+
+impl FleetError {
+    fn new(problem: impl fmt::Display) -> FleetError {
+        FleetError::Lasting(problem.to_string())
+    }
+
+    /// What makes a problem of an error with a file.
+    fn at(path: &Path) -> impl FnOnce(io::Error) -> FleetError {
+        move |error| FleetError::new(format!("{}: {error}", path.display()))
+    }
+}
+
 /// A number that no other process and no other moment has, for names and seeds.
 fn unique() -> u64 {
-    let nanos = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos());
-    mix(nanos as u64 ^ mix(u64::from(std::process::id())))
+    RandomState::new().hash_one(())
 }
 
 /// Waits this long, or until `stop` is set. Returns whether it is not.

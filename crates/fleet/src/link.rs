@@ -20,7 +20,6 @@ use futures_util::{Stream, StreamExt};
 use nkeys::KeyPair;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
-use tokio::task::JoinHandle;
 
 use super::FleetError;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
@@ -44,7 +43,7 @@ pub struct Address {
 
 /// A connection. It connects again by itself when it is lost.
 pub struct Link {
-    runtime: Runtime,
+    pub(super) runtime: Runtime,
     pub(super) client: Client,
     pub(super) context: Context,
     pub(super) user: String, // the public key, or `open`
@@ -195,11 +194,6 @@ impl Link {
     ) -> Option<Message> {
         let next = async { tokio::time::timeout(patience, heard.next()).await };
         self.runtime.block_on(next).ok().flatten()
-    }
-
-    /// Begins something without waiting for it.
-    pub(super) fn spawn<T: Send + 'static>(&self, what: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
-        self.runtime.spawn(what)
     }
 
     /// Waits for something, for at most as long as the server may take for an answer.

@@ -1,17 +1,17 @@
-//! Where things are at the server: streams, buckets and subjects, and their limits.
+//! Where things are at the server: streams, buckets and subjects, their limits, and how large objects get in and out.
 
 use std::time::Duration;
 
 use async_nats::Message;
-use async_nats::datetime::{DateTime, parse_rfc3339};
+use async_nats::datetime::parse_rfc3339;
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::kv::Store;
-use async_nats::jetstream::object_store::{self, ObjectStore};
+use async_nats::jetstream::object_store::{self, ObjectInfo, ObjectMetadata, ObjectStore};
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType, Stream};
 use async_nats::jetstream::{Context, kv};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::game_file::MOST_BYTES;
+use super::game_file::{MOST_BYTES, bytes_of, compress, decompress, planes};
 use super::{FleetError, Link};
 
 /// The version of everything that is said on the wire. Both sides must have the same one.
@@ -35,6 +35,10 @@ const WORKER_AGE: Duration = Duration::from_secs(60 * 60); // a worker is forgot
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120); // in which the server knows a repeated file by itself
 const ACK_WAIT: Duration = Duration::from_secs(30); // then a file that is not acknowledged comes again
 const LIST_BATCH: u64 = 200; // messages of one request
+
+const TRANSFER: Duration = Duration::from_secs(60); // at most, of an object in either direction
+const MOST_OBJECT: usize = 1 << 30; // bytes
+const CHUNK: usize = 1 << 19; // bytes of a message of an object
 
 /// Agents are written again by every arena, networks by every learner. They are deleted this long after the last one.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -76,7 +80,7 @@ pub(super) fn results_subject(tournament: &str, user: &str) -> String {
 
 /// What the learner reads and writes.
 pub(super) struct LearnerPlaces {
-    pub(super) samples: Stream,
+    pub(super) samples: Stream<()>,
     pub(super) files: PullConsumer,
     pub(super) runs: Store,
     pub(super) networks: ObjectStore,
@@ -87,8 +91,9 @@ impl LearnerPlaces {
     /// most half of the room.
     pub(super) async fn open(context: &Context, run: &str, queue: u64) -> Result<LearnerPlaces, async_nats::Error> {
         let queue = queue.min(i64::MAX as u64) as i64;
+        let name = format!("{SAMPLES}{run}");
         let samples = stream::Config {
-            name: format!("{SAMPLES}{run}"),
+            name: name.clone(),
             subjects: vec![samples_subject(run, "*")],
             retention: RetentionPolicy::WorkQueue,
             discard: DiscardPolicy::New,
@@ -99,7 +104,8 @@ impl LearnerPlaces {
             duplicate_window: DUPLICATE_WINDOW,
             ..stream::Config::default()
         };
-        let samples = make_stream(context, samples).await?;
+        context.create_or_update_stream(samples).await?;
+        let samples = context.get_stream_no_info(name).await?;
         let consumer = pull::Config {
             durable_name: Some(LEARNER.to_owned()),
             ack_policy: AckPolicy::Explicit,
@@ -142,27 +148,27 @@ pub(super) struct Listed {
     pub(super) age: f64, // seconds, by the server's clock
 }
 
-/// A stream's state and limits, and the server's time; `None` if there is no such stream. Needs no right but to ask.
-pub(super) fn look_at(link: &Link, stream: &str) -> Result<Option<(stream::Info, DateTime)>, FleetError> {
-    #[derive(Deserialize)]
-    struct Answer {
-        #[serde(flatten)]
-        info: stream::Info,
-        ts: String,
-    }
+/// A stream's state and limits, and the server's time.
+#[derive(Deserialize)]
+pub(super) struct Looked {
+    #[serde(flatten)]
+    pub(super) info: stream::Info,
+    ts: String,
+}
+
+/// Looks at a stream; `None` if there is none of this name. Needs no right but to ask.
+pub(super) fn look_at(link: &Link, stream: &str) -> Result<Option<Looked>, FleetError> {
     let answer = link.ask(&format!("$JS.API.STREAM.INFO.{stream}"), Vec::new())?;
-    let Ok(Answer { info, ts }) = serde_json::from_slice(&answer) else {
-        return Ok(None);
-    };
-    Ok(Some((info, parse_rfc3339(&ts).map_err(FleetError::new)?)))
+    Ok(serde_json::from_slice(&answer).ok())
 }
 
 /// The messages of a stream that keeps one for each subject. Needs no consumer and writes nothing.
 pub(super) fn list(link: &Link, stream: &str) -> Result<Vec<Listed>, FleetError> {
     let mut list = Vec::new();
-    let Some((info, now)) = look_at(link, stream)? else {
+    let Some(Looked { info, ts }) = look_at(link, stream)? else {
         return Ok(list);
     };
+    let now = parse_rfc3339(&ts).map_err(FleetError::new)?;
     let subject = format!("$JS.API.DIRECT.GET.{stream}");
     let mut next = 1;
     while next <= info.state.last_sequence {
@@ -185,15 +191,9 @@ pub(super) fn list(link: &Link, stream: &str) -> Result<Vec<Listed>, FleetError>
     Ok(list)
 }
 
-async fn make_stream(context: &Context, config: stream::Config) -> Result<Stream, async_nats::Error> {
-    let name = config.name.clone();
-    context.create_or_update_stream(config).await?;
-    Ok(context.get_stream(name).await?)
-}
-
 /// The stream of progress is in memory and forgets the oldest, so that no worker can take room from anything else. Its
 /// subjects cannot be erased by a header, because it is no bucket.
-async fn make_progress(context: &Context) -> Result<Stream, async_nats::Error> {
+async fn make_progress(context: &Context) -> Result<(), async_nats::Error> {
     let config = stream::Config {
         name: PROGRESS.to_owned(),
         subjects: vec![progress_subject("*", "*")],
@@ -205,7 +205,8 @@ async fn make_progress(context: &Context) -> Result<Stream, async_nats::Error> {
         storage: StorageType::Memory,
         ..stream::Config::default()
     };
-    make_stream(context, config).await
+    context.create_or_update_stream(config).await?;
+    Ok(())
 }
 
 /// The bucket of all runs.
@@ -220,4 +221,48 @@ async fn objects(context: &Context, name: &str) -> Result<ObjectStore, async_nat
     }
     let config = object_store::Config { bucket: name.to_owned(), max_age: KEPT, ..object_store::Config::default() };
     Ok(context.create_object_store(config).await?)
+}
+
+/// The newest network of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Newest {
+    pub(super) step: u64, // learning steps
+    pub(super) parcel: ObjectInfo,
+}
+
+/// The newest network of a run, if there is one.
+pub(super) fn newest(link: &Link, bucket: &Store, run: &str) -> Result<Option<Newest>, FleetError> {
+    let newest = link.wait(bucket.get(network_of(run)))?;
+    newest.map(|bytes| serde_json::from_slice(&bytes)).transpose().map_err(FleetError::new)
+}
+
+/// Writes an object, compressed.
+pub(super) fn write_object(
+    link: &Link,
+    store: &ObjectStore,
+    name: &str,
+    bytes: &[u8],
+) -> Result<ObjectInfo, FleetError> {
+    let bytes = compress(&planes(bytes));
+    let about = ObjectMetadata { name: name.to_owned(), chunk_size: Some(CHUNK), ..ObjectMetadata::default() };
+    link.within(TRANSFER, store.put(about, &mut bytes.as_slice()))?.map_err(FleetError::new)
+}
+
+/// Reads what [`write_object`] wrote. It asks for message after message, because a user who may create consumers, as the
+/// client's own reader does, could let the server send messages to others.
+pub(super) fn read_object(link: &Link, object: &ObjectInfo) -> Result<Vec<u8>, FleetError> {
+    let ObjectInfo { bucket, nuid, chunks, .. } = object;
+    let read = async {
+        let stream = link.context.get_stream_no_info(format!("OBJ_{bucket}")).await?;
+        let subject = format!("$O.{bucket}.C.{nuid}");
+        let (mut bytes, mut next) = (Vec::new(), 1);
+        for _ in 0..*chunks {
+            let chunk = stream.direct_get_next_for_subject(&subject, Some(next)).await?;
+            bytes.extend_from_slice(&chunk.payload);
+            next = chunk.sequence + 1;
+        }
+        Ok::<_, async_nats::Error>(bytes)
+    };
+    let bytes = link.within(TRANSFER, read)?.map_err(FleetError::new)?;
+    Ok(bytes_of(&decompress(&bytes, MOST_OBJECT)?))
 }

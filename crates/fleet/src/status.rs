@@ -1,20 +1,171 @@
-//! A look at a fleet from outside: the learner, the queue, the workers.
+//! What all workers are to do, what each says that it does, and a look at a fleet from outside.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::networks::Newest;
-use super::places::{Listed, PROGRESS, RUNS, SAMPLES, list, look_at};
-use super::progress::{ARENA, GONE_AFTER, LEARNER, WorkerStatus, workers};
+use super::places::{Listed, Newest, ORDERS, PROGRESS, RUNS, SAMPLES, find, list, look_at, runs};
 use super::settings::{RunSettings, read_said};
-use super::{FleetError, Link};
+use super::{FleetError, Link, json};
 use jarmo_learn::observe::FleetReport;
 
-/// The letters of a key that are shown.
-const KEY_LETTERS: usize = 8;
+/// In place of a key: what learners and arenas say.
+pub(super) const LEARNER: &str = "learner";
+pub(super) const ARENA: &str = "arena";
+
+pub(super) const REPORT_EVERY: Duration = Duration::from_secs(5); // workers and arenas
+const PLAYS_WITHIN: f64 = 30.0; // seconds; a worker that has played nothing for longer does nothing, whatever it says
+pub(super) const GONE_AFTER: f64 = 15.0; // seconds without a word of a worker, a learner or an arena
+const MOST_PER_KEY: usize = 4096; // workers that are listed; more are not real
+const MOST_NAME: usize = 64; // letters
+const KEY_LETTERS: usize = 8; // of a key that are shown
+
+/// What all workers are to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Orders {
+    /// Play.
+    #[default]
+    Play,
+    /// Send what they have, and wait.
+    Pause,
+    /// Send what they have, and stop.
+    Drain,
+}
+
+impl Orders {
+    /// Tells all workers, with the learner's key. It holds for later ones as well.
+    pub fn give(self, link: &Link) -> Result<(), FleetError> {
+        let runs = find(link, runs(&link.context))?;
+        link.wait(runs.put(ORDERS, json(&self).into())).map(|_| ())
+    }
+}
+
+/// What a worker is busy with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doing {
+    /// It has not begun.
+    #[default]
+    Starting,
+    /// It plays.
+    Playing,
+    /// It plays matches of an arena.
+    PlayingMatches,
+    /// It waits for a learner, or for its first network.
+    WaitingForLearner,
+    /// It waits because the queue is full.
+    WaitingForQueue,
+    /// It waits because the server cannot be reached.
+    WaitingForServer,
+    /// It waits because the fleet is paused.
+    Paused,
+    /// It sends what it has and stops.
+    Stopping,
+}
+
+impl Doing {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Doing::Starting => "starting",
+            Doing::Playing => "playing",
+            Doing::PlayingMatches => "playing matches",
+            Doing::WaitingForLearner => "waiting for a learner",
+            Doing::WaitingForQueue => "waiting: the queue is full",
+            Doing::WaitingForServer => "waiting for the server",
+            Doing::Paused => "paused",
+            Doing::Stopping => "stopping",
+        }
+    }
+}
+
+/// What a worker says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkerStatus {
+    /// Its name.
+    pub worker: String,
+    /// The key that it has, as the server knows it. Set by the reader.
+    pub key: String,
+    /// Its program and version.
+    pub program: String,
+    /// The run that it plays for.
+    pub run: String,
+    /// Its threads.
+    pub threads: usize,
+    /// What it is busy with.
+    pub doing: Doing,
+    /// Finished games.
+    pub games: u64,
+    /// Searched positions.
+    pub positions: u64,
+    /// Pairs of games that it played for arenas.
+    pub pairs: u64,
+    /// Files that the server has.
+    pub files: u64,
+    /// Their samples.
+    pub samples: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Learning steps of its network.
+    pub weights: u64,
+    /// Searched positions per second, over the last report.
+    pub positions_per_s: f64,
+    /// Finished games per second, over the last report.
+    pub games_per_s: f64,
+    /// Seconds since it last searched a position.
+    pub since_played: f64,
+    /// Seconds since its last report, by the server's clock. Set by the reader.
+    pub since_heard: f64,
+}
+
+impl WorkerStatus {
+    /// Whether it plays.
+    pub fn plays(&self) -> bool {
+        self.is_here() && self.since_played < PLAYS_WITHIN && (self.positions > 0 || self.pairs > 0)
+    }
+
+    /// Whether it is connected.
+    pub fn is_here(&self) -> bool {
+        self.since_heard < GONE_AFTER
+    }
+}
+
+/// All workers that said something, by name.
+pub(super) fn workers(said: &[Listed]) -> Vec<WorkerStatus> {
+    let mut by_key: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut workers = Vec::new();
+    for Listed { of: key, name, content, age } in said {
+        let Ok(said) = serde_json::from_slice::<WorkerStatus>(content) else {
+            continue;
+        };
+        let count = by_key.entry(key).or_default();
+        *count += 1;
+        if key != LEARNER && key != ARENA && *count <= MOST_PER_KEY {
+            workers.push(WorkerStatus {
+                worker: plain(name),
+                key: plain(key),
+                program: plain(&said.program),
+                run: plain(&said.run),
+                since_heard: *age,
+                since_played: said.since_played + age,
+                ..said
+            });
+        }
+    }
+    workers.sort_by(|a, b| a.worker.cmp(&b.worker));
+    workers
+}
+
+/// A name that can be shown on a terminal, whoever wrote it.
+pub(super) fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|letter| !letter.is_control());
+    letters.take(MOST_NAME).collect()
+}
 
 /// What a fleet does at the moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -57,49 +208,36 @@ pub struct RunStatus {
 /// Looks at a fleet. Writes nothing, and needs no right but to read.
 pub fn status(link: &Link) -> Result<Status, FleetError> {
     // A learner or an arena that uses the server makes the streams.
-    let said = list(link, PROGRESS)?;
-    let arenas = said.iter().filter(|said| said.of == ARENA && said.age < GONE_AFTER);
-    let blocks = arenas.filter_map(|said| serde_json::from_slice::<u64>(&said.content).ok());
-    Ok(Status {
-        server: link.client.server_info().version,
-        runs: runs(link, &list(link, &format!("KV_{RUNS}"))?, &said)?,
-        blocks: blocks.sum(),
-        workers: workers(&said),
-    })
-}
-
-fn runs<'a>(link: &Link, entries: &'a [Listed], said: &'a [Listed]) -> Result<Vec<RunStatus>, FleetError> {
-    let find =
-        |list: &'a [Listed], of: &str, name: &str| list.iter().find(|entry| entry.of == of && entry.name == name);
+    let (said, entries) = (list(link, PROGRESS)?, list(link, &format!("KV_{RUNS}"))?);
     let mut runs = Vec::new();
     for entry in entries.iter().filter(|entry| entry.name == "settings") {
         let run = &entry.of;
-        let Ok(settings) = read_said::<RunSettings>(&entry.content) else {
+        let Ok(RunSettings { folder, program, .. }) = read_said(&entry.content) else {
             continue;
         };
-        let (life, newest) = (find(said, LEARNER, run), find(entries, run, "network"));
+        let life = said.iter().find(|said| said.of == LEARNER && said.name == *run);
+        let newest = entries.iter().find(|entry| entry.of == *run && entry.name == "network");
         let ages = [Some(entry), newest, life].into_iter().flatten().map(|message| message.age);
         let report = life.and_then(|life| serde_json::from_slice(&life.content).ok());
         let newest = newest.and_then(|newest| serde_json::from_slice::<Newest>(&newest.content).ok());
-        let queue = look_at(link, &format!("{SAMPLES}{run}"))?;
-        let (queued, queued_bytes, queue) = queue.map_or((0, 0, 0), |(queue, _)| {
-            (queue.state.messages, queue.state.bytes, queue.config.max_messages.max(0) as u64)
-        });
+        let queue = look_at(link, &format!("{SAMPLES}{run}"))?.map(|queue| queue.info);
         runs.push(RunStatus {
             run: run.clone(),
-            folder: settings.folder,
-            program: settings.program,
+            folder,
+            program,
             is_here: life.is_some_and(|life| life.age < GONE_AFTER),
             since_heard: ages.fold(f64::INFINITY, f64::min),
             step: newest.map(|newest| newest.step),
-            queued,
-            queued_bytes,
-            queue,
+            queued: queue.as_ref().map_or(0, |queue| queue.state.messages),
+            queued_bytes: queue.as_ref().map_or(0, |queue| queue.state.bytes),
+            queue: queue.map_or(0, |queue| queue.config.max_messages.max(0) as u64),
             report: report.unwrap_or_default(),
         });
     }
     runs.sort_by(|a, b| a.since_heard.total_cmp(&b.since_heard));
-    Ok(runs)
+    let arenas = said.iter().filter(|said| said.of == ARENA && said.age < GONE_AFTER);
+    let blocks = arenas.filter_map(|said| serde_json::from_slice::<u64>(&said.content).ok()).sum();
+    Ok(Status { server: link.client.server_info().version, runs, blocks, workers: workers(&said) })
 }
 
 impl fmt::Display for Status {
@@ -109,7 +247,14 @@ impl fmt::Display for Status {
             writeln!(out, "no learner has used this server so far")?;
         }
         for run in &self.runs {
-            write!(out, "{run}")?;
+            let step = run.step.map_or(String::new(), |step| format!(", newest network of step {step}"));
+            let since = if run.is_here { String::new() } else { format!(", stopped {} ago", ago(run.since_heard)) };
+            writeln!(out, "learner: {}, {}{step}{since}, run {}", run.folder, run.program, run.run)?;
+            if run.is_here {
+                writeln!(out, "arrived: {}", run.report.files_text())?;
+            }
+            let megabytes = run.queued_bytes as f64 / 1e6;
+            writeln!(out, "queue: {} of at most {} files, {megabytes:.1} MB", run.queued, run.queue)?;
         }
         if self.blocks > 0 {
             writeln!(out, "matches: blocks of games to be played: {}", self.blocks)?;
@@ -158,7 +303,7 @@ impl Status {
 
     /// All numbers of the status as text for Prometheus, under the names that they have in its JSON.
     pub fn metrics(&self) -> String {
-        let mut metrics = Metrics::new();
+        let mut metrics = BTreeMap::new(); // the lines of each, by its name, because they must stand together
         add(&mut metrics, "jarmo_blocks", "", &self.blocks);
         for run in &self.runs {
             add(&mut metrics, "jarmo_run", &format!("{{run={:?}}}", run.run), run);
@@ -171,22 +316,6 @@ impl Status {
     }
 }
 
-impl fmt::Display for RunStatus {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RunStatus { run, folder, program, queued, queue, .. } = self;
-        let step = self.step.map_or(String::new(), |step| format!(", newest network of step {step}"));
-        let since = match self.is_here {
-            true => String::new(),
-            false => format!(", stopped {} ago", ago(self.since_heard)),
-        };
-        writeln!(out, "learner: {folder}, {program}{step}{since}, run {run}")?;
-        if self.is_here {
-            writeln!(out, "arrived: {}", self.report.files_text())?;
-        }
-        writeln!(out, "queue: {queued} of at most {queue} files, {:.1} MB", self.queued_bytes as f64 / 1e6)
-    }
-}
-
 fn ago(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 100.0 => format!("{seconds:.0} s"),
@@ -194,10 +323,7 @@ fn ago(seconds: f64) -> String {
     }
 }
 
-/// The lines of each metric of Prometheus, by its name. They must stand together.
-type Metrics = BTreeMap<String, String>;
-
-fn add(metrics: &mut Metrics, name: &str, labels: &str, content: &impl Serialize) {
+fn add(metrics: &mut BTreeMap<String, String>, name: &str, labels: &str, content: &impl Serialize) {
     let number = match serde_json::to_value(content).expect("a status is plain data") {
         Value::Object(fields) => {
             for (field, value) in fields {

@@ -4,7 +4,7 @@ use super::how_to_resume;
 use crate::cli::Failure;
 use crate::cli::fleet::AccessArgs;
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_fleet::{Link, NatsSupply, SupplySettings};
+use jarmo_fleet::{Link, NatsSupply};
 use jarmo_learn::config::Config;
 use jarmo_learn::run::RunFolder;
 
@@ -32,6 +32,5 @@ pub(super) fn open<G: CatalogGame>(
 ) -> Result<NatsSupply, Failure> {
     let again = how_to_resume(folder.path());
     let wrong = |error| Failure::new(format!("{error}\n{again}{AS_BEFORE}"));
-    let settings = SupplySettings { run: folder.identity()?, folder: folder.path().to_owned(), config };
-    NatsSupply::open(link, game, settings).map_err(wrong)
+    NatsSupply::open(link, game, folder.identity()?, folder.path(), config).map_err(wrong)
 }

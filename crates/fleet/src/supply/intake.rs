@@ -11,8 +11,8 @@ use super::Shared;
 use super::inbox::{KeptName, MOST_BATCH};
 use crate::FleetError;
 use crate::game_file::GameFile;
-use crate::places::sender;
-use crate::progress::plain;
+use crate::places::{BLOCKED, sender};
+use crate::status::plain;
 use jarmo_core::encode::Encode;
 use jarmo_core::net::GameVersion;
 use jarmo_exact::tables::HasEndgames;
@@ -123,8 +123,12 @@ impl Shared {
         Ok(())
     }
 
-    /// Drops what these keys sent, and all that they send from now on.
-    pub(super) fn block(&self, keys: BTreeSet<String>) -> Result<(), FleetError> {
+    /// Drops what keys sent that were revoked, and all that they send from now on.
+    pub(super) fn block_revoked(&self) -> Result<(), FleetError> {
+        let Some(keys) = self.link.wait(self.places.runs.get(BLOCKED))? else {
+            return Ok(());
+        };
+        let keys: BTreeSet<String> = serde_json::from_slice(&keys).map_err(FleetError::new)?;
         let arrivals = &mut *self.arrivals();
         for key in keys {
             if !arrivals.blocked.insert(key.clone()) {
@@ -174,21 +178,19 @@ impl Shared {
         let newest = self.arrivals().newest;
         let checked: Vec<_> =
             new.par_iter().map(|(name, message)| (self.check)(name, &message.payload, newest)).collect();
-        let (mut sound, mut kept) = (Vec::new(), Vec::new());
+        let mut sound = Vec::new();
         for ((name, message), checked) in new.iter().zip(checked) {
             match checked {
-                Ok(delivery) => {
-                    sound.push((name, &*message.payload));
-                    kept.push(delivery);
-                }
+                Ok(delivery) => sound.push(((name, &*message.payload), delivery)),
                 Err(problem) => self.put_away(name, &message.payload, &problem)?,
             }
             done.push(*message);
         }
-        self.inbox.keep(&sound)?;
+        let (files, deliveries): (Vec<_>, Vec<_>) = sound.into_iter().unzip();
+        self.inbox.keep(&files)?;
         let acknowledged = self.link.wait(acknowledge(&done));
         let mut arrivals = self.arrivals();
-        kept.into_iter().for_each(|delivery| arrivals.add(delivery));
+        deliveries.into_iter().for_each(|delivery| arrivals.add(delivery));
         acknowledged
     }
 

@@ -3,8 +3,7 @@
 mod inbox;
 mod intake;
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
@@ -12,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::networks::{Newest, newest, write_object};
 use crate::places::{
-    BLOCKED, CURRENT, LearnerPlaces, Listed, PROGRESS, find, list, network_of, progress_subject, settings_of,
+    CURRENT, LearnerPlaces, Newest, PROGRESS, find, list, network_of, newest, progress_subject, settings_of,
+    write_object,
 };
-use crate::progress::{LEARNER, workers};
 use crate::settings::RunSettings;
+use crate::status::{LEARNER, workers};
 use crate::{FleetError, Link, TICK, json, lock, pause};
 use inbox::Inbox;
 use intake::{Arrivals, Check, check};
@@ -41,16 +40,6 @@ const MOST_WAITING: usize = 1 << 19;
 /// published less often.
 const NETWORK_RATE: f64 = 25e6;
 
-/// Whose machines play.
-pub struct SupplySettings<'a> {
-    /// The identity of the run.
-    pub run: String,
-    /// The folder of the run.
-    pub folder: PathBuf,
-    /// The settings of the run.
-    pub config: &'a Config,
-}
-
 /// The machines that play for a run, through a server.
 pub struct NatsSupply {
     shared: Arc<Shared>,
@@ -72,16 +61,22 @@ struct Shared {
 }
 
 impl NatsSupply {
-    /// Connects a run with a server. Workers that are told no run play for the one whose learner began last.
-    pub fn open<G: CatalogGame>(link: Link, game: &G, settings: SupplySettings<'_>) -> Result<NatsSupply, FleetError> {
-        let SupplySettings { run, folder, config } = settings;
+    /// Connects the run of this identity, in this folder, with a server. Workers that are told no run play for the one
+    /// whose learner began last.
+    pub fn open<G: CatalogGame>(
+        link: Link,
+        game: &G,
+        run: String,
+        folder: &Path,
+        config: &Config,
+    ) -> Result<NatsSupply, FleetError> {
         let published = RunSettings::new(run.clone(), folder.display().to_string(), GameVersion::of(game), config)?;
         let queue = config.fleet.queue;
         let shared = Shared {
             queue,
             settings: json(&published),
             places: find(&link, LearnerPlaces::open(&link.context, &run, queue))?,
-            inbox: Inbox::open(&folder)?,
+            inbox: Inbox::open(folder)?,
             check: check(&run, game, &config.selfplay),
             arrivals: Mutex::default(),
             newest: watch::Sender::default(),
@@ -103,8 +98,8 @@ impl NatsSupply {
 
 impl Supply for NatsSupply {
     fn begin(&self, seen: &Seen) -> Result<(), RunError> {
-        self.shared.block_revoked()?;
-        self.shared.resume(seen)?;
+        let ready = self.shared.block_revoked().and_then(|()| self.shared.resume(seen));
+        ready.map_err(RunError::new)?;
         let threads = [
             ("intake", Shared::fetch_files as fn(&_)),
             ("second intake", Shared::fetch_files),
@@ -137,22 +132,24 @@ impl Supply for NatsSupply {
     }
 
     fn saved(&self, seen: &Seen) -> Result<(), RunError> {
-        Ok(self.shared.saved(seen)?)
+        self.shared.saved(seen).map_err(RunError::new)
     }
 
     fn report(&self, counted: FleetReport) -> FleetReport {
         let report = &mut self.shared.arrivals().report;
+        let FleetReport { files, samples, stale, age, oldest, samples_per_s, bytes_per_s, .. } = counted;
+        let (queue, connected) = (self.shared.queue, self.shared.link.is_connected());
         *report = FleetReport {
-            playing: report.playing,
-            idle: report.idle,
-            queued: report.queued,
-            queue: self.shared.queue,
-            duplicates: report.duplicates,
-            blocked: report.blocked,
-            bad: report.bad,
-            bytes: report.bytes,
-            connected: self.shared.link.is_connected(),
-            ..counted
+            files,
+            samples,
+            stale,
+            age,
+            oldest,
+            samples_per_s,
+            bytes_per_s,
+            queue,
+            connected,
+            ..report.clone()
         };
         report.clone()
     }
@@ -278,15 +275,6 @@ impl Shared {
         Ok(())
     }
 
-    /// Drops what keys sent that were revoked.
-    fn block_revoked(&self) -> Result<(), FleetError> {
-        let Some(keys) = self.link.wait(self.places.runs.get(BLOCKED))? else {
-            return Ok(());
-        };
-        let keys: BTreeSet<String> = serde_json::from_slice(&keys).map_err(FleetError::new)?;
-        self.block(keys)
-    }
-
     /// Looks at the queue, the workers, the keys that are blocked, and whether workers have another run to play for.
     fn look(&self) -> Result<(), FleetError> {
         let Shared { link, run, places, .. } = self;
@@ -295,9 +283,8 @@ impl Shared {
         let said = list(link, PROGRESS)?;
         let current = link.wait(places.runs.get(CURRENT))?;
         let is_free = current.is_none_or(|current| {
-            let is_current = |life: &&Listed| life.of == LEARNER && *life.name.as_bytes() == *current;
-            let life = said.iter().find(is_current);
-            life.is_none_or(|life| life.age > LEAVES_AFTER)
+            let mut lives = said.iter().filter(|life| life.of == LEARNER && *life.name.as_bytes() == *current);
+            lives.all(|life| life.age > LEAVES_AFTER)
         });
         if is_free && self.begun.elapsed().as_secs_f64() > LEAVES_AFTER {
             link.wait(places.runs.put(CURRENT, run.clone().into()))?;

@@ -10,10 +10,9 @@ use tokio::task::JoinHandle;
 
 use super::{AGAIN, Worker};
 use crate::matches::{Answer, Task, hash_of, pack, unpack};
-use crate::networks::read_object;
-use crate::places::{blocks_subject, results_subject};
+use crate::places::{blocks_subject, read_object, results_subject};
 use crate::settings::with_board;
-use crate::{Doing, FleetError, GameFile, lock};
+use crate::{Doing, FleetError, GameFile, WorkerEvent, lock};
 use jarmo_core::known::{Endgames, Guide};
 use jarmo_core::net::{AgentFile, FrozenNet, GameVersion, KernelKind};
 use jarmo_exact::agent::{AgentSource, Sources, build_from};
@@ -38,13 +37,8 @@ pub(super) struct Matches<'a, C> {
     failed: Mutex<Option<Instant>>, // the last block that could not be played
 }
 
-/// An agent's network on a kernel.
-struct Loaded {
-    id: FileId,
-    kernel: KernelKind,
-    game: GameVersion,
-    net: FrozenNet,
-}
+/// An agent's network on a kernel, for a version of its game.
+type Loaded = ((FileId, KernelKind, GameVersion), FrozenNet);
 
 impl<'a, C: Catalog> Matches<'a, C> {
     pub(super) fn new(games: &'a C, worker: Worker<'a>) -> Matches<'a, C> {
@@ -81,7 +75,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
         }
         let (client, subject) = (self.worker.link.client.clone(), self.subject());
         let asked = self.asked.get_or_insert_with(|| {
-            self.worker.link.spawn(async move {
+            self.worker.link.runtime.spawn(async move {
                 tokio::time::sleep(ASK_EVERY).await;
                 let answer = client.request(subject, Vec::new().into()).await;
                 answer.ok().map(|answer| answer.payload.to_vec())
@@ -149,7 +143,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
             thread::sleep(AGAIN);
         }
         if pairs > 0 {
-            reporter.pairs(pairs);
+            reporter.tell(WorkerEvent::Pairs(pairs));
         }
         played.map(|_| ())
     }
@@ -188,12 +182,11 @@ impl GameTask for PlayBlock<'_> {
 impl<G: CatalogGame> Sources<G> for PlayBlock<'_> {
     fn network(&self, game: &G, source: &AgentSource, kernel: Option<KernelKind>) -> Result<FrozenNet, String> {
         let id = hash_of(source).ok_or("its file is not named by its content")?;
-        let (game_version, kernel) = (GameVersion::of(game), kernel.unwrap_or_else(KernelKind::best));
+        let kernel = kernel.unwrap_or_else(KernelKind::best);
+        let wanted = (id, kernel, GameVersion::of(game));
         let mut networks = lock(self.networks);
-        let mut known = networks.iter();
-        if let Some(known) = known.find(|known| known.id == id && known.kernel == kernel && known.game == game_version)
-        {
-            return Ok(known.net.clone());
+        if let Some((_, net)) = networks.iter().find(|(loaded, _)| *loaded == wanted) {
+            return Ok(net.clone());
         }
         let mut parcels = self.task.agents.iter().filter_map(|agent| agent.parcel.as_ref());
         let parcel = parcels.find(|parcel| parcel.name == id.to_string()).ok_or("its file is missing")?;
@@ -207,7 +200,7 @@ impl<G: CatalogGame> Sources<G> for PlayBlock<'_> {
         if networks.len() == MOST_NETWORKS {
             networks.remove(0);
         }
-        networks.push(Loaded { id, kernel, game: game_version, net: net.clone() });
+        networks.push((wanted, net.clone()));
         Ok(net)
     }
 

@@ -1,6 +1,5 @@
 //! The worker's side: plays with the newest network of a run, sends files of games, and plays matches of arenas.
 
-mod lookout;
 mod matches;
 mod reporter;
 mod session;
@@ -9,9 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use async_nats::jetstream::kv::Store;
+
 use crate::places::{CURRENT, ORDERS, RUNS, settings_of};
-use crate::progress::REPORT_EVERY;
 use crate::settings::{RunSettings, read_said, with_board};
+use crate::status::REPORT_EVERY;
 use crate::{Address, Doing, FleetError, Link, Orders, TICK, WorkerStatus, pause, unique};
 use jarmo_exact::catalog::Catalog;
 use jarmo_host::program::cores;
@@ -111,7 +112,7 @@ impl<'a> Worker<'a> {
         let mut matches = Matches::new(games, *self);
         while !self.is_to_stop() {
             self.link.check_admission()?;
-            let (orders, run) = self.find_run().unwrap_or_default();
+            let (orders, run) = self.find_run().map_or((Orders::Play, None), |(orders, _, run)| (orders, run));
             match orders {
                 Orders::Drain => {
                     self.reporter.doing(Doing::Stopping);
@@ -153,27 +154,19 @@ impl<'a> Worker<'a> {
         played.map_err(FleetError::new)?
     }
 
-    /// What all workers are to do, and the settings of the run to play for, if there is one.
-    fn find_run(&self) -> Result<(Orders, Option<Vec<u8>>), FleetError> {
+    /// What all workers are to do, the bucket of runs, and the settings of the run to play for, if there is one.
+    fn find_run(&self) -> Result<(Orders, Store, Option<Vec<u8>>), FleetError> {
         let runs = self.link.wait(self.link.context.get_key_value(RUNS))?;
         let get = |key: String| self.link.wait(runs.get(key));
-        let orders = Orders::read(get(ORDERS.to_owned())?.as_deref());
+        let orders = get(ORDERS.to_owned())?;
+        // Orders of a newer version are none.
+        let orders = orders.and_then(|orders| serde_json::from_slice(&orders).ok()).unwrap_or_default();
         let run = match &self.settings.run {
             Some(run) => Some(run.clone()),
             None => get(CURRENT.to_owned())?.map(|run| String::from_utf8_lossy(&run).into_owned()),
         };
-        let settings = run.map(|run| get(settings_of(&run))).transpose()?;
-        Ok((orders, settings.flatten().map(Vec::from)))
-    }
-
-    /// Whether the run to play for still has these settings, as far as the server can be asked. A server that has lost
-    /// them gets them again from the learner.
-    fn is_for(&self, settings: &RunSettings) -> bool {
-        match self.find_run() {
-            Ok((Orders::Play, Some(now))) => read_said(&now).as_ref() == Ok(settings),
-            Ok((orders, _)) => orders == Orders::Play,
-            Err(_) => true,
-        }
+        let settings = run.map(|run| get(settings_of(&run))).transpose()?.flatten().map(Vec::from);
+        Ok((orders, runs, settings))
     }
 }
 

@@ -51,11 +51,30 @@ struct State {
 }
 
 impl State {
-    fn begin(&mut self, doing: Doing) {
-        if self.progress.doing != doing {
-            self.progress.doing = doing;
-            self.events.push(WorkerEvent::Doing(doing));
+    /// Counts and tells an event. Words that wait to be told are not told twice.
+    fn tell(&mut self, event: WorkerEvent) {
+        let State { progress, played, events, .. } = self;
+        match &event {
+            WorkerEvent::Doing(doing) if progress.doing == *doing => return,
+            WorkerEvent::Doing(doing) => progress.doing = *doing,
+            WorkerEvent::Network(step) => progress.weights = *step,
+            WorkerEvent::Sent(file) => {
+                progress.files += 1;
+                progress.samples += file.samples as u64;
+                progress.bytes += file.bytes as u64;
+                if progress.doing != Doing::Stopping {
+                    progress.doing = Doing::Playing;
+                }
+            }
+            WorkerEvent::Pairs(pairs) => {
+                *played = Instant::now();
+                progress.pairs += *pairs as u64;
+                progress.games += 2 * *pairs as u64;
+            }
+            WorkerEvent::Playing(_) | WorkerEvent::Warning(_) if events.contains(&event) => return,
+            WorkerEvent::Playing(_) | WorkerEvent::Warning(_) => {}
         }
+        events.push(event);
     }
 }
 
@@ -76,15 +95,22 @@ impl Reporter {
         self.state().progress.clone()
     }
 
+    pub(super) fn tell(&self, event: WorkerEvent) {
+        self.state().tell(event);
+    }
+
     pub(super) fn doing(&self, doing: Doing) {
-        self.state().begin(doing);
+        self.tell(WorkerEvent::Doing(doing));
+    }
+
+    pub(super) fn warn(&self, warning: String) {
+        self.tell(WorkerEvent::Warning(warning));
     }
 
     pub(super) fn network(&self, run: &str, step: u64) {
         let mut state = self.state();
-        state.progress.run = run.to_owned();
-        state.progress.weights = step;
-        state.events.push(WorkerEvent::Network(step));
+        run.clone_into(&mut state.progress.run);
+        state.tell(WorkerEvent::Network(step));
     }
 
     pub(super) fn played(&self, counts: &Counts) {
@@ -93,27 +119,8 @@ impl Reporter {
         state.progress.positions += counts.positions;
         state.progress.games += counts.games.games;
         if matches!(state.progress.doing, Doing::Starting | Doing::WaitingForLearner | Doing::Paused) {
-            state.begin(Doing::Playing);
+            state.tell(WorkerEvent::Doing(Doing::Playing));
         }
-    }
-
-    pub(super) fn sent(&self, file: SentFile) {
-        let mut state = self.state();
-        state.progress.files += 1;
-        state.progress.samples += file.samples as u64;
-        state.progress.bytes += file.bytes as u64;
-        state.events.push(WorkerEvent::Sent(file));
-        if state.progress.doing != Doing::Stopping {
-            state.progress.doing = Doing::Playing;
-        }
-    }
-
-    pub(super) fn pairs(&self, pairs: usize) {
-        let mut state = self.state();
-        state.played = Instant::now();
-        state.progress.pairs += pairs as u64;
-        state.progress.games += 2 * pairs as u64;
-        state.events.push(WorkerEvent::Pairs(pairs));
     }
 
     pub(super) fn cannot_send(&self, error: &FleetError) {
@@ -123,25 +130,14 @@ impl Reporter {
             FleetError::Passing(_) | FleetError::Lasting(_) => Doing::WaitingForServer,
         };
         let mut state = self.state();
-        if state.progress.doing == doing || state.progress.doing == Doing::Stopping {
+        let before = state.progress.doing;
+        if before == Doing::Stopping {
             return;
         }
-        state.begin(doing);
-        if doing == Doing::WaitingForServer {
-            state.events.push(WorkerEvent::Warning(format!("{error}; trying again")));
+        state.tell(WorkerEvent::Doing(doing));
+        if doing == Doing::WaitingForServer && before != doing {
+            state.tell(WorkerEvent::Warning(format!("{error}; trying again")));
         }
-    }
-
-    /// Tells an event, unless the same one waits to be told.
-    pub(super) fn tell(&self, event: WorkerEvent) {
-        let mut state = self.state();
-        if !state.events.contains(&event) {
-            state.events.push(event);
-        }
-    }
-
-    pub(super) fn warn(&self, warning: String) {
-        self.tell(WorkerEvent::Warning(warning));
     }
 
     /// Tells what has happened since the last call, and what the worker says of itself now.

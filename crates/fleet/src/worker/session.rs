@@ -1,19 +1,19 @@
-//! Playing for one run, with one set of settings.
+//! Playing for one run, with one set of settings, and looking at the server beside it.
 
 use std::sync::mpsc::{self, SyncSender, TrySendError};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rayon::ThreadPoolBuilder;
 
-use super::lookout::Lookout;
 use super::matches::Matches;
 use super::{AGAIN, Worker};
 use crate::link::ANSWER;
-use crate::places::samples_subject;
-use crate::settings::RunSettings;
-use crate::{Doing, FleetError, GameFile, GameFileHeader, MOST_BYTES, SentFile, WorkerEvent};
-use jarmo_core::net::{GameVersion, KernelKind};
+use crate::places::{RUNS, network_of, newest, read_object, samples_subject};
+use crate::settings::{RunSettings, read_said};
+use crate::{Doing, FleetError, GameFile, GameFileHeader, MOST_BYTES, Orders, SentFile, WorkerEvent, lock};
+use jarmo_core::net::{AgentFile, GameVersion, KernelKind};
 use jarmo_core::random::stream;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_host::program::this_program;
@@ -27,6 +27,10 @@ const FILE_SAMPLES: usize = 4096;
 const PLAIN_BYTES: usize = MOST_BYTES - 100_000; // before compression, so that it stays below the limit of a message
 const FILE_AGE: Duration = Duration::from_secs(20); // so that a slow worker's games do not get too old
 const FAREWELL: Duration = Duration::from_secs(20); // for sending what is left when the run is over or the worker stops
+
+const PATIENCE: Duration = Duration::from_millis(100); // for a message
+const LOOK_EVERY: Duration = Duration::from_secs(30); // because a message can get lost
+const LOOK_AGAIN: Duration = Duration::from_secs(1); // after a look that failed
 
 /// The bytes of a file of games, and its samples.
 type Packed = (Vec<u8>, usize);
@@ -46,7 +50,7 @@ impl<C: Catalog> GameTask for Session<'_, '_, C> {
         let check = self.run.game.check(&GameVersion::of(&game));
         check.map_err(|problem| FleetError::new(format!("the run's network: {problem}")))?;
         let (worker, run) = (self.worker, &self.run.run);
-        let lookout = Lookout::new(worker, self.run);
+        let lookout = Lookout { worker, run: self.run, network: Mutex::default(), over: OnceLock::new() };
         thread::scope(|scope| {
             scope.spawn(|| lookout.run());
             let (outbox, files) = mpsc::sync_channel::<Packed>(0);
@@ -97,7 +101,8 @@ impl<C: Catalog> Session<'_, '_, C> {
         let mut player: Option<SelfPlay<G, BoxedEvaluator<G>>> = None;
         let mut file = Pending::default();
         while !lookout.is_over() {
-            if let Some(agent) = lookout.take_network() {
+            let newer = lock(&lookout.network).take();
+            if let Some(agent) = newer {
                 let step = agent.header().provenance.step;
                 let agent = agent.for_game(game);
                 let agent = agent.map_err(|error| FleetError::new(format!("the run's network: {error}")))?;
@@ -169,7 +174,7 @@ fn send(worker: Worker<'_>, lookout: &Lookout<'_>, run: &str, (bytes, samples): 
         }
         thread::sleep(AGAIN);
     }
-    reporter.sent(SentFile { id, samples: *samples, bytes: bytes.len() });
+    reporter.tell(WorkerEvent::Sent(SentFile { id, samples: *samples, bytes: bytes.len() }));
     true
 }
 
@@ -199,5 +204,81 @@ impl Pending {
     fn is_full(&self) -> bool {
         let is_old = self.since.is_some_and(|since| since.elapsed() >= FILE_AGE);
         is_old || self.samples >= FILE_SAMPLES || self.bytes >= PLAIN_BYTES
+    }
+}
+
+/// Looks for newer networks, another run, other settings and orders, and hands what it finds to the playing thread.
+struct Lookout<'a> {
+    worker: Worker<'a>,
+    run: &'a RunSettings,
+    network: Mutex<Option<AgentFile>>, // newer than the last one
+    over: OnceLock<Instant>,           // since then there is nothing more to play
+}
+
+impl Lookout<'_> {
+    /// There is another run, its settings changed, or the worker is to stop.
+    fn end(&self) {
+        self.over.get_or_init(Instant::now);
+    }
+
+    fn is_over(&self) -> bool {
+        if self.worker.is_to_stop() {
+            self.end();
+        }
+        self.over.get().is_some()
+    }
+
+    /// How long ago that was.
+    fn since_over(&self) -> Duration {
+        self.over.get().map_or(Duration::ZERO, Instant::elapsed)
+    }
+
+    /// Works until the session is over. What the learner writes into the bucket is heard by a plain subscription, which
+    /// needs no consumer.
+    fn run(&self) {
+        let link = self.worker.link;
+        let network = format!("$KV.{RUNS}.{}", network_of(&self.run.run));
+        let Ok(mut heard) = link.wait(link.client.subscribe(format!("$KV.{RUNS}.>"))) else {
+            return self.end(); // the key is refused
+        };
+        let (mut look, mut known) = (Instant::now(), None);
+        while !self.is_over() {
+            if link.check_admission().is_err() {
+                return self.end();
+            }
+            if !link.is_connected() {
+                look = Instant::now() + LOOK_AGAIN; // what is said meanwhile is not heard
+            }
+            if Instant::now() >= look {
+                let looked = self.look(&mut known);
+                look = Instant::now() + if looked.is_ok() { LOOK_EVERY } else { LOOK_AGAIN };
+                if let Err(error) = looked {
+                    self.worker.reporter.warn(format!("the newest network: {error}"));
+                }
+            }
+            if let Some(message) = link.next(&mut heard, PATIENCE)
+                && (*message.subject == *network || !message.subject.ends_with(".network"))
+            {
+                look = Instant::now();
+            }
+        }
+    }
+
+    /// Looks at all that messages tell. Reads the newest network, unless it is the one that is known by its steps.
+    fn look(&self, known: &mut Option<u64>) -> Result<(), FleetError> {
+        let Lookout { worker: Worker { link, .. }, run, .. } = self;
+        let (orders, runs, settings) = self.worker.find_run()?;
+        // A server that has lost the settings gets them again from the learner.
+        let is_for_another = |settings: Vec<u8>| read_said(&settings).as_ref() != Ok(*run);
+        if orders != Orders::Play || settings.is_some_and(is_for_another) {
+            self.end();
+        } else if let Some(newest) = newest(link, &runs, &run.run)?
+            && *known != Some(newest.step)
+        {
+            let agent = AgentFile::from_bytes(&read_object(link, &newest.parcel)?).map_err(FleetError::new)?;
+            *lock(&self.network) = Some(agent);
+            *known = Some(newest.step);
+        }
+        Ok(())
     }
 }

@@ -12,7 +12,7 @@ use async_nats::{Client, ConnectOptions, HeaderMap};
 use jarmo_core::eval::Uniform;
 use jarmo_core::games::ConnectFour;
 use jarmo_core::net::GameVersion;
-use jarmo_fleet::{Address, GameFile, GameFileHeader, Link, NatsSupply, Role, Server, ServerSettings, SupplySettings};
+use jarmo_fleet::{Address, GameFile, GameFileHeader, Link, NatsSupply, Role, Server, ServerSettings};
 use jarmo_learn::config::Config;
 use jarmo_learn::run::{Seen, Supply};
 use jarmo_selfplay::selfplay::{SelfPlay, SelfPlaySettings};
@@ -90,8 +90,7 @@ pub(crate) fn learner(server: &TestServer, run: &str, queue: u64) -> NatsSupply 
     let mut config = Config::default();
     config.game.name = "connect_four".to_owned();
     config.fleet.queue = queue;
-    let settings = SupplySettings { run: run.to_owned(), folder: server.folder(run), config: &config };
-    let supply = NatsSupply::open(link, &ConnectFour::new(0), settings).unwrap();
+    let supply = NatsSupply::open(link, &ConnectFour::new(0), run.to_owned(), &server.folder(run), &config).unwrap();
     supply.begin(&Seen::default()).unwrap();
     supply
 }

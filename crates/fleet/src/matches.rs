@@ -1,31 +1,36 @@
-//! Pairs of games of a tournament, shared out among workers: the arena's side. It hands out blocks of pairs, and adds the
-//! games that come back.
+//! Pairs of games of a tournament, shared out among workers: what is said about them, and the arena's side. It hands out
+//! blocks of pairs, and adds the games that come back.
 //!
 //! A worker asks the arena for a block of pairs, plays it and answers with the records of its games. The games depend on
 //! nothing but the block, so the arena gives a block that is late to another worker, and the first answer counts: neither
 //! a lost worker nor one that keeps blocks holds a match up.
-
-mod task;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use async_nats::jetstream::object_store::ObjectInfo;
 use async_nats::{Message, Subscriber};
 use futures_util::stream::{SelectAll, select_all};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use crate::networks::write_object;
-use crate::places::{arena_places, blocks_subject, find, progress_subject, results_subject, sender};
-use crate::progress::{ARENA, REPORT_EVERY};
-use crate::settings::board_text;
-use crate::{FleetError, Link, unique};
-use jarmo_core::net::GameVersion;
-use jarmo_exact::agent::AgentSpec;
+use crate::game_file::{MOST_PLAIN, compress, decompress};
+use crate::places::{
+    PROTOCOL, arena_places, blocks_subject, find, progress_subject, results_subject, sender, write_object,
+};
+use crate::settings::{board_text, read_said};
+use crate::status::{ARENA, REPORT_EVERY};
+use crate::{FleetError, GameFile, Link, MOST_BYTES, json, unique};
+use jarmo_core::agent::FILE_ENDING;
+use jarmo_core::net::{GameVersion, KernelKind};
+use jarmo_exact::agent::{self, AgentSource, AgentSpec};
 use jarmo_exact::catalog::{CatalogGame, GameSettings};
-use jarmo_judge::arena::{Observer, PairBlock, Tournament};
-use task::NamedAgent;
-pub(crate) use task::{Answer, Task, hash_of, pack, unpack};
+use jarmo_host::program::this_program;
+use jarmo_host::record::GameRecord;
+use jarmo_judge::arena::{BlockError, Observer, PairBlock, Tournament};
+use jarmo_learn::run::FileId;
 
 const MOST_PAIRS: usize = 8; // in a block; a worker that is lost loses at most a block per thread
 const LEAST_BLOCKS: usize = 64; // of a tournament with as many pairs, so that many workers have something to do
@@ -42,6 +47,32 @@ const SLOWEST: u32 = 3;
 /// The blocks that a key may hold unanswered. Three for each answered one are added, so that a key of many workers is not
 /// held up, and one that only takes blocks holds few.
 const MOST_HELD: u32 = 64;
+
+/// A block of pairs, with all that a worker needs to play it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Task {
+    pub(super) number: usize,            // of the block
+    pub(super) tournament: String,       // as a part of subjects
+    pub(super) origin: GameVersion,      // the game that is played
+    pub(super) board: Option<String>,    // the content of the board file
+    pub(super) quiet_limit: Option<u32>, // plies without a capture after which tammi is drawn, if not the default
+    pub(super) agents: [NamedAgent; 2],  // of the bout
+    pub(super) block: PairBlock,
+}
+
+/// An agent as workers get it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct NamedAgent {
+    pub(super) spec: String,               // an agent file is named by its content
+    pub(super) parcel: Option<ObjectInfo>, // the file
+}
+
+/// The games of a block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Answer {
+    pub(super) number: usize,          // of the block
+    pub(super) games: Vec<GameRecord>, // none if the worker could not play them
+}
 
 /// What the games are played with.
 #[derive(Clone, Debug)]
@@ -255,4 +286,67 @@ fn reply(link: &Link, message: &Message, answer: Vec<u8>) {
     if let Some(reply) = &message.reply {
         let _ = link.send(reply, answer);
     }
+}
+
+/// The version, beside the content.
+#[derive(Serialize, Deserialize)]
+struct Envelope<T> {
+    protocol: u32,
+    program: String,
+    content: T,
+}
+
+/// The bytes of a message.
+pub(super) fn pack(content: &impl Serialize) -> Result<Vec<u8>, FleetError> {
+    let text = json(&Envelope { protocol: PROTOCOL, program: this_program(), content });
+    let bytes = compress(text.as_bytes());
+    if text.len() > MOST_PLAIN || bytes.len() > MOST_BYTES {
+        return Err(FleetError::new(format!("{} bytes of games, and a message has at most {MOST_BYTES}", bytes.len())));
+    }
+    Ok(bytes)
+}
+
+/// Reads a message that anyone may have sent.
+pub(super) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FleetError> {
+    let envelope: Envelope<T> = read_said(&decompress(bytes, MOST_PLAIN)?)?;
+    Ok(envelope.content)
+}
+
+impl NamedAgent {
+    /// An agent of this machine, for workers. `write` puts a file at the server, under a hash of its content. The kernel
+    /// is named, because other kernels give other floats.
+    pub(super) fn new<G: CatalogGame>(
+        game: &G,
+        spec: &AgentSpec,
+        write: impl FnOnce(&str, &[u8]) -> Result<ObjectInfo, FleetError>,
+    ) -> Result<NamedAgent, FleetError> {
+        let wrong = |problem: String| FleetError::new(format!("agent `{spec}`: {problem}"));
+        let has_tables = match spec {
+            AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => given.tables.is_some(),
+            AgentSpec::Network(_, given) => given.tables.is_some(),
+            AgentSpec::Random | AgentSpec::Greedy | AgentSpec::AlphaBeta(_) => false,
+        };
+        if has_tables {
+            let problem = "workers do not have this machine's tables; play this match on this machine alone";
+            return Err(wrong(problem.to_owned()));
+        }
+        let AgentSpec::Network(source, given) = spec else {
+            return Ok(NamedAgent { spec: spec.to_string(), parcel: None });
+        };
+        let file = agent::load(source, game).map_err(|error| wrong(error.to_string()))?;
+        let bytes = file.to_bytes();
+        let name = GameFile::id(&bytes).to_string();
+        let mut given = given.clone();
+        given.kernel = given.kernel.or(Some(KernelKind::best()));
+        let source = AgentSource::File((name.clone() + FILE_ENDING).into());
+        Ok(NamedAgent { spec: AgentSpec::Network(source, given).to_string(), parcel: Some(write(&name, &bytes)?) })
+    }
+}
+
+/// The hash in the file name of a shared agent.
+pub(super) fn hash_of(source: &AgentSource) -> Option<FileId> {
+    let AgentSource::File(path) = source else {
+        return None;
+    };
+    path.to_str()?.strip_suffix(FILE_ENDING)?.parse().ok()
 }
