@@ -29,7 +29,7 @@ use jarmo_exact::agent::{self, AgentSource, AgentSpec};
 use jarmo_exact::catalog::{CatalogGame, GameSettings};
 use jarmo_host::program::this_program;
 use jarmo_host::record::GameRecord;
-use jarmo_judge::arena::{BlockError, Observer, PairBlock, Tournament};
+use jarmo_judge::arena::{Observer, PairBlock, Tournament};
 use jarmo_learn::run::FileId;
 
 const MOST_PAIRS: usize = 8; // in a block; a worker that is lost loses at most a block per thread

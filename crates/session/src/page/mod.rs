@@ -70,10 +70,10 @@ pub struct Wish<'a> {
     /// The language that the answer is for.
     pub language: Language,
     /// The version of the session that the page has.
+    pub since: Option<u64>,
     /// The place that is looked at, and a line of moves from there.
     place: Option<usize>,
     moves: &'a str,
-    pub since: Option<u64>,
 }
 
 impl Wish<'_> {
