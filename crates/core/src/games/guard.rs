@@ -83,11 +83,6 @@ impl BoardRules for Turn {
     }
 
     #[inline]
-    fn moves(board: &Board, position: &GuardPosition) -> BoardMask {
-        if position.more.moved { BoardMask::default() } else { position.line_moves(board) }
-    }
-
-    #[inline]
     fn places(position: &GuardPosition) -> Circles {
         let (me, turn) = (position.to_move.index(), &position.more);
         let allowed = (turn.placements[me] > 0) & (turn.captured_archers[me] > 0);
@@ -95,7 +90,7 @@ impl BoardRules for Turn {
     }
 
     #[inline]
-    fn may_pass(position: &GuardPosition) -> bool {
+    fn has_moved(position: &GuardPosition) -> bool {
         position.more.moved
     }
 

@@ -175,12 +175,8 @@ impl BoardRules for Shuttles {
     }
 
     #[inline]
-    fn moves(board: &Board, position: &JarmoPosition) -> BoardMask {
-        let mut moves = position.line_moves(board);
-        if let Some(banned) = position.shuttle(position.to_move).banned(board) {
-            moves.remove(banned);
-        }
-        moves
+    fn banned(board: &Board, position: &JarmoPosition) -> Option<Action> {
+        position.shuttle(position.to_move).banned(board)
     }
 
     #[inline]
@@ -255,7 +251,7 @@ impl BoardRules for Shuttles {
     }
 
     fn count_more(board: &Board, position: &JarmoPosition, counts: &mut [u64]) {
-        if let Some(banned) = position.shuttle(position.to_move).banned(board) {
+        if let Some(banned) = Shuttles::banned(board, position) {
             counts[2] += u64::from(position.line_moves(board).contains(banned));
         }
     }

@@ -33,14 +33,16 @@ pub trait BoardRules: Copy + Default + Eq + Hash + fmt::Debug + Send + Sync + 's
     /// Whether the game has ended, limits aside.
     fn ended(position: &BoardPosition<Self>) -> bool;
 
-    /// The moves along lines of the player to move.
-    fn moves(board: &Board, position: &BoardPosition<Self>) -> BoardMask;
+    /// The one move along a line that the game forbids.
+    fn banned(_board: &Board, _position: &BoardPosition<Self>) -> Option<Action> {
+        None
+    }
 
     /// The circles where the player to move can bring back a captured piece.
     fn places(position: &BoardPosition<Self>) -> Circles;
 
-    /// Whether the player to move may pass although other actions are legal.
-    fn may_pass(_position: &BoardPosition<Self>) -> bool {
+    /// Whether the player to move has moved in this turn, and may only bring back pieces or pass.
+    fn has_moved(_position: &BoardPosition<Self>) -> bool {
         false
     }
 
@@ -203,6 +205,12 @@ impl<R: BoardRules> BoardGame<R> {
     pub fn board(&self) -> &Board {
         &self.board
     }
+
+    /// Returns whether the move ends the turn.
+    fn play_move(&self, position: &mut BoardPosition<R>, action: Action, from: Circle, to: Circle) -> bool {
+        let step = position.step(from, to);
+        R::moved(position, &self.board, action, step)
+    }
 }
 
 impl<R: BoardRules> Game for BoardGame<R> {
@@ -257,14 +265,18 @@ impl<R: BoardRules> Game for BoardGame<R> {
         if R::ended(position) | self.is_cut_off(position) {
             return BoardMask::default();
         }
-        let mut legal = R::moves(&self.board, position);
+        let has_moved = R::has_moved(position);
+        let mut legal = if has_moved { BoardMask::default() } else { position.line_moves(&self.board) };
+        if let Some(banned) = R::banned(&self.board, position) {
+            legal.remove(banned);
+        }
         let places = R::places(position);
         if !places.is_empty() {
             let deploys = self.board.deploys(position.to_move, places);
             legal.0[0] |= deploys.0[0];
             legal.0[1] |= deploys.0[1];
         }
-        if R::may_pass(position) || legal.is_empty() {
+        if has_moved || legal.is_empty() {
             legal.insert(self.board.pass());
         }
         legal
@@ -274,10 +286,7 @@ impl<R: BoardRules> Game for BoardGame<R> {
     fn play(&self, position: &mut BoardPosition<R>, action: Action) {
         debug_assert!(self.legal(position).contains(action), "illegal action");
         let ends_turn = match self.board.decode(action) {
-            BoardAction::Move { from, to } => {
-                let step = position.step(from, to);
-                R::moved(position, &self.board, action, step)
-            }
+            BoardAction::Move { from, to } => self.play_move(position, action, from, to),
             BoardAction::Deploy { column } => {
                 let circle = Circle::home(position.to_move, column);
                 position.pieces[position.to_move.index()] |= Circles::from(circle);

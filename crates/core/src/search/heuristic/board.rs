@@ -95,7 +95,7 @@ impl<R: BoardEvaluation> Heuristic<BoardGame<R>> for BoardHeuristic<R> {
     /// Captures and returns. Within a turn of guard, all actions: such positions are not evaluated.
     #[inline]
     fn forcing(&self, position: &BoardPosition<R>, legal: &BoardMask) -> BoardMask {
-        if R::may_pass(position) {
+        if R::has_moved(position) {
             return *legal;
         }
         let (board, mover) = (self.game.board(), position.to_move());
