@@ -1,25 +1,39 @@
 //! Files of games on their way into the run: from the server to the disk, then acknowledged, then to the loop.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use async_nats::jetstream::{AckKind, Message};
 use futures_util::TryStreamExt;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::Shared;
-use super::inbox::{KeptName, MOST_BATCH};
-use crate::FleetError;
-use crate::game_file::GameFile;
 use crate::places::{BLOCKED, sender};
 use crate::status::plain;
+use crate::{FleetError, GameFile, MOST_BYTES, json, lock};
 use jarmo_core::encode::Encode;
 use jarmo_core::net::GameVersion;
 use jarmo_exact::tables::HasEndgames;
+use jarmo_host::files::{list, read, remove_leftovers, write_whole};
 use jarmo_learn::observe::FleetReport;
 use jarmo_learn::run::{Delivery, FileId, Seen, Sent};
 use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::{Counts, EpisodeReader, SelfPlaySettings};
+
+const INBOX: &str = "inbox";
+const QUARANTINE: &str = "quarantine";
+const ENDING: &str = "games";
+
+const MOST_QUARANTINED: usize = 1000; // files; later ones are counted and named, and not kept
+const MOST_BATCH: usize = 64; // files that are taken in together
+
+/// The most bytes of a batch in the inbox: its files, and a line that says what they are.
+const MOST_BATCH_BYTES: u64 = (MOST_BATCH * MOST_BYTES) as u64 + (1 << 16);
 
 const PATIENCE: Duration = Duration::from_secs(1); // of a request for files
 
@@ -72,13 +86,13 @@ pub(super) type Check = dyn Fn(&KeptName, &[u8], u64) -> Result<Delivery, FleetE
 pub(super) fn check<G: Encode + HasEndgames>(run: &str, game: &G, settings: &SelfPlaySettings) -> Box<Check> {
     let (run, origin, reader) = (run.to_owned(), GameVersion::of(game), EpisodeReader::new(game, settings));
     Box::new(move |name, bytes, newest| {
-        let GameFile { header, games } = GameFile::from_bytes(bytes)?;
-        header.origin.check(&origin).map_err(FleetError::new)?;
-        if header.run != run {
+        let file = GameFile::from_bytes(bytes)?;
+        file.origin.check(&origin).map_err(FleetError::new)?;
+        if file.run != run {
             return Err(FleetError::new("it belongs to another run"));
         }
         let (mut samples, mut counts) = (Samples::new(), Counts::default());
-        for (number, game) in games.iter().enumerate() {
+        for (number, game) in file.games.iter().enumerate() {
             let wrong = |problem: String| FleetError::new(format!("game {number}: {problem}"));
             reader.read(game, &mut samples, &mut counts).map_err(|error| wrong(error.to_string()))?;
             let weights = game.weights;
@@ -89,10 +103,10 @@ pub(super) fn check<G: Encode + HasEndgames>(run: &str, game: &G, settings: &Sel
             }
             counts.positions += game.searches.len() as u64;
         }
-        let weights = games.iter().map(|game| game.weights).min();
+        let weights = file.games.iter().map(|game| game.weights).min();
         let weights = weights.ok_or_else(|| FleetError::new("it holds no games"))?;
         let KeptName { id, sequence, key } = name.clone();
-        let sent = Sent { id, sequence, key, worker: plain(&header.worker), weights };
+        let sent = Sent { id, sequence, key, worker: plain(&file.worker), weights };
         Ok(Delivery { sent, bytes: bytes.len() as u64, samples, counts })
     })
 }
@@ -196,9 +210,13 @@ impl Shared {
 
     /// Puts a bad file into quarantine, and counts it.
     fn put_away(&self, KeptName { id, key, .. }: &KeptName, bytes: &[u8], why: &FleetError) -> Result<(), FleetError> {
-        let place = self.inbox.quarantine(*id, bytes)?;
-        let place =
-            place.map_or("quarantine is full; the file is not kept".to_owned(), |path| path.display().to_string());
+        let path = self.inbox.quarantine.join(format!("{id}.{ENDING}"));
+        let place = if list(&self.inbox.quarantine).map_err(FleetError::new)?.len() >= MOST_QUARANTINED {
+            "quarantine is full; the file is not kept".to_owned()
+        } else {
+            write_whole(&path, bytes).map_err(FleetError::new)?;
+            path.display().to_string()
+        };
         let arrivals = &mut *self.arrivals();
         arrivals.warn(format!("a bad file of {key}: {why} (kept as {place})"));
         arrivals.report.bad += 1;
@@ -223,4 +241,97 @@ async fn acknowledge(messages: &[&Message]) -> Result<(), async_nats::Error> {
         message.ack().await?;
     }
     last.double_ack().await
+}
+
+/// The two folders, inside the folder of the run. The files that arrive together are one file in the inbox, so that they
+/// are synced together. Its first line says what they are.
+pub(super) struct Inbox {
+    inbox: PathBuf,
+    quarantine: PathBuf,
+    batches: Mutex<BTreeMap<PathBuf, BTreeSet<FileId>>>, // with the files that the next learner wants if this one is killed
+}
+
+/// A file in the inbox.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct KeptName {
+    sequence: u64, // its number in the order of arrival at the server
+    id: FileId,
+    key: String, // that sent it
+}
+
+impl Inbox {
+    /// Opens the folders, and makes them if necessary.
+    pub(super) fn open(run: &Path) -> Result<Inbox, FleetError> {
+        let inbox = run.join(INBOX);
+        let quarantine = run.join(QUARANTINE);
+        for folder in [&inbox, &quarantine] {
+            let made = fs::create_dir_all(folder).and_then(|()| remove_leftovers(folder));
+            made.map_err(FleetError::at(folder))?;
+        }
+        Ok(Inbox { inbox, quarantine, batches: Mutex::default() })
+    }
+
+    /// Writes and syncs the files of a batch.
+    fn keep(&self, files: &[(&KeptName, &[u8])]) -> Result<(), FleetError> {
+        let Some((KeptName { sequence, id, .. }, _)) = files.first() else {
+            return Ok(());
+        };
+        let path = self.inbox.join(format!("{sequence:012}-{id}.{ENDING}"));
+        let held: Vec<_> = files.iter().map(|(name, bytes)| (name, bytes.len())).collect();
+        let held = json(&held) + "\n";
+        let mut parts = vec![held.as_bytes()];
+        parts.extend(files.iter().map(|(_, bytes)| *bytes));
+        write_whole(&path, &parts.concat()).map_err(FleetError::at(&path))?;
+        let wanted = files.iter().map(|(name, _)| name.id).collect();
+        lock(&self.batches).insert(path, wanted);
+        Ok(())
+    }
+
+    /// The files with their content, in no particular order.
+    fn load(&self) -> Result<Vec<(KeptName, Vec<u8>)>, FleetError> {
+        let mut kept = Vec::new();
+        for path in list(&self.inbox).map_err(FleetError::at(&self.inbox))? {
+            if path.extension().is_none_or(|ending| ending != ENDING) {
+                continue;
+            }
+            let bytes = read(&path, MOST_BATCH_BYTES).map_err(FleetError::at(&path))?;
+            let mut files = files_of(&bytes).unwrap_or_default();
+            // They were whole when they were acknowledged, so the disk has lost the others.
+            files.retain(|(name, bytes)| GameFile::id(bytes) == name.id);
+            let wanted = files.iter().map(|(name, _)| name.id).collect();
+            lock(&self.batches).insert(path, wanted);
+            kept.extend(files);
+        }
+        Ok(kept)
+    }
+
+    /// Forgets files that are no longer wanted, and deletes the batches of which none is.
+    fn retain(&self, is_wanted: impl Fn(FileId) -> bool) -> Result<(), FleetError> {
+        let mut batches = lock(&self.batches);
+        let unwanted = batches.extract_if(.., |_, wanted| {
+            wanted.retain(|&id| is_wanted(id));
+            wanted.is_empty()
+        });
+        for (path, _) in unwanted {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(FleetError::at(&path)(error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The files of a batch.
+fn files_of(batch: &[u8]) -> Option<Vec<(KeptName, Vec<u8>)>> {
+    let end = batch.iter().position(|&byte| byte == b'\n')?;
+    let held: Vec<(KeptName, usize)> = serde_json::from_slice(&batch[..end]).ok()?;
+    let mut rest = &batch[end + 1..];
+    let mut files = Vec::new();
+    for (name, bytes) in held {
+        let (file, behind) = rest.split_at_checked(bytes)?;
+        files.push((name, file.to_vec()));
+        rest = behind;
+    }
+    Some(files)
 }

@@ -1,6 +1,5 @@
 //! The learner's side: takes in files, publishes networks, watches the workers.
 
-mod inbox;
 mod intake;
 
 use std::path::Path;
@@ -18,8 +17,7 @@ use crate::places::{
 use crate::settings::RunSettings;
 use crate::status::{LEARNER, workers};
 use crate::{FleetError, Link, TICK, json, lock, pause};
-use inbox::Inbox;
-use intake::{Arrivals, Check, check};
+use intake::{Arrivals, Check, Inbox, check};
 use jarmo_core::net::{AgentFile, GameVersion};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_learn::config::Config;
