@@ -105,8 +105,8 @@ impl WorkerPrinter {
                 self.note_now_and_then(&format!("pairs of games played for arenas: {}", status.pairs));
             }
             WorkerEvent::Warning(warning) => self.note(Level::Warning, warning),
-            WorkerEvent::Sent(file) => {
-                self.note(Level::Debug, &format!("file {}, {} samples", file.id, file.samples));
+            WorkerEvent::Sent { id, samples, .. } => {
+                self.note(Level::Debug, &format!("file {id}, {samples} samples"));
                 self.note_now_and_then(&format!(
                     "files sent: {}, with {} samples, {:.0} kB; network of step {}",
                     status.files,

@@ -1,7 +1,7 @@
 //! Files of games: they come back as they were, and damage is refused without a panic.
 
 use jarmo::eval::Uniform;
-use jarmo::fleet::{GameFile, GameFileHeader, MOST_BYTES};
+use jarmo::fleet::{GameFile, MOST_BYTES};
 use jarmo::games::Jarmo;
 use jarmo::net::GameVersion;
 use jarmo::search::SearchRule;
@@ -26,13 +26,13 @@ fn file() -> GameFile {
         all.add(play.round());
     }
     assert!(all.episodes.len() > 10);
-    let header = GameFileHeader {
+    GameFile {
         run: "a run".to_owned(),
         origin: GameVersion::of(&game),
         worker: "a worker".to_owned(),
         program: "jarmo".to_owned(),
-    };
-    GameFile { header, games: all.episodes }
+        games: all.episodes,
+    }
 }
 
 #[test]

@@ -27,9 +27,9 @@ const FORMAT: Format = Format { key: "jarmo_games", what: "games", version: 3 };
 const POLICY: &str = "policy";
 const EXPECTED: &str = "expected"; // win, draw, loss
 
-/// Where the games of a file come from.
+/// Finished games and where they come from. In the bytes that are sent, games are without their floats, which are arrays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GameFileHeader {
+pub struct GameFile<E = Episode> {
     /// The run that they were played for.
     pub run: String,
     /// The game, its rules and its features.
@@ -38,23 +38,8 @@ pub struct GameFileHeader {
     pub worker: String,
     /// The program and its version.
     pub program: String,
-}
-
-/// Finished games and where they come from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GameFile {
-    /// Where they come from.
-    pub header: GameFileHeader,
     /// The games.
-    pub games: Vec<Episode>,
-}
-
-/// All of a file but the floats, which are in arrays.
-#[derive(Serialize, Deserialize)]
-struct Content {
-    #[serde(flatten)]
-    header: GameFileHeader,
-    games: Vec<Outline>,
+    pub games: Vec<E>,
 }
 
 /// A game without the floats of its searches.
@@ -68,18 +53,17 @@ struct Outline {
 impl GameFile {
     /// The bytes that are sent.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let outline = |game: &Episode| Outline {
-            game: game.game.clone(),
-            policies: game.searches.iter().map(|search| search.policy.len() as u16).collect(),
-            weights: game.weights,
+        let GameFile { run, origin, worker, program, games } = self.clone();
+        let (mut policy, mut expected) = (Vec::new(), Vec::new()); // bytes
+        let outline = |Episode { game, searches, weights }| {
+            for search in &searches {
+                policy.extend(search.policy.iter().flat_map(|share| share.to_le_bytes()));
+                expected.extend(search.expected.iter().flat_map(|chance| chance.to_le_bytes()));
+            }
+            Outline { game, policies: searches.iter().map(|search| search.policy.len() as u16).collect(), weights }
         };
-        let content = Content { header: self.header.clone(), games: self.games.iter().map(outline).collect() };
-        let (mut policies, mut expected) = (Vec::new(), Vec::new());
-        for search in self.games.iter().flat_map(|game| &game.searches) {
-            policies.extend(search.policy.iter().flat_map(|share| share.to_le_bytes()));
-            expected.extend(search.expected.iter().flat_map(|chance| chance.to_le_bytes()));
-        }
-        let arrays = [Array::flat(POLICY, &planes(&policies)), Array::flat(EXPECTED, &planes(&expected))];
+        let content = GameFile { run, origin, worker, program, games: games.into_iter().map(outline).collect() };
+        let arrays = [Array::flat(POLICY, &planes(&policy)), Array::flat(EXPECTED, &planes(&expected))];
         compress(&FORMAT.write(&content, &arrays))
     }
 
@@ -91,7 +75,8 @@ impl GameFile {
             return Err(FleetError::new(format!("{size} bytes, and a file of games has at most {MOST_BYTES}")));
         }
         let plain = decompress(bytes, MOST_PLAIN)?;
-        let (Content { header, games }, arrays) = FORMAT.read(&plain).map_err(FleetError::new)?;
+        let (content, arrays) = FORMAT.read(&plain).map_err(FleetError::new)?;
+        let GameFile { run, origin, worker, program, games }: GameFile<Outline> = content;
         let floats = |name| numbers(&arrays, name).map(|planes| f32::read(&bytes_of(&planes))).map_err(FleetError::new);
         let (policy, expected) = (floats(POLICY)?, floats(EXPECTED)?);
         let counts = || games.iter().flat_map(|game| &game.policies);
@@ -109,7 +94,7 @@ impl GameFile {
             searches: policies.into_iter().map(&mut search).collect(),
             weights,
         });
-        Ok(GameFile { header, games: games.collect() })
+        Ok(GameFile { run, origin, worker, program, games: games.collect() })
     }
 
     /// The name of the file with these bytes.

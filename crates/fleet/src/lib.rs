@@ -29,13 +29,13 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-pub use game_file::{GameFile, GameFileHeader, MOST_BYTES};
+pub use game_file::{GameFile, MOST_BYTES};
 pub use link::{Address, Link};
 pub use matches::{MatchSettings, play_matches};
 pub use server::{Role, Server, ServerSettings, User};
 pub use status::{Doing, Orders, RunStatus, Status, WorkerStatus, status};
 pub use supply::NatsSupply;
-pub use worker::{SentFile, WorkerEvent, WorkerSettings, work};
+pub use worker::{WorkerEvent, WorkerSettings, work};
 
 /// The time between two looks at what there is to do.
 const TICK: Duration = Duration::from_millis(20);

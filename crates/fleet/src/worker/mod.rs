@@ -19,7 +19,7 @@ use jarmo_host::program::cores;
 use jarmo_learn::train::OpenDevice;
 use matches::Matches;
 use reporter::Reporter;
-pub use reporter::{SentFile, WorkerEvent};
+pub use reporter::WorkerEvent;
 use session::Session;
 
 const PAUSE: Duration = Duration::from_secs(2); // between two attempts to reach the server or to find a learner

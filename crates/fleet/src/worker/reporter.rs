@@ -22,22 +22,18 @@ pub enum WorkerEvent {
     /// It plays with a network of this many learning steps.
     Network(u64),
     /// The server has a file.
-    Sent(SentFile),
+    Sent {
+        /// Its name.
+        id: FileId,
+        /// Its samples.
+        samples: usize,
+        /// Its bytes.
+        bytes: usize,
+    },
     /// An arena has the games of this many pairs.
     Pairs(usize),
     /// Something went wrong and is tried again.
     Warning(String),
-}
-
-/// A file that the server has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct SentFile {
-    /// Its name.
-    pub id: FileId,
-    /// Its samples.
-    pub samples: usize,
-    /// Its bytes.
-    pub bytes: usize,
 }
 
 /// What the threads of a worker know of its progress.
@@ -58,10 +54,10 @@ impl State {
             WorkerEvent::Doing(doing) if progress.doing == *doing => return,
             WorkerEvent::Doing(doing) => progress.doing = *doing,
             WorkerEvent::Network(step) => progress.weights = *step,
-            WorkerEvent::Sent(file) => {
+            WorkerEvent::Sent { samples, bytes, .. } => {
                 progress.files += 1;
-                progress.samples += file.samples as u64;
-                progress.bytes += file.bytes as u64;
+                progress.samples += *samples as u64;
+                progress.bytes += *bytes as u64;
                 if progress.doing != Doing::Stopping {
                     progress.doing = Doing::Playing;
                 }

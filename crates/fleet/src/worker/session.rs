@@ -12,7 +12,7 @@ use super::{AGAIN, Worker};
 use crate::link::ANSWER;
 use crate::places::{RUNS, network_of, newest, read_object, samples_subject};
 use crate::settings::{RunSettings, read_said};
-use crate::{Doing, FleetError, GameFile, GameFileHeader, MOST_BYTES, Orders, SentFile, WorkerEvent, lock};
+use crate::{Doing, FleetError, GameFile, MOST_BYTES, Orders, WorkerEvent, lock};
 use jarmo_core::net::{AgentFile, GameVersion, KernelKind};
 use jarmo_core::random::stream;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
@@ -140,14 +140,14 @@ impl<C: Catalog> Session<'_, '_, C> {
 
     /// Hands a file over. While the one before is being sent, the worker plays matches, which do not wait for a learner.
     fn send(&mut self, file: Pending, lookout: &Lookout<'_>, outbox: &SyncSender<Packed>) {
-        let header = GameFileHeader {
+        let content = GameFile {
             run: self.run.run.clone(),
             origin: self.run.game.clone(),
             worker: self.worker.name.to_owned(),
             program: this_program(),
+            games: file.games,
         };
-        let Pending { games, samples, .. } = file;
-        let mut packed = (GameFile { header, games }.to_bytes(), samples);
+        let mut packed = (content.to_bytes(), file.samples);
         while let Err(TrySendError::Full(back)) = outbox.try_send(packed) {
             packed = back;
             if !lookout.is_over() {
@@ -174,7 +174,7 @@ fn send(worker: Worker<'_>, lookout: &Lookout<'_>, run: &str, (bytes, samples): 
         }
         thread::sleep(AGAIN);
     }
-    reporter.tell(WorkerEvent::Sent(SentFile { id, samples: *samples, bytes: bytes.len() }));
+    reporter.tell(WorkerEvent::Sent { id, samples: *samples, bytes: bytes.len() });
     true
 }
 

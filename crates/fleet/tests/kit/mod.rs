@@ -12,7 +12,7 @@ use async_nats::{Client, ConnectOptions, HeaderMap};
 use jarmo_core::eval::Uniform;
 use jarmo_core::games::ConnectFour;
 use jarmo_core::net::GameVersion;
-use jarmo_fleet::{Address, GameFile, GameFileHeader, Link, NatsSupply, Role, Server, ServerSettings};
+use jarmo_fleet::{Address, GameFile, Link, NatsSupply, Role, Server, ServerSettings};
 use jarmo_learn::config::Config;
 use jarmo_learn::run::{Seen, Supply};
 use jarmo_selfplay::selfplay::{SelfPlay, SelfPlaySettings};
@@ -106,13 +106,14 @@ pub(crate) fn file(run: &str, weights: u64, seed: u64, worker: &str) -> (Vec<u8>
         games.extend(play.round().episodes);
     }
     let positions = games.iter().map(|game| game.searches.len() as u64).sum();
-    let header = GameFileHeader {
+    let file = GameFile {
         run: run.to_owned(),
         origin: GameVersion::of(&game),
         worker: worker.to_owned(),
         program: "test".to_owned(),
+        games,
     };
-    (GameFile { header, games }.to_bytes(), positions)
+    (file.to_bytes(), positions)
 }
 
 /// Someone with a worker's key who keeps no rule.
