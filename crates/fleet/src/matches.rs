@@ -229,16 +229,11 @@ impl<G: CatalogGame, T: FnMut(String)> Host<'_, '_, G, T> {
     fn next_block(&self) -> Option<usize> {
         let (sum, count) = self.answered;
         let deadline = DEADLINE.max(SLOWEST * (sum / count.max(1)));
-        let late = self.open.iter().filter_map(|(&number, given)| {
-            let late = match given {
-                None => Duration::MAX,
-                Some(Given { at, copies }) => {
-                    let deadline = deadline * 2_u32.saturating_pow(copies - 1);
-                    at.elapsed().checked_sub(deadline)?
-                }
-            };
-            Some((late, Reverse(number)))
-        });
+        let late = |given: &Option<Given>| match given {
+            None => Some(Duration::MAX),
+            Some(Given { at, copies }) => at.elapsed().checked_sub(deadline * 2_u32.saturating_pow(copies - 1)),
+        };
+        let late = self.open.iter().filter_map(|(&number, given)| Some((late(given)?, Reverse(number))));
         late.max().map(|(_, Reverse(number))| number)
     }
 

@@ -1,7 +1,7 @@
 //! What a learner says of its run: its settings, its newest network, and that it is there.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
+use std::fs;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -107,15 +107,14 @@ pub(super) fn board_text(rules: &GameSettings) -> Result<Option<String>, FleetEr
 
 /// The rules of a game with this board, and the file with it, which is deleted when it is dropped.
 pub(super) fn with_board(text: Option<&str>) -> Result<(GameSettings, Option<NamedTempFile>), FleetError> {
-    let write = |text: &str| {
-        let mut file = NamedTempFile::new()?;
-        file.write_all(text.as_bytes())?;
-        Ok(file)
+    let write = |text| {
+        let file = NamedTempFile::new()?;
+        fs::write(&file, text).map(|()| file)
     };
     let file = text.map(write).transpose();
-    let file = file.map_err(|error: io::Error| FleetError::new(format!("the board: {error}")))?;
-    let rules = GameSettings { board: file.as_ref().map(|file| file.path().to_owned()), ..GameSettings::default() };
-    Ok((rules, file))
+    let file = file.map_err(|error| FleetError::new(format!("the board: {error}")))?;
+    let board = file.as_ref().map(|file| file.path().to_owned());
+    Ok((GameSettings { board, ..GameSettings::default() }, file))
 }
 
 #[cfg(test)]
