@@ -27,7 +27,7 @@ const FORMAT: Format = Format { key: "jarmo_games", what: "games", version: 3 };
 const POLICY: &str = "policy";
 const EXPECTED: &str = "expected"; // win, draw, loss
 
-/// Finished games and where they come from. In the bytes that are sent, games are without their floats, which are arrays.
+/// Finished games and where they come from. In the bytes that are sent, the floats of games are in arrays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameFile<E = Episode> {
     /// The run that they were played for.

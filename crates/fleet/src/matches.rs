@@ -1,5 +1,5 @@
-//! Pairs of games of a tournament, shared out among workers: what is said about them, and the arena's side. It hands out
-//! blocks of pairs, and adds the games that come back.
+//! Pairs of games of a tournament, shared out among workers: what is said about them, and the arena's side. The arena
+//! hands out blocks of pairs, and adds the games that come back.
 //!
 //! A worker asks the arena for a block of pairs, plays it and answers with the records of its games. The games depend on
 //! nothing but the block, so the arena gives a block that is late to another worker, and the first answer counts: neither

@@ -158,8 +158,8 @@ impl Server {
         Ok(key)
     }
 
-    /// Adds a key to those whose files learners drop, and deletes what it has sent. Returns the number of files that were
-    /// deleted at the running server.
+    /// Adds a key to those whose files learners drop, and deletes what it has sent. Returns the number of files that
+    /// were deleted at the running server.
     pub fn purge(&self, key: &str) -> Result<u64, FleetError> {
         let url = format!("{}://localhost:{}", self.scheme(), self.settings.port);
         let address = Address { url, key: Some(self.first_key(Role::Learner)), authority: self.authority() };
