@@ -98,9 +98,17 @@ impl Supply for NatsSupply {
     fn begin(&self, seen: &Seen) -> Result<(), RunError> {
         let ready = self.shared.block_revoked().and_then(|()| self.shared.resume(seen));
         ready.map_err(RunError::new)?;
-        for work in [Shared::fetch_files as fn(&_), Shared::fetch_files, Shared::send_networks, Shared::watch] {
+        let threads = [
+            ("intake", Shared::fetch_files as fn(&_)),
+            ("second intake", Shared::fetch_files),
+            ("networks", Shared::send_networks),
+            ("watch", Shared::watch),
+        ];
+        for (name, work) in threads {
             let shared = Arc::clone(&self.shared);
-            lock(&self.threads).push(thread::spawn(move || work(&shared)));
+            let thread = thread::Builder::new().name(name.to_owned());
+            let thread = thread.spawn(move || work(&shared)).map_err(RunError::new)?;
+            lock(&self.threads).push(thread);
         }
         Ok(())
     }
