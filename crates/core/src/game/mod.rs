@@ -44,7 +44,9 @@ pub trait Game: Clone + Send + Sync + 'static {
     fn id(&self) -> &'static str;
 
     /// Increased whenever the same action texts would give a different game than before.
-    fn rules_version(&self) -> u32;
+    fn rules_version(&self) -> u32 {
+        1
+    }
 
     /// The number of action indices; every action of every position is below it.
     fn actions(&self) -> usize;

@@ -138,10 +138,6 @@ impl Game for ConnectFour {
         "connect_four"
     }
 
-    fn rules_version(&self) -> u32 {
-        1
-    }
-
     fn actions(&self) -> usize {
         COLUMNS
     }

@@ -116,10 +116,6 @@ impl Game for Scripted {
         "scripted"
     }
 
-    fn rules_version(&self) -> u32 {
-        1
-    }
-
     fn actions(&self) -> usize {
         MAX_BRANCHES
     }

@@ -2,7 +2,7 @@
 
 use super::setup::MOST_PLY;
 use super::{Cell, FieldKind, GameView, Gesture, Layout, Note, Palette, Piece, SideCount, Style};
-use crate::game::{Action, Game, Player};
+use crate::game::{Action, Game, Player, bits};
 use crate::games::tammi::{SIDE, SQUARES, Square};
 use crate::games::{Tammi, TammiPosition};
 
@@ -32,18 +32,9 @@ impl GameView for Tammi {
 
     fn gesture(&self, position: &TammiPosition, action: Action) -> Gesture {
         let (from, to) = self.ends(position, action);
-        let enemy = !position.to_move();
-        let pieces = position.pieces(enemy);
-        let distance = from.row().abs_diff(to.row());
-        // The coordinate `step` steps from `a` towards `b`.
-        let between = |a: usize, b: usize, step| if a < b { a + step } else { a - step };
-        let captured = (1..distance)
-            .filter_map(|step| {
-                let column = between(from.column(), to.column(), step);
-                Square::on(column, between(from.row(), to.row(), step))
-            })
-            .find(|square| pieces >> square.index() & 1 == 1);
-        Gesture { from: Some(from.index()), to: Some(to.index()), captured: captured.map(Square::index) }
+        let captured = bits(position.jumped_by(action).into()).next();
+        let captured = captured.map(|square| Square::at(square).seen_by(position.to_move()).index());
+        Gesture { from: Some(from.index()), to: Some(to.index()), captured }
     }
 
     fn tallies(&self, position: &TammiPosition) -> Vec<SideCount> {

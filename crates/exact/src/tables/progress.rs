@@ -12,7 +12,7 @@ use rand::Rng;
 use super::index::Placement;
 use super::lookup::{Tables, after};
 use jarmo_core::game::{Action, Game, Mask, Player, Verdict};
-use jarmo_core::games::board::{Circle, Circles};
+use jarmo_core::games::board::Circles;
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_core::random::{Stream, below};
 
@@ -141,21 +141,8 @@ impl Search<'_> {
     }
 
     /// The moves that the winner's archers need to the goal row.
-    fn steps_home(&self, position: &JarmoPosition) -> u32 {
-        let mut reached = Circles::goal(self.winner);
-        let mut outside = position.archers(self.winner) & !reached;
-        let mut sum = 0;
-        while !outside.is_empty() {
-            sum += outside.count();
-            let near = Circle::all()
-                .filter(|&circle| !(self.game.board().neighbours(circle) & reached).is_empty())
-                .fold(Circles(0), |near, circle| near | Circles::from(circle));
-            if (near & !reached).is_empty() {
-                break; // not every circle of this board leads to the goal row
-            }
-            reached |= near;
-            outside = outside & !reached;
-        }
-        sum
+    fn steps_home(&self, position: &JarmoPosition) -> usize {
+        let steps = self.game.board().distances(Circles::goal(self.winner));
+        position.archers(self.winner).iter().map(|circle| steps[circle.index()]).sum()
     }
 }

@@ -1,7 +1,7 @@
 //! The circles of the board, and sets of them.
 
 use std::fmt;
-use std::ops::{BitAnd, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
+use std::ops::{BitAnd, BitOr, BitOrAssign, BitXorAssign, Not};
 use std::str::FromStr;
 
 use crate::game::{Player, bits};
@@ -178,14 +178,6 @@ impl BitOr for Circles {
     #[inline]
     fn bitor(self, other: Circles) -> Circles {
         Circles(self.0 | other.0)
-    }
-}
-
-impl BitXor for Circles {
-    type Output = Circles;
-    #[inline]
-    fn bitxor(self, other: Circles) -> Circles {
-        Circles(self.0 ^ other.0)
     }
 }
 

@@ -221,10 +221,6 @@ impl<R: BoardRules> Game for BoardGame<R> {
         R::ID
     }
 
-    fn rules_version(&self) -> u32 {
-        1
-    }
-
     fn actions(&self) -> usize {
         self.board.actions()
     }

@@ -108,6 +108,21 @@ impl Board {
         self.neighbours[circle.index()]
     }
 
+    /// Steps from every circle to the nearest one of `goal`; [`CIRCLES`] where no way leads there.
+    pub fn distances(&self, goal: Circles) -> [usize; CIRCLES] {
+        let mut distances = [CIRCLES; CIRCLES];
+        let mut reached = goal;
+        for steps in 0..CIRCLES {
+            reached.iter().for_each(|circle| distances[circle.index()] = steps);
+            reached = reached
+                .iter()
+                .flat_map(|circle| self.neighbours(circle).iter())
+                .filter(|circle| distances[circle.index()] == CIRCLES)
+                .fold(Circles::NONE, |set, circle| set | circle.into());
+        }
+        distances
+    }
+
     /// The number of action indices: directed lines, five redeploys, the pass.
     #[inline]
     pub fn actions(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Board, Circle, Circles, MAX_LINES};
+use super::{Board, CIRCLES, Circle, Circles, MAX_LINES};
 use crate::game::{Player, shorten};
 
 /// A board file that cannot be used, and why.
@@ -55,8 +55,9 @@ impl Board {
             return Err(BoardError(format!("circle {lonely} has no line")));
         }
         for player in Player::BOTH {
+            let distances = self.distances(Circles::goal(player));
             for start in Circles::home(player).iter() {
-                if (self.reachable(start) & Circles::goal(player)).is_empty() {
+                if distances[start.index()] == CIRCLES {
                     return Err(BoardError(format!(
                         "{}'s goal row {} cannot be reached from {start}",
                         player.name(),
@@ -66,17 +67,6 @@ impl Board {
             }
         }
         Ok(())
-    }
-
-    fn reachable(&self, start: Circle) -> Circles {
-        let mut reached = Circles::from(start);
-        loop {
-            let wider = reached.iter().fold(reached, |set, circle| set | self.neighbours(circle));
-            if wider == reached {
-                return reached;
-            }
-            reached = wider;
-        }
     }
 }
 

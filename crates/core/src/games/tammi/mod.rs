@@ -235,10 +235,6 @@ impl Game for Tammi {
         "tammi"
     }
 
-    fn rules_version(&self) -> u32 {
-        1
-    }
-
     fn actions(&self) -> usize {
         ACTIONS
     }

@@ -2,9 +2,7 @@
 
 use super::{HasHeuristic, Heuristic, plies_left, word_key};
 use crate::game::{Action, ActionMask, Player};
-use crate::games::board::{
-    Board, BoardAction, BoardGame, BoardMask, BoardPosition, BoardRules, CIRCLES, Circles, SIDE,
-};
+use crate::games::board::{BoardAction, BoardGame, BoardMask, BoardPosition, BoardRules, CIRCLES, Circles, SIDE};
 use crate::games::guard::Turn;
 use crate::games::jarmo::{SHUTTLE_LIMIT, Shuttle, Shuttles};
 use crate::games::{GuardPosition, JarmoPosition};
@@ -44,7 +42,7 @@ pub struct BoardHeuristic<R> {
 impl<R: BoardEvaluation> BoardHeuristic<R> {
     fn new(game: BoardGame<R>) -> BoardHeuristic<R> {
         let by_circle = Player::BOTH.map(|player| {
-            let distances = distances(game.board(), Circles::goal(player));
+            let distances = game.board().distances(Circles::goal(player));
             distances.map(|steps| BY_DISTANCE[steps.min(BY_DISTANCE.len() - 1)] as i16)
         });
         let by_set = by_circle.map(|values: [i16; CIRCLES]| {
@@ -64,25 +62,6 @@ impl<R: BoardEvaluation> BoardHeuristic<R> {
         let marked = (own & position.strong()).count();
         pieces + COMES_BACK * earned.min(captured) as i32 + MARKED * marked as i32
     }
-}
-
-/// Steps from every circle to the nearest one of `goal`.
-fn distances(board: &Board, goal: Circles) -> [usize; CIRCLES] {
-    let mut distances = [CIRCLES; CIRCLES];
-    let mut reached = goal;
-    let mut steps = 0;
-    while !reached.is_empty() {
-        for circle in reached.iter() {
-            distances[circle.index()] = steps;
-        }
-        steps += 1;
-        reached = reached
-            .iter()
-            .flat_map(|circle| board.neighbours(circle).iter())
-            .filter(|circle| distances[circle.index()] == CIRCLES)
-            .fold(Circles::NONE, |set, circle| set | circle.into());
-    }
-    distances
 }
 
 impl<R: BoardEvaluation> Heuristic<BoardGame<R>> for BoardHeuristic<R> {
