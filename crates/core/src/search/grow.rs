@@ -132,18 +132,15 @@ impl<G: Game> Tree<G> {
     pub fn continue_at(&mut self, position: G::Position, room: TreeLimit) {
         let known = self.storage.find(&position);
         match known.filter(|&node| self.storage.has_proof(node)) {
-            Some(node) => self.descend(node),
+            Some(node) => {
+                self.storage.reroot(node, &mut self.moved);
+                self.begin_at(self.storage.positions[0]);
+            }
             None => self.restart(position),
         }
         if !self.storage.has_room(room.nodes as usize, room.edges) {
             self.restart(position);
         }
-    }
-
-    /// Makes a node the root.
-    fn descend(&mut self, node: u32) {
-        self.storage.reroot(node, &mut self.moved);
-        self.begin_at(self.storage.positions[0]);
     }
 
     /// Sets the root and drops the plan.

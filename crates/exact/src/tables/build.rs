@@ -163,7 +163,8 @@ fn check_room<G: Solvable>(folder: &Path, missing: &[u32], allowed: Option<u64>)
     }
     // Next to the tables there are only some pages of the unfinished layer.
     const BESIDES: u64 = 64 << 20;
-    let begun: u64 = missing.iter().map(|&force| begun::<G>(folder, force)).sum();
+    let begun = |&force| fs::metadata(unfinished_path::<G>(folder, force)).map_or(0, |file| file.len());
+    let begun: u64 = missing.iter().map(begun).sum(); // what unfinished layers take already
     let layers: u64 = missing.iter().map(|&force| G::layer(force).size() as u64).sum();
     let disk = (layers + BESIDES).saturating_sub(begun);
     #[cfg(any(unix, windows))]
@@ -188,11 +189,6 @@ fn check_room<G: Solvable>(folder: &Path, missing: &[u32], allowed: Option<u64>)
         Some(free) => Ok(usable.min(free)),
         None => Ok(usable),
     }
-}
-
-/// Bytes that an unfinished layer already takes on the disk.
-fn begun<G: Solvable>(folder: &Path, force: u32) -> u64 {
-    fs::metadata(unfinished_path::<G>(folder, force)).map_or(0, |file| file.len())
 }
 
 /// A line of the system's report on memory, in bytes.
