@@ -10,10 +10,13 @@ use crate::game::{Action, Game, Mask, Proven, Verdict};
 use crate::known::{Endgames, Guide};
 use crate::random::{Stream, below};
 
+/// Decides in a position about which something is known.
+type Choose<G> = dyn Fn(&<G as Game>::Position, &mut Stream) -> Option<Decision> + Send;
+
 /// Plays positions about which something is known for certain. Another agent plays all other positions.
 pub struct EndgameAgent<G: Game> {
     name: String,
-    choose: Box<dyn Fn(&G::Position, &mut Stream) -> Option<Decision> + Send>,
+    choose: Box<Choose<G>>,
     outside: Box<dyn Agent<G>>,
 }
 

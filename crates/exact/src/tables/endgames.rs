@@ -112,8 +112,11 @@ impl<G: Solvable> Tables<G> {
     }
 }
 
-/// Tables in use, by their folder and how the names of their files begin.
-static SHARED: LazyLock<Mutex<HashMap<(PathBuf, &str), Weak<dyn Any + Send + Sync>>>> = LazyLock::new(Mutex::default);
+/// Tables of any game, by their folder and how the names of their files begin.
+type ByFolder = HashMap<(PathBuf, &'static str), Weak<dyn Any + Send + Sync>>;
+
+/// Tables in use.
+static SHARED: LazyLock<Mutex<ByFolder>> = LazyLock::new(Mutex::default);
 
 /// The tables of a folder. Those that are still in use are shared if they belong to this game.
 pub(crate) fn open_shared<G: Solvable>(game: &G, folder: &Path) -> Result<Arc<Tables<G>>, ExactError> {
