@@ -86,7 +86,7 @@ impl<G: Game> Exam<G> {
 
     /// Reads the content of a file, which must be for this game.
     pub fn from_bytes(game: &G, bytes: &[u8]) -> Result<Exam<G>, JudgeError> {
-        let (header, lines) = split(bytes)?;
+        let (header, lines) = split(bytes).map_err(JudgeError::new)?;
         header.check(game)?;
         let mut questions = Vec::with_capacity(header.questions);
         for (line, number) in lines.iter().zip(1..) {
@@ -134,35 +134,31 @@ fn read(path: &Path) -> Result<Vec<u8>, JudgeError> {
 }
 
 /// The header and the lines of the questions of an undamaged file.
-fn split(bytes: &[u8]) -> Result<(ExamHeader, Vec<&str>), JudgeError> {
-    let problem = |problem: &str| JudgeError::new(problem);
+fn split(bytes: &[u8]) -> Result<(ExamHeader, Vec<&str>), String> {
     let title = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
     if title != TITLE.as_bytes() {
+        let found = shorten(&String::from_utf8_lossy(title));
         return Err(match title.starts_with(b"jarmo exam ") {
-            true => JudgeError::new(format!(
-                "another format, `{}`; this program reads `{TITLE}`",
-                shorten(&String::from_utf8_lossy(title))
-            )),
-            false => problem("not an exam"),
+            true => format!("another format, `{found}`; this program reads `{TITLE}`"),
+            false => "not an exam".to_owned(),
         });
     }
     let before = TITLE.len() + 1 + CHECKSUM.len();
     let after = before + DIGITS;
     if bytes.len() < after {
-        return Err(problem("it is cut off in the header"));
+        return Err("it is cut off in the header".to_owned());
     }
-    let damaged = || problem("it is damaged: its checksum does not fit its bytes");
     let sum = digits(&[&bytes[..before], &bytes[after..]]);
     let is_sound = bytes[..before].ends_with(CHECKSUM.as_bytes()) && bytes[before..after] == *sum.as_bytes();
     let parsed = std::str::from_utf8(bytes).ok().and_then(parse_header);
     match parsed {
         // A file that was cut off is the likeliest damage, so it gets a message of its own.
         Some((header, lines)) if !is_sound && lines.len() < header.questions => {
-            Err(JudgeError::new(format!("it is cut off after {} of {} questions", lines.len(), header.questions)))
+            Err(format!("it is cut off after {} of {} questions", lines.len(), header.questions))
         }
-        _ if !is_sound => Err(damaged()),
+        _ if !is_sound => Err("it is damaged: its checksum does not fit its bytes".to_owned()),
         Some((header, lines)) if lines.len() == header.questions => Ok((header, lines)),
-        _ => Err(problem("its header or its number of questions is wrong")),
+        _ => Err("its header or its number of questions is wrong".to_owned()),
     }
 }
 

@@ -71,11 +71,6 @@ impl Estimate {
         (self.elo - self.margin, self.elo + self.margin)
     }
 
-    /// The same estimate plus a constant.
-    pub(super) fn shifted(self, elo: f64) -> Estimate {
-        Estimate { elo: self.elo + elo, ..self }
-    }
-
     /// The probability that the true value is above zero.
     pub fn above_zero(&self) -> f64 {
         if self.margin == 0.0 {
@@ -119,7 +114,10 @@ impl Fit {
                 let share = 1.0 / self.strengths.len() as f64;
                 self.contrast(|other| f64::from(u8::from(other == agent)) - share)
             }
-            Some((other, elo)) => self.difference(agent, other).shifted(elo),
+            Some((other, elo)) => {
+                let difference = self.difference(agent, other);
+                Estimate { elo: difference.elo + elo, ..difference }
+            }
         }
     }
 
