@@ -178,7 +178,9 @@ impl GameTask for &Command {
         let id = game.id();
         let game: &dyn Any = &game;
         match (self, game.downcast_ref::<Jarmo>(), game.downcast_ref::<Tammi>()) {
-            (Command::Pack(args), Some(jarmo), _) => run_pack(jarmo, args),
+            (Command::Pack(PackArgs { tables, out, distances, .. }), Some(jarmo), _) => {
+                Ok(pack(jarmo, tables, out, *distances, &mut show_progress())?)
+            }
             (Command::Openings(args), Some(jarmo), _) => run_openings(jarmo, args),
             (_, Some(jarmo), _) => self.run_for(jarmo),
             (_, _, Some(tammi)) => self.run_for(tammi),
@@ -219,10 +221,6 @@ fn run_build<G: Solvable>(game: &G, args: &BuildArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn run_pack(game: &Jarmo, args: &PackArgs) -> Result<(), Failure> {
-    Ok(pack(game, &args.tables, &args.out, args.distances, &mut show_progress())?)
-}
-
 fn run_verify<G: Solvable>(game: &G, args: &VerifyArgs) -> Result<(), Failure> {
     let tables = Tables::open(game, &args.tables)?;
     let mut out = stdout().lock();
@@ -242,14 +240,14 @@ fn run_verify<G: Solvable>(game: &G, args: &VerifyArgs) -> Result<(), Failure> {
     if sound { Ok(()) } else { Err(Failure::Status(1)) }
 }
 
-/// A position of the tables, and its value for the player to move.
-fn inside<G: Solvable>(
-    tables: &Tables<G>,
-    folder: &Path,
+/// The tables of a folder, a position in them, and its value for the player to move.
+fn open_at<G: Solvable>(
     game: &G,
-    text: Option<&str>,
-) -> Result<(G::Position, Proven), Failure> {
-    let position = position_of(game, text)?;
+    folder: &Path,
+    position: Option<&str>,
+) -> Result<(Tables<G>, G::Position, Proven), Failure> {
+    let tables = Tables::open(game, folder)?;
+    let position = position_of(game, position)?;
     let Some(proven) = tables.proven(&position) else {
         return Err(Failure::new(format!(
             "the position has force {}, but the tables in {} end at {}",
@@ -258,12 +256,11 @@ fn inside<G: Solvable>(
             tables.force()
         )));
     };
-    Ok((position, proven))
+    Ok((tables, position, proven))
 }
 
 fn run_probe<G: Solvable>(game: &G, args: &ProbeArgs) -> Result<(), Failure> {
-    let tables = Tables::open(game, &args.tables)?;
-    let (start, proven) = inside(&tables, &args.tables, game, args.position.as_deref())?;
+    let (tables, start, proven) = open_at(game, &args.tables, args.position.as_deref())?;
     let mut out = stdout().lock();
     writeln!(out, "{}: {proven}", game.to_move(&start).name())?;
     if G::PLIES_TO == PliesTo::Capture && proven.plies.is_some_and(|plies| plies > 0) {
@@ -281,8 +278,7 @@ fn run_probe<G: Solvable>(game: &G, args: &ProbeArgs) -> Result<(), Failure> {
 }
 
 fn run_openings(game: &Jarmo, args: &OpeningsArgs) -> Result<(), Failure> {
-    let tables = Tables::open(game, &args.tables)?;
-    let (start, proven) = inside(&tables, &args.tables, game, args.position.as_deref())?;
+    let (tables, start, proven) = open_at(game, &args.tables, args.position.as_deref())?;
     let mut out = stdout().lock();
     writeln!(out, "{}: {proven}", start.to_move().name())?;
     for plies in 1..=args.plies {
