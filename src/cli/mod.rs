@@ -17,7 +17,7 @@ mod fleet;
 mod inspect;
 mod interrupt;
 #[cfg(test)]
-mod numbers;
+mod tests;
 mod perft;
 mod proof;
 mod rules;
