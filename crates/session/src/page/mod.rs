@@ -83,9 +83,9 @@ impl Wish<'_> {
         for (key, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             match key {
                 "lang" => wish.language = Language::parse(value).unwrap_or(wish.language),
+                "since" => wish.since = Some(number(key, value)?),
                 "place" => wish.place = Some(number(key, value)?),
                 "moves" => wish.moves = value,
-                "since" => wish.since = Some(number(key, value)?),
                 _ => {}
             }
         }
