@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::widgets::Widget;
-use ratatui::widgets::canvas::{Canvas, Line};
+use ratatui::widgets::canvas::{Canvas, Points};
 
 use crate::board::Scene;
 use jarmo_core::game::Player;
@@ -128,17 +128,23 @@ fn draw_lines(picture: &Picture, buffer: &mut Buffer) {
         if picture.picked.is_some() && picture.targets.contains(&other) { LIT } else { NEAR }
     };
     let (right, top) = (f64::from(2 * grid.area.width - 1), f64::from(4 * grid.area.height - 1));
-    // The dot in the middle of a cell's character. On a canvas, y grows upwards.
-    let dot = |cell: usize| {
+    // The middle of a cell's character in dots. On a canvas, y grows upwards.
+    let middle = |cell: usize| {
         let (x, y) = grid.centre(cell);
-        (f64::from(2 * (x - grid.area.x) + 1), top - f64::from(4 * (y - grid.area.y) + 2))
+        (f64::from(2 * (x - grid.area.x)) + 0.5, top - f64::from(4 * (y - grid.area.y)) - 1.5)
+    };
+    // The dots between two cells. Canvas lines begin at a dot beside the middle, which bends them.
+    let dots = |&(a, b): &(usize, usize)| -> Vec<(f64, f64)> {
+        let ((x1, y1), (x2, y2)) = (middle(a), middle(b));
+        let steps = (x2 - x1).abs().max((y2 - y1).abs()).ceil();
+        let dot = |step| (x1 + (x2 - x1) * f64::from(step) / steps, y1 + (y2 - y1) * f64::from(step) / steps);
+        (0..=steps as u32).map(dot).collect()
     };
     let canvas = Canvas::default().background_color(BACKGROUND).x_bounds([0.0, right]).y_bounds([0.0, top]);
     let canvas = canvas.paint(|context| {
         for color in [LINE, NEAR, LIT] {
             for line in grid.layout.lines.iter().filter(|line| colour(line) == color) {
-                let ((x1, y1), (x2, y2)) = (dot(line.0), dot(line.1));
-                context.draw(&Line { x1, y1, x2, y2, color });
+                context.draw(&Points { coords: &dots(line), color });
             }
             context.layer();
         }
