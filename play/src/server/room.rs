@@ -13,7 +13,7 @@ use super::ServerOptions;
 use super::assets::Asset;
 use super::duel::{ABSENCE, Duel, Presence, Role};
 use super::queue::Queue;
-use super::saved::SavedGames;
+use super::saved;
 use crate::lang::{Language, Texts};
 use crate::session::{Job, Session};
 use jarmo_session::page::{Rejection, impossible};
@@ -68,7 +68,6 @@ pub(super) struct Rooms {
     pub(super) options: ServerOptions,
     pub(super) queue: Queue,
     pub(super) texts: [OnceLock<Asset>; Language::ALL.len()], // built when first asked for
-    saved: Option<Arc<SavedGames>>,
     open: Mutex<HashMap<String, Arc<Room>>>,
 }
 
@@ -103,13 +102,10 @@ pub(super) struct Listener {
 
 impl Rooms {
     pub(super) fn new(options: ServerOptions) -> Rooms {
-        Rooms {
-            queue: Queue::new(options.bounds.thinkers),
-            texts: Default::default(),
-            saved: options.folder.clone().map(|folder| Arc::new(SavedGames::open(folder))),
-            options,
-            open: Mutex::default(),
+        if let Some(folder) = &options.folder {
+            saved::clean(folder);
         }
+        Rooms { queue: Queue::new(options.bounds.thinkers), texts: Default::default(), options, open: Mutex::default() }
     }
 
     /// Opens a session for a client and returns its id. The session is made only once there is room for it.
@@ -133,7 +129,7 @@ impl Rooms {
         if let Some(room) = open.get(id) {
             return Some(Arc::clone(room));
         }
-        let (session, duel) = self.saved.as_ref()?.read(id, &self.options)?;
+        let (session, duel) = saved::read(id, &self.options)?;
         // It is nobody's alone. Where there is no room, another game on disk makes some.
         let client = IpAddr::from([0, 0, 0, 0]);
         self.make_room(&mut open, client, Language::En.texts()).ok()?;
@@ -144,18 +140,15 @@ impl Rooms {
 
     /// Keeps a game of two people on disk. Other sessions are the browsers' to keep.
     pub(super) async fn save(&self, room: &Arc<Room>) {
-        let Some(saved) = self.saved.clone() else {
+        let Some(folder) = self.options.folder.clone().filter(|_| room.lock().duel.is_some()) else {
             return;
         };
-        if room.lock().duel.is_none() {
-            return;
-        }
         let room = Arc::clone(room);
         let written = tokio::task::spawn_blocking(move || {
             let _turn = lock(&room.saving); // the latest content is written last
-            let content = SavedGames::content(&room.lock());
+            let content = saved::content(&room.lock());
             if let Some(content) = content {
-                saved.write(&room.id, &content);
+                saved::write(&folder, &room.id, &content);
             }
         });
         let _ = written.await; // a game that is not written is played all the same
