@@ -134,42 +134,34 @@ pub(crate) fn search_rule(
     fpu: Option<f32>,
     temperature: Option<f32>,
 ) -> PyResult<SearchRule> {
-    let refuse = |name: &str, given: bool, root: &str| match given {
-        true => Err(PyValueError::new_err(format!("{name} is a setting of root=\"{root}\""))),
-        false => Ok(()),
-    };
-    let positive = |name: &str, given: Option<f32>, least: f32| match given {
-        Some(number) if !(least..=100.0).contains(&number) => {
-            Err(PyValueError::new_err(format!("{name} must be {least} to 100, not {number}")))
-        }
-        _ => Ok(()),
-    };
-    match root {
+    let (gumbel, puct) = (GumbelSettings::default(), PuctSettings::default());
+    let rule = match root {
         "gumbel" => {
-            refuse("cpuct", cpuct.is_some(), "puct")?;
-            refuse("fpu", fpu.is_some(), "puct")?;
-            refuse("temperature", temperature.is_some(), "puct")?;
-            let settings = GumbelSettings::default();
-            Ok(SearchRule::Gumbel(GumbelSettings {
-                considered: considered.unwrap_or(settings.considered).max(1),
-                ..settings
-            }))
+            SearchRule::Gumbel(GumbelSettings { considered: considered.unwrap_or(gumbel.considered).max(1), ..gumbel })
         }
-        "puct" => {
-            refuse("considered", considered.is_some(), "gumbel")?;
-            positive("cpuct", cpuct, 0.0)?;
-            positive("fpu", fpu, 0.0)?;
-            positive("temperature", temperature, 0.01)?;
-            let settings = PuctSettings::default();
-            Ok(SearchRule::Puct(PuctSettings {
-                exploration: cpuct.unwrap_or(settings.exploration),
-                unvisited_reduction: fpu.unwrap_or(settings.unvisited_reduction),
-                temperature: temperature.unwrap_or(settings.temperature),
-                ..settings
-            }))
-        }
-        _ => Err(PyValueError::new_err(format!("root must be \"gumbel\" or \"puct\", not {root:?}"))),
+        "puct" => SearchRule::Puct(PuctSettings {
+            exploration: cpuct.unwrap_or(puct.exploration),
+            unvisited_reduction: fpu.unwrap_or(puct.unvisited_reduction),
+            temperature: temperature.unwrap_or(puct.temperature),
+            ..puct
+        }),
+        _ => return Err(PyValueError::new_err(format!("root must be \"gumbel\" or \"puct\", not {root:?}"))),
+    };
+    if root != "gumbel" && considered.is_some() {
+        return Err(PyValueError::new_err("considered is a setting of root=\"gumbel\""));
     }
+    for (name, given, least) in [("cpuct", cpuct, 0.0), ("fpu", fpu, 0.0), ("temperature", temperature, 0.01)] {
+        let Some(number) = given else {
+            continue;
+        };
+        if root != "puct" {
+            return Err(PyValueError::new_err(format!("{name} is a setting of root=\"puct\"")));
+        }
+        if !(least..=100.0).contains(&number) {
+            return Err(PyValueError::new_err(format!("{name} must be {least} to 100, not {number}")));
+        }
+    }
+    Ok(rule)
 }
 
 /// Searches from ``N`` positions of one game with your own network, many trees at a time.
