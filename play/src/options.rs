@@ -239,15 +239,21 @@ impl Options {
         if self.analyse.is_some() {
             session.set_analysing(true);
         }
-        if by_lines {
-            return self.run_plain(&mut session, language);
-        }
+        session.set_evaluating(!by_lines); // lines show no bar
         let exercise = self.exercise(&mut session, language)?;
-        let mut app = App::new(session, language, self.seed());
-        if let Some(exercise) = exercise {
-            app.train(exercise);
+        if !by_lines {
+            let mut app = App::new(session, language, self.seed());
+            if let Some(exercise) = exercise {
+                app.train(exercise);
+            }
+            return Ok(tui::run(&mut app)?);
         }
-        Ok(tui::run(&mut app)?)
+        plain::run(&mut session, language.texts(), exercise, self.analyse.is_some())?;
+        let export = |path: &PathBuf| {
+            let written = files::append_line(path, &annotated(&session));
+            written.map_err(|problem| Failure::new(format!("{}: {problem}", path.display())))
+        };
+        self.export.as_ref().map_or(Ok(()), export)
     }
 
     /// Prints what a shell or the manual needs to know about the program. A closed pipe is no error.
@@ -272,17 +278,6 @@ impl Options {
     /// braille dots of the screen.
     pub fn is_plain(&self, terminal: bool, unicode: bool) -> bool {
         self.plain || !terminal || !unicode
-    }
-
-    fn run_plain(&self, session: &mut Session, language: Language) -> Result<(), Failure> {
-        session.set_evaluating(false); // lines show no bar
-        let exercise = self.exercise(session, language)?;
-        plain::run(session, language.texts(), exercise, self.analyse.is_some())?;
-        let Some(path) = &self.export else {
-            return Ok(());
-        };
-        files::append_line(path, &annotated(session))
-            .map_err(|problem| Failure::new(format!("{}: {problem}", path.display())))
     }
 
     /// What is on the board first, if it is not the game.

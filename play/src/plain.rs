@@ -31,7 +31,7 @@ pub(crate) fn run(
         session,
         texts,
         out: stdout().lock(),
-        cache: AgentCache::new(),
+        cache: AgentCache::default(),
         exercise,
         ascii: !locale_has_unicode(),
         stop: Arc::default(),

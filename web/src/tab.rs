@@ -95,7 +95,7 @@ impl Tab {
                 analyse: false,
             },
             open: Vec::new(),
-            cache: AgentCache::new(),
+            cache: AgentCache::default(),
             clock,
             had: Vec::new(),
         }

@@ -79,11 +79,6 @@ pub struct AgentCache {
 }
 
 impl AgentCache {
-    /// An empty cache.
-    pub fn new() -> AgentCache {
-        AgentCache::default()
-    }
-
     /// The agent of this strength for this game, built if the cache has none. `variant` separates different
     /// settings of the same game.
     pub(crate) fn agent<G: CatalogGame>(

@@ -277,12 +277,6 @@ impl Session {
         self.forget();
     }
 
-    /// Starts a new game with the sides of the players swapped.
-    pub fn rematch(&mut self) {
-        self.swap();
-        self.new_game();
-    }
-
     /// Starts a match of two games; the sides are swapped after the first.
     pub fn new_match(&mut self) {
         self.new_game();

@@ -284,12 +284,6 @@ pub(crate) fn named(spec: &AgentSpec) -> AgentSpec {
     spec
 }
 
-/// The text of an agent's spec with its files and folders by their last names; other texts stay as they are.
-pub(crate) fn without_folders(spec: &str) -> String {
-    let read = spec.parse();
-    read.map_or(spec.to_owned(), |spec: AgentSpec| named(&spec).to_string())
-}
-
 /// Whether a remote user may choose this agent: it reads no file, and needs little more memory and time than
 /// the levels.
 pub fn is_harmless(spec: &str) -> bool {

@@ -33,11 +33,11 @@ pub(super) fn start(rooms: &Arc<Rooms>) {
 }
 
 fn work(rooms: &Arc<Rooms>, runtime: &Handle) {
-    let mut cache = AgentCache::new();
+    let mut cache = AgentCache::default();
     loop {
         match rooms.queue.next(REST) {
             Next::End => return,
-            Next::Rest => cache = AgentCache::new(),
+            Next::Rest => cache = AgentCache::default(),
             Next::Think(room, sharers) => think(rooms, runtime, &mut cache, &room, sharers),
         }
     }
@@ -67,7 +67,7 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Ar
         Ok(answer) => answer.map_err(|problem| defaults.store.without_folders(&problem, &defaults.seats)),
         Err(_) => {
             // A bug in an agent affects this session alone.
-            *cache = AgentCache::new();
+            *cache = AgentCache::default();
             Err("the agent failed; choose another one".to_owned())
         }
     };

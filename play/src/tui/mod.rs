@@ -42,7 +42,7 @@ pub fn run(app: &mut App) -> io::Result<()> {
 }
 
 fn play(app: &mut App, terminal: &mut ratatui::DefaultTerminal) -> io::Result<()> {
-    let mut thinker = Thinker { cache: AgentCache::new(), running: None, not_before: Instant::now() };
+    let mut thinker = Thinker { cache: AgentCache::default(), running: None, not_before: Instant::now() };
     let mut stale = true;
     while !app.is_over() {
         if stale {

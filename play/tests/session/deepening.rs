@@ -14,7 +14,7 @@ fn answer(session: &mut Session, most: Option<Duration>) -> u64 {
     let stop = AtomicBool::new(false);
     let time = Time { most, ..Time::alone(play::machine::clock, &stop) };
     let job = session.job().expect("there is something to think about");
-    let thought = job.run(&mut AgentCache::new(), time);
+    let thought = job.run(&mut AgentCache::default(), time);
     session.finish(&job, Ok(thought.unwrap()));
     session.thought(0).unwrap().nodes
 }

@@ -92,7 +92,8 @@ fn a_rematch_is_a_new_game_with_the_sides_swapped() {
     let mut session = session(["human", "greedy"]);
     session.play("A1-C2").unwrap();
     let number = session.number();
-    session.rematch();
+    session.swap();
+    session.new_game();
     assert_eq!(seats(&session), ["greedy", "human"]);
     assert_eq!(session.board().moves().len(), 0);
     assert!(session.number() > number, "it is another game");

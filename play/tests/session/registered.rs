@@ -46,7 +46,7 @@ fn a_registered_game_is_shown_by_its_drawing() {
 fn a_level_without_an_evaluation_searches_with_playouts() {
     let mut session = session(games(), ["best", "human"]).unwrap();
     let job = session.job().unwrap();
-    let thought = job.run(&mut AgentCache::new(), Time::alone(play::machine::clock, &AtomicBool::new(false)));
+    let thought = job.run(&mut AgentCache::default(), Time::alone(play::machine::clock, &AtomicBool::new(false)));
     let thought = thought.unwrap();
     assert_eq!(thought.text, "1");
     assert!(session.finish(&job, Ok(thought)));

@@ -21,7 +21,7 @@ fn session(game: &str, seats: [&str; 2]) -> Session {
 
 /// Runs jobs until there are none.
 fn think(session: &mut Session) {
-    let mut cache = AgentCache::new();
+    let mut cache = AgentCache::default();
     while let Some(job) = session.job() {
         let thought = job.run(&mut cache, Time::alone(play::machine::clock, &AtomicBool::new(false))).unwrap();
         assert!(session.finish(&job, Ok(thought)), "the answer to the current job is taken");
@@ -105,7 +105,8 @@ fn an_outdated_answer_is_dropped() {
     let mut game = session("jarmo", ["human", "greedy"]);
     game.play("A1-C2").unwrap();
     let job = game.job().unwrap();
-    let thought = job.run(&mut AgentCache::new(), Time::alone(play::machine::clock, &AtomicBool::new(false))).unwrap();
+    let thought =
+        job.run(&mut AgentCache::default(), Time::alone(play::machine::clock, &AtomicBool::new(false))).unwrap();
     game.undo();
     assert!(!game.wants(&job));
     assert!(!game.finish(&job, Ok(thought.clone())));

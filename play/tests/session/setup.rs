@@ -71,7 +71,7 @@ fn a_branch_leaves_the_game_as_it_is() {
 
 /// Runs jobs until the session wants none.
 fn work(session: &mut Session) {
-    let (mut cache, stop) = (AgentCache::new(), AtomicBool::new(false));
+    let (mut cache, stop) = (AgentCache::default(), AtomicBool::new(false));
     while let Some(job) = session.job() {
         let thought = job.run(&mut cache, Time::alone(play::machine::clock, &stop)).unwrap();
         session.finish(&job, Ok(thought));

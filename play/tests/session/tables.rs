@@ -45,7 +45,7 @@ fn session(position: &str, seats: [&str; 2]) -> Session {
 }
 
 fn think(session: &mut Session) {
-    let mut cache = AgentCache::new();
+    let mut cache = AgentCache::default();
     while let Some(job) = session.job() {
         let thought = job.run(&mut cache, Time::alone(play::machine::clock, &AtomicBool::new(false))).unwrap();
         session.finish(&job, Ok(thought));

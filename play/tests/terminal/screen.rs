@@ -33,7 +33,7 @@ impl Person {
         Person {
             app: App::new(session, language, 3),
             terminal: Terminal::new(TestBackend::new(80, 24)).unwrap(),
-            cache: AgentCache::new(),
+            cache: AgentCache::default(),
         }
         .quiet()
     }

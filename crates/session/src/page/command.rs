@@ -106,7 +106,10 @@ pub fn obey(session: &mut Session, command: Command, texts: &Texts, ours: &[Stri
         Command::NewGame {} => session.new_game(),
         Command::NewMatch {} => session.new_match(),
         Command::NextGame {} => session.next_game().map_err(|refusal| words::refusal(texts, "", &refusal))?,
-        Command::Rematch {} => session.rematch(),
+        Command::Rematch {} => {
+            session.swap();
+            session.new_game();
+        }
         Command::Seat { player, who } => {
             let set = session.set_seat(player, offered(&who, ours, texts)?);
             set.map_err(|problem| session.store().without_folders(&problem, ours))?;
@@ -175,7 +178,8 @@ pub(super) fn offered<'a>(who: &'a str, ours: &'a [String], texts: &Texts) -> Re
     if who == "human" || Level::parse(who).is_some() || specs::is_harmless(who) {
         return Ok(who);
     }
-    let own = ours.iter().find(|seat| *seat == who || specs::without_folders(seat) == who);
+    let is_named = |seat: &String| seat.parse().is_ok_and(|spec| specs::named(&spec).to_string() == who);
+    let own = ours.iter().find(|seat| *seat == who || is_named(seat));
     own.map(String::as_str).ok_or_else(|| texts.fill("agent_not_offered", &[("agent", &shorten(who))]))
 }
 

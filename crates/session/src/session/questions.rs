@@ -42,7 +42,7 @@ enum Purpose {
 impl Job {
     /// Asks the agent, until it answers or its time ends.
     pub fn run(&self, cache: &mut AgentCache, time: Time<'_>) -> Result<Thought, String> {
-        let mut own = AgentCache::new();
+        let mut own = AgentCache::default();
         let cache = match self.purpose {
             Purpose::Look(Effort::Deep(_)) => &mut own, // the large tree goes at once
             _ => cache,
