@@ -3,9 +3,7 @@
 
 use std::fmt;
 
-use super::board::{
-    Board, BoardAction, BoardGame, BoardMask, BoardPosition, BoardRules, Circle, Circles, PIECES, Step,
-};
+use super::board::{Board, BoardAction, BoardGame, BoardPosition, BoardRules, Circle, Circles, PIECES, Step};
 use super::text::parse_number;
 use crate::game::{Action, Mask, Player, PositionError, Reason, Wording};
 use crate::games::reasons::{

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::board::{
-    Board, BoardAction, BoardGame, BoardMask, BoardPosition, BoardRules, Circle, Circles, PIECES, Step, split_move,
+    Board, BoardAction, BoardGame, BoardPosition, BoardRules, Circle, Circles, PIECES, Step, split_move,
 };
 use super::text::parse_number;
 use crate::game::{Action, Mask, Player, PositionError, Reason};
