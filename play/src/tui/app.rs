@@ -241,12 +241,8 @@ impl App {
             'v' => self.session.set_evaluating(!self.session.evaluating()),
             'x' => self.session.swap(),
             'n' => self.page = Page::Menu(Menu::new(&self.session)),
-            'm' => {
-                // The second game of a match, or a new match.
-                if self.session.next_game().is_err() {
-                    self.session.new_match();
-                }
-            }
+            // The second game of a match, or a new match.
+            'm' => self.session.next_game().unwrap_or_else(|_| self.session.new_match()),
             'k' => self.session.set_deepening(!self.session.deepening()),
             'w' => self.session.set_analysing(!self.session.analysing()),
             's' | 'l' => {
