@@ -62,7 +62,7 @@ impl FleetError {
         FleetError::Lasting(problem.to_string())
     }
 
-    /// What makes a problem of an error with a file.
+    /// Turns an error with a file into a problem.
     fn at(path: &Path) -> impl FnOnce(io::Error) -> FleetError {
         move |error| FleetError::new(format!("{}: {error}", path.display()))
     }

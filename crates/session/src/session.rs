@@ -57,7 +57,7 @@ struct Home {
 pub enum Refusal {
     /// The move is illegal, or cannot be parsed.
     Move(ActionError),
-    /// It is not the time for it; the text with this key says why.
+    /// It is not possible now; the text with this key says why.
     NotNow(&'static str),
 }
 

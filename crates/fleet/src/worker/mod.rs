@@ -159,7 +159,7 @@ impl<'a> Worker<'a> {
         let runs = self.link.wait(self.link.context.get_key_value(RUNS))?;
         let get = |key: String| self.link.wait(runs.get(key));
         let orders = get(ORDERS.to_owned())?;
-        // Orders of a newer version are none.
+        // Orders of a newer version are ignored.
         let orders = orders.and_then(|orders| serde_json::from_slice(&orders).ok()).unwrap_or_default();
         let run = match &self.settings.run {
             Some(run) => Some(run.clone()),

@@ -1,4 +1,5 @@
-//! What jarmo and guard share: pieces that move along lines to the goal row, get strong, and come back.
+//! What jarmo and guard share: pieces that move along lines to the goal row, become strong (marked
+//! archers in jarmo, guards in guard), and come back.
 
 use std::fmt;
 use std::hash::Hash;
