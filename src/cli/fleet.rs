@@ -239,7 +239,7 @@ fn up(args: &UpArgs) -> Result<(), Failure> {
     drop(out);
     let mut process = Process::new(&program);
     process.arg("-c").arg(server.config());
-    // This process becomes the server, which then hears all signals itself; or else it hears Ctrl-C as well.
+    // On Unix this process becomes the server, which then gets all signals itself. Elsewhere both get Ctrl-C.
     #[cfg(unix)]
     let ended: io::Result<ExitStatus> = Err(std::os::unix::process::CommandExt::exec(&mut process));
     #[cfg(not(unix))]
