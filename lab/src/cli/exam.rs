@@ -52,15 +52,22 @@ pub(super) struct Args {
     /// Number of positions
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = POSITIONS.parser::<usize>())]
     positions: usize,
-    /// Sources of positions: random bare positions of all forces (connect four: random games), games of the agent against
-    /// itself, openings of 1 to 12 random plies [default: random,selfplay,openings; connect four: random,selfplay]
+    /// Sources of positions: random bare positions of all forces (connect four: random games), games of the agent
+    /// against itself, openings of 1 to 12 random plies [default: random,selfplay,openings; connect four: random,selfplay]
     #[arg(long, value_enum, value_delimiter = ',')]
     from: Vec<SourceName>,
     /// Take positions as they are drawn, however few are critical
     #[arg(long)]
     as_drawn: bool,
-    /// Plies without positions (connect four): 12,13,14 take the solver 0.1 to 0.4 seconds a position, others 0.01
-    #[arg(long, value_name = "PLY,PLY…", value_delimiter = ',', requires = "as_drawn", conflicts_with = "tables")]
+    /// Plies without positions (connect four): 12,13,14 take the solver 20 to 70 ms a position, others 1 on average
+    #[arg(
+        long,
+        value_name = "PLY,PLY…",
+        value_delimiter = ',',
+        value_parser = PLY.parser::<u32>(),
+        requires = "as_drawn",
+        conflicts_with = "tables"
+    )]
     leave_out: Vec<u32>,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = SEED.parser::<u64>())]
@@ -72,6 +79,9 @@ pub(super) struct Args {
 
 /// Positions of an exam: at least one critical and one other of each source.
 const POSITIONS: NumberRange<u64> = NumberRange::new(6, 1_000_000);
+
+/// Plies of connect four in which the game is not over.
+const PLY: NumberRange<u64> = NumberRange::new(0, 41);
 
 /// The last ply of the questions about connect four.
 const LAST_PLY: u32 = 34;
