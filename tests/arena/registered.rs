@@ -6,11 +6,13 @@ use std::sync::atomic::AtomicBool;
 use jarmo::agent::build;
 use jarmo::arena::{Entrant, Openings, Settings, Tournament};
 use jarmo::catalog::{Bare, Catalog, CatalogGame, Empty, GAMES, GameSettings, GameTask, Shipped};
+use jarmo::encode::Encode;
 use jarmo::env::{Finished, VecEnv};
 use jarmo::eval::Uniform;
 use jarmo::game::{Action, Outcome, Player, Verdict, conformance};
 use jarmo::games::scripted::Node;
 use jarmo::games::{ConnectFour, Scripted};
+use jarmo::net::GameVersion;
 use jarmo::search::{Batch, PuctSettings, SearchRule, Tree, TreeLimit};
 use jarmo::view::GameView;
 
@@ -133,6 +135,22 @@ fn agents_that_need_an_evaluation_say_that_the_game_has_none() {
         assert!(error.contains("take rollout:SIMULATIONS"), "{error}");
     }
     assert!(Bare(scripted()).layout().is_none());
+}
+
+#[test]
+fn a_bare_game_has_the_rules_and_inputs_of_the_game_inside() {
+    struct Check;
+    impl GameTask for Check {
+        type Output = ();
+        fn run<G: CatalogGame>(self, game: G) {
+            let bare = Bare(game.clone());
+            assert_eq!(GameVersion::of(&bare), GameVersion::of(&game));
+            assert_eq!(bare.extends(), game.extends());
+        }
+    }
+    for name in GAMES {
+        Shipped.with_game(name, &GameSettings::default(), Check).unwrap();
+    }
 }
 
 struct Name;

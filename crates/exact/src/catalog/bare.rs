@@ -72,6 +72,8 @@ impl<G: Game> Game for Bare<G> {
 
 impl<G: Encode> Encode for Bare<G> {
     of_the_game_inside! {
+        fn encoder_version(&self) -> u32;
+        fn extends(&self) -> Option<(u32, usize)>;
         fn planes(&self) -> usize;
         fn board_planes(&self) -> usize;
         fn grid(&self) -> (usize, usize);
