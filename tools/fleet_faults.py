@@ -325,9 +325,9 @@ def slow_learner(trial):
         while not over.is_set():
             if slow.is_set():
                 fleet.learner.send_signal(signal.SIGSTOP)
-                time.sleep(0.9)
+                time.sleep(9)  # long enough for slow workers to fill the queue
                 fleet.learner.send_signal(signal.SIGCONT)
-            time.sleep(0.1)
+            time.sleep(1 if slow.is_set() else 0.1)
 
     hampering = threading.Thread(target=hamper)
     hampering.start()
@@ -355,7 +355,7 @@ def slow_learner(trial):
         raise Failed(f"the queue held {highest} files, the limit is {limit}")
     if "the learner is the limit" not in fleet.said("learner"):
         raise Failed("the view never said that the learner is the limit")
-    trial.note(f"stopped for 0.9 of each second; queue at most {highest} of {limit}; both workers said that they wait")
+    trial.note(f"stopped for nine of ten seconds; queue at most {highest} of {limit}; both workers said that they wait")
 
 
 # Bad files. They come from a client, besides a worker that sends good ones.
