@@ -20,7 +20,7 @@ use crate::game_file::{MOST_PLAIN, compress, decompress};
 use crate::places::{
     PROTOCOL, arena_places, blocks_subject, find, progress_subject, results_subject, sender, write_object,
 };
-use crate::settings::{board_text, read_said};
+use crate::settings::read_said;
 use crate::status::{ARENA, REPORT_EVERY};
 use crate::{FleetError, GameFile, Link, MOST_BYTES, json, unique};
 use jarmo_core::agent::FILE_ENDING;
@@ -54,7 +54,6 @@ pub(super) struct Task {
     pub(super) number: usize,            // of the block
     pub(super) tournament: String,       // as a part of subjects
     pub(super) origin: GameVersion,      // the game that is played
-    pub(super) board: Option<String>,    // the content of the board file
     pub(super) quiet_limit: Option<u32>, // plies without a capture after which tammi is drawn, if not the default
     pub(super) agents: [NamedAgent; 2],  // of the bout
     pub(super) block: PairBlock,
@@ -100,12 +99,10 @@ pub fn play_matches<G: CatalogGame>(
     let missing = tournament.missing_blocks(1).len();
     let blocks = tournament.missing_blocks((missing / LEAST_BLOCKS).clamp(1, MOST_PAIRS));
     let name = format!("{:016x}", unique());
-    let board = board_text(&settings.rules)?;
     let task = |(number, block): (usize, PairBlock)| Task {
         number,
         tournament: name.clone(),
         origin: GameVersion::of(game),
-        board: board.clone(),
         quiet_limit: settings.rules.quiet_limit,
         agents: block.agents.map(|agent| agents[agent].clone()),
         block,

@@ -11,7 +11,6 @@ use super::FleetError;
 use super::places::PROTOCOL;
 use jarmo_core::net::GameVersion;
 use jarmo_exact::catalog::GameSettings;
-use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use jarmo_host::program::this_program;
 use jarmo_learn::config::Config;
 
@@ -34,19 +33,13 @@ pub(super) struct RunSettings {
     pub(super) folder: String, // of the run, for `fleet status`
     pub(super) game: GameVersion, // of its network and its samples
     config: BTreeMap<String, String>, // the settings that workers need, as TOML, by their full keys
-    pub(super) board: Option<String>, // the content of the board file
 }
 
 impl RunSettings {
-    pub(super) fn new(
-        run: String,
-        folder: String,
-        game: GameVersion,
-        config: &Config,
-    ) -> Result<RunSettings, FleetError> {
+    pub(super) fn new(run: String, folder: String, game: GameVersion, config: &Config) -> RunSettings {
         let is_needed = |key: &str| NEEDED.iter().any(|needed| key.starts_with(needed));
         let needed = config.settings().into_iter().filter(|(key, _)| is_needed(key));
-        Ok(RunSettings {
+        RunSettings {
             protocol: PROTOCOL,
             play: PLAY,
             program: this_program(),
@@ -54,8 +47,7 @@ impl RunSettings {
             folder,
             game,
             config: needed.map(|(key, value)| (key, value.to_string())).collect(),
-            board: board_text(&config.game.settings())?,
-        })
+        }
     }
 
     /// The settings, and the names of those that this version does not know and ignores.
@@ -99,19 +91,14 @@ pub(super) fn read_said<T: DeserializeOwned>(json: &[u8]) -> Result<T, FleetErro
     serde_json::from_slice(json).map_err(unreadable)
 }
 
-/// The content of the board file of a game's rules, if there is one.
-pub(super) fn board_text(rules: &GameSettings) -> Result<Option<String>, FleetError> {
-    let text = rules.board.as_ref().map(|path| read_text(path, SETTINGS_BYTES));
-    text.transpose().map_err(FleetError::new)
-}
-
-/// The rules of a game with this board, and the file with it, which is deleted when it is dropped.
-pub(super) fn with_board(text: Option<&str>) -> Result<(GameSettings, Option<NamedTempFile>), FleetError> {
-    let write = |text| {
+/// The rules of a game with the lines of its board, and the board file with them, which is deleted when it is dropped.
+pub(super) fn with_board(game: &GameVersion) -> Result<(GameSettings, Option<NamedTempFile>), FleetError> {
+    let lines: Vec<&str> = game.board.split_whitespace().collect();
+    let write = || {
         let file = NamedTempFile::new()?;
-        fs::write(&file, text).map(|()| file)
+        fs::write(&file, format!("name = \"fleet\"\nlines = {lines:?}\n")).map(|()| file)
     };
-    let file = text.map(write).transpose();
+    let file = (!lines.is_empty()).then(write).transpose();
     let file = file.map_err(|error| FleetError::new(format!("the board: {error}")))?;
     let board = file.as_ref().map(|file| file.path().to_owned());
     Ok((GameSettings { board, ..GameSettings::default() }, file))
@@ -124,7 +111,7 @@ mod tests {
 
     fn settings() -> RunSettings {
         let game = GameVersion::of(&ConnectFour::new(0));
-        RunSettings::new("run".to_owned(), String::new(), game, &Config::default()).unwrap()
+        RunSettings::new("run".to_owned(), String::new(), game, &Config::default())
     }
 
     #[test]

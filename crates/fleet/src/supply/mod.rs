@@ -68,7 +68,7 @@ impl NatsSupply {
         folder: &Path,
         config: &Config,
     ) -> Result<NatsSupply, FleetError> {
-        let published = RunSettings::new(run.clone(), folder.display().to_string(), GameVersion::of(game), config)?;
+        let published = RunSettings::new(run.clone(), folder.display().to_string(), GameVersion::of(game), config);
         let queue = config.fleet.queue;
         let shared = Shared {
             queue,

@@ -150,7 +150,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
 
     /// The games of a block; none if the worker is to stop before they are over.
     fn play(&self, task: &Task) -> Result<Vec<GameRecord>, FleetError> {
-        let (mut rules, _board) = with_board(task.board.as_deref())?;
+        let (mut rules, _board) = with_board(&task.origin)?;
         rules.quiet_limit = task.quiet_limit;
         let block = PlayBlock { task, worker: self.worker, networks: &self.networks };
         let played = self.games.with_game(&task.origin.game, &rules, block);

@@ -148,7 +148,7 @@ impl<'a> Worker<'a> {
             let unknown = unknown.join(", ");
             self.reporter.warn(format!("the run has settings that this version does not know and ignores: {unknown}"));
         }
-        let (rules, _board) = with_board(run.board.as_deref())?;
+        let (rules, _board) = with_board(&run.game)?;
         let session = Session { worker: *self, matches, run: &run, config: &config };
         let played = games.with_game(&config.game.name, &rules, session);
         played.map_err(FleetError::new)?
