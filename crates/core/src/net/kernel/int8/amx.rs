@@ -2,10 +2,10 @@
 //! left to AVX-512 with VNNI.
 
 use std::arch::asm;
-use std::arch::x86_64::{__cpuid, __cpuid_count, _mm512_load_epi32, _xgetbv};
+use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use std::sync::LazyLock;
 
-use super::simd::{self, Unit};
+use super::simd;
 use super::vnni::Vnni;
 use super::{Dense8, Int8, Rows16};
 use crate::net::kernel::{Dense, Epilogue};
@@ -127,14 +127,13 @@ unsafe fn dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epi
                     let input = input.as_ptr().add(row * inputs);
                     multiply(input, inputs, weights, 4 * columns, &mut sums);
                     for (row, sums) in (row..).zip(&sums.0) {
-                        let numbers = [[Vnni::floats(_mm512_load_epi32(sums.as_ptr()))]];
-                        simd::finish::<Vnni, 1, 1>(layer, scales, numbers, row, column, epilogue);
+                        simd::finish(layer, *sums, scales, (row, column), epilogue);
                     }
                 }
             }
         }
         asm!("tilerelease", options(nostack, nomem, preserves_flags));
-        simd::dense::<Vnni>(layer, input, scales, whole, epilogue);
+        simd::dense::<Vnni, SIDE>(layer, input, scales, whole, epilogue);
     }
 }
 

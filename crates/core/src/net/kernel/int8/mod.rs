@@ -147,8 +147,74 @@ pub(super) fn is_fast() -> bool {
     cfg!(target_feature = "simd128")
 }
 
-/// The scale of a row whose largest number is `most`, and its inverse.
-#[inline]
-fn row_scale(most: f32) -> (f32, f32) {
-    if most < LEAST { (0.0, 0.0) } else { (most / LARGEST_INPUT, LARGEST_INPUT / most) }
+/// Added to a small number, this leaves its nearest integer in the lowest bits, ties to even: a float of this size has
+/// no bits behind the point.
+const ROUND: f32 = (1 << 23) as f32;
+
+/// See [`Int8::quantise`]. The loops are plain; so many numbers at a time, the compiler makes vectors of them.
+#[inline(always)]
+fn quantise<const AT_A_TIME: usize>(row: &[f32], inputs: &mut [u8]) -> f32 {
+    let (vectors, rest) = row.as_chunks::<AT_A_TIME>();
+    assert!(rest.is_empty() && row.len() == inputs.len(), "an input for every number of whole vectors");
+    let mut most = [0.0; AT_A_TIME];
+    for numbers in vectors {
+        for (most, &number) in most.iter_mut().zip(numbers) {
+            *most = larger(number, *most);
+        }
+    }
+    let mut left = AT_A_TIME;
+    while left > 1 {
+        left /= 2;
+        for lane in 0..left {
+            most[lane] = larger(most[lane], most[lane + left]);
+        }
+    }
+    let most = most[0];
+    let (scale, inverse) = if most < LEAST { (0.0, 0.0) } else { (most / LARGEST_INPUT, LARGEST_INPUT / most) };
+    for (inputs, numbers) in inputs.as_chunks_mut::<AT_A_TIME>().0.iter_mut().zip(vectors) {
+        for (input, number) in inputs.iter_mut().zip(numbers) {
+            *input = (number * inverse + ROUND).to_bits() as u8;
+        }
+    }
+    scale
+}
+
+/// The outputs of a product in one row: its sums in their scale, plus the bias.
+#[inline(always)]
+fn outputs<const N: usize>(sums: [i32; N], row_scale: f32, scales: &[f32; N], bias: &[f32; N]) -> [f32; N] {
+    let mut out = [0.0; N];
+    for (((out, sum), scale), bias) in out.iter_mut().zip(sums).zip(scales).zip(bias) {
+        *out = sum as f32 * (row_scale * scale) + bias;
+    }
+    out
+}
+
+/// The same of a hidden layer: plus the residual, with ReLU.
+#[inline(always)]
+fn hidden<const N: usize>(mut outputs: [f32; N], residual: &[f32; N]) -> [f32; N] {
+    for (output, residual) in outputs.iter_mut().zip(residual) {
+        *output = relu(*output + residual);
+    }
+    outputs
+}
+
+/// The outputs of the first layer: sums in their scale, plus the bias, with ReLU.
+#[inline(always)]
+fn first_outputs<const N: usize>(sums: [i16; N], scales: &[f32; N], bias: &[f32; N]) -> [f32; N] {
+    let mut out = [0.0; N];
+    for (((out, sum), scale), bias) in out.iter_mut().zip(sums).zip(scales).zip(bias) {
+        *out = relu(f32::from(sum) * scale + bias);
+    }
+    out
+}
+
+#[inline(always)]
+fn relu(number: f32) -> f32 {
+    larger(number, 0.0)
+}
+
+/// The larger of two numbers; one instruction, because it does not ask whether they are numbers.
+#[inline(always)]
+fn larger(left: f32, right: f32) -> f32 {
+    if left > right { left } else { right }
 }

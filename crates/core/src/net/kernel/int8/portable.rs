@@ -1,11 +1,7 @@
 //! Portable code for every machine, and the reference for the other kernels of this kind.
 
-use super::{Dense8, Int8, Rows16, row_scale};
-use crate::net::kernel::{Epilogue, LANES};
-
-/// Added to a small number, this leaves its nearest integer in the lowest bits, ties to even: a float of this size has
-/// no bits behind the point.
-pub(super) const ROUND: f32 = (1 << 23) as f32;
+use super::{Dense8, Int8, Rows16, first_outputs, hidden, outputs, quantise};
+use crate::net::kernel::{Dense, Epilogue, LANES};
 
 /// The kernel for every machine.
 #[derive(Clone, Copy, Debug)]
@@ -16,26 +12,24 @@ impl Int8 for Portable8 {
     const DEPTH: usize = 1;
 
     fn quantise(self, row: &[f32], inputs: &mut [u8]) -> f32 {
-        let most = row.iter().copied().fold(0.0, f32::max);
-        let (scale, inverse) = row_scale(most);
-        for (input, number) in inputs.iter_mut().zip(row) {
-            *input = (number * inverse + ROUND).to_bits() as u8;
-        }
-        scale
+        quantise::<LANES>(row, inputs)
     }
 
     fn dense(self, layer: &Dense8, input: &[u8], scales: &[f32], mut epilogue: Epilogue<'_>) {
         layer.check(input, scales, &epilogue);
-        let Dense8 { layer, scales: columns } = layer;
-        for (panel, weights) in layer.weights.chunks_exact(layer.inputs * LANES).enumerate() {
-            for (row, (input, scale)) in input.chunks_exact(layer.inputs).zip(scales).enumerate() {
-                for (column, sum) in (panel * LANES..).zip(product(weights, input)) {
-                    let number = sum as f32 * (scale * columns[column]) + layer.bias[column];
-                    let place = row * layer.outputs + column;
-                    match &mut epilogue {
-                        Epilogue::Hidden { residual, out } => out[place] = (number + residual[place]).max(0.0),
-                        Epilogue::Sums { out } => out[place] = number,
+        let Dense { weights, bias, inputs, outputs: width } = &layer.layer;
+        let columns = layer.scales.as_chunks().0.iter().zip(bias.as_chunks().0);
+        let panels = weights.chunks_exact(inputs * LANES).zip(columns);
+        for (panel, (weights, (columns, bias))) in panels.enumerate() {
+            for (row, (input, scale)) in input.chunks_exact(*inputs).zip(scales).enumerate() {
+                let place = row * width + panel * LANES;
+                let numbers = outputs(product(weights, input), *scale, columns, bias);
+                match &mut epilogue {
+                    Epilogue::Hidden { residual, out } => {
+                        let residual = residual[place..].first_chunk().expect("rows are whole");
+                        out[place..][..LANES].copy_from_slice(&hidden(numbers, residual));
                     }
+                    Epilogue::Sums { out } => out[place..][..LANES].copy_from_slice(&numbers),
                 }
             }
         }
@@ -43,23 +37,22 @@ impl Int8 for Portable8 {
 
     fn sum_rows(self, table: &Rows16, rows: &[u32], out: &mut [f32]) {
         table.check(rows, out);
-        for (column, out) in (0..table.width()).step_by(LANES).zip(out.chunks_exact_mut(LANES)) {
+        let columns = table.scales.as_chunks().0.iter().zip(table.bias.as_chunks().0);
+        for ((panel, (scales, bias)), out) in columns.enumerate().zip(out.as_chunks_mut().0) {
             let mut sums = [0_i16; LANES];
             for &row in rows {
-                let row = &table.rows[row as usize * table.width() + column..];
+                let row = &table.rows[row as usize * table.width() + panel * LANES..];
                 for (sum, number) in sums.iter_mut().zip(row) {
                     *sum = sum.wrapping_add(*number);
                 }
             }
-            for ((column, sum), out) in (column..).zip(sums).zip(out) {
-                *out = (f32::from(sum) * table.scales[column] + table.bias[column]).max(0.0);
-            }
+            *out = first_outputs(sums, scales, bias);
         }
     }
 }
 
-/// The product of a row with one panel, `[input][column]`.
-#[inline]
+/// The product of a row with one panel, `[input][column]`. Inlined, it would take three times as long.
+#[inline(never)]
 fn product(weights: &[i8], input: &[u8]) -> [i32; LANES] {
     let mut sums = [0; LANES];
     for (input, weights) in input.chunks_exact(2).zip(weights.chunks_exact(2 * LANES)) {

@@ -6,8 +6,8 @@
 
 use std::mem::zeroed;
 
-use super::{Dense8, Int8, Rows16, row_scale};
-use crate::net::kernel::{Epilogue, LANES};
+use super::{Dense8, Int8, Rows16, first_outputs, hidden, outputs};
+use crate::net::kernel::Epilogue;
 
 /// Adjacent inputs of a column in a panel: as many bytes as a lane has.
 const DEPTH: usize = 4;
@@ -15,23 +15,21 @@ const DEPTH: usize = 4;
 /// A vector unit. Holding a value of such a type proves that this processor has the unit.
 ///
 /// # Safety
-/// Every function needs a processor with the unit. Pointers are to `LANES` numbers, to `DEPTH * LANES` weights, or to
-/// `DEPTH` inputs; they need no alignment. Registers are plain data of as many bytes as what is loaded into them.
+/// Every function needs a processor with the unit. Pointers are to `DEPTH * LANES` weights or to `DEPTH` inputs; they need
+/// no alignment. Registers are plain data of as many bytes as what is read from or into them.
 pub(in crate::net) trait Unit: Copy + Send + Sync + 'static {
-    /// A register of `LANES` floats.
-    type Floats: Copy;
-    /// A register of `2 * LANES` words, or of inputs.
+    /// A register of `LANES` sums, of `2 * LANES` words, or of inputs.
     type Integers: Copy;
     /// The weights of `DEPTH` inputs for `LANES` columns.
     type Weights: Copy;
     /// Sums for `LANES` columns, or parts of them.
     type Sums: Copy;
-    /// Floats per register.
+    /// Sums per register.
     const LANES: usize;
     /// Vectors of a full panel: at most four, so that six rows of sums fit into the registers.
     const VECTORS: usize;
 
-    /// [`quantise`], compiled with the unit's instructions.
+    /// [`super::quantise`], compiled with the unit's instructions.
     unsafe fn run_quantise(row: &[f32], inputs: &mut [u8]) -> f32;
     /// [`dense`], compiled with the unit's instructions. `layer.check(input, scales, epilogue)` passed.
     unsafe fn run_dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epilogue<'_>);
@@ -50,22 +48,12 @@ pub(in crate::net) trait Unit: Copy + Send + Sync + 'static {
     unsafe fn multiply(sums: Self::Sums, inputs: Self::Integers, weights: Self::Weights) -> Self::Sums;
     /// Adds word by word.
     unsafe fn add_words(left: Self::Integers, right: Self::Integers) -> Self::Integers;
-    /// The sum of each column as a float.
-    unsafe fn floats(sums: Self::Sums) -> Self::Floats;
-    /// The first and the second half of the words as floats.
-    unsafe fn halves(words: Self::Integers) -> [Self::Floats; 2];
-    /// A float in every lane.
-    unsafe fn splat(number: f32) -> Self::Floats;
-    /// Adds lane by lane.
-    unsafe fn add(left: Self::Floats, right: Self::Floats) -> Self::Floats;
-    /// Multiplies lane by lane.
-    unsafe fn scale(left: Self::Floats, right: Self::Floats) -> Self::Floats;
-    /// The larger number in every lane.
-    unsafe fn larger(left: Self::Floats, right: Self::Floats) -> Self::Floats;
-    /// The largest number of all lanes.
-    unsafe fn largest(numbers: Self::Floats) -> f32;
-    /// Rounds floats from 0 to 255, ties to even, and stores them as bytes.
-    unsafe fn store_bytes(numbers: Self::Floats, to: *mut u8);
+    /// The sum of each column.
+    #[inline(always)]
+    unsafe fn totals(sums: Self::Sums) -> Self::Integers {
+        // SAFETY: the sums are the register, unless the unit has parts of them.
+        unsafe { load(&raw const sums) }
+    }
 }
 
 impl<U: Unit> Int8 for U {
@@ -73,9 +61,7 @@ impl<U: Unit> Int8 for U {
     const DEPTH: usize = DEPTH;
 
     fn quantise(self, row: &[f32], inputs: &mut [u8]) -> f32 {
-        assert!(row.len().is_multiple_of(LANES), "rows in whole vectors");
-        assert_eq!(row.len(), inputs.len(), "an input for every number");
-        // SAFETY: holding `self` proves the unit; the lengths were checked.
+        // SAFETY: holding `self` proves the unit.
         unsafe { U::run_quantise(row, inputs) }
     }
 
@@ -92,46 +78,34 @@ impl<U: Unit> Int8 for U {
     }
 }
 
-/// Loads a register from memory of any alignment.
+/// Reads a register, or the numbers in one, at any alignment.
 ///
 /// # Safety
-/// There are as many bytes of numbers as the register has.
+/// There are as many bytes as `R` has, and it is plain data.
 #[inline(always)]
 unsafe fn load<R, N>(from: *const N) -> R {
     // SAFETY: the caller's promise.
     unsafe { from.cast::<R>().read_unaligned() }
 }
 
-/// Stores a register to memory of any alignment.
+/// So many numbers from this place on.
 ///
 /// # Safety
-/// As [`load`].
+/// There are so many.
 #[inline(always)]
-unsafe fn store<R, N>(register: R, to: *mut N) {
+unsafe fn part<const N: usize>(numbers: &[f32], from: usize) -> &[f32; N] {
     // SAFETY: the caller's promise.
-    unsafe { to.cast::<R>().write_unaligned(register) }
+    unsafe { &*numbers.as_ptr().add(from).cast() }
 }
 
-/// See [`Int8::quantise`].
+/// Writes numbers from this place on.
 ///
 /// # Safety
-/// The processor has the unit; both slices have the same length, a multiple of [`LANES`].
+/// There is room for them.
 #[inline(always)]
-pub(super) unsafe fn quantise<U: Unit>(row: &[f32], inputs: &mut [u8]) -> f32 {
-    // SAFETY: a vector of the unit has `U::LANES` numbers, which divides the length.
-    unsafe {
-        let mut most = U::splat(0.0);
-        for place in (0..row.len()).step_by(U::LANES) {
-            most = U::larger(most, load(row.as_ptr().add(place)));
-        }
-        let (scale, inverse) = row_scale(U::largest(most));
-        let inverse = U::splat(inverse);
-        for place in (0..row.len()).step_by(U::LANES) {
-            let number = U::scale(load(row.as_ptr().add(place)), inverse);
-            U::store_bytes(number, inputs.as_mut_ptr().add(place));
-        }
-        scale
-    }
+unsafe fn store<const N: usize>(numbers: [f32; N], out: &mut [f32], from: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { out.as_mut_ptr().add(from).cast::<[f32; N]>().write(numbers) }
 }
 
 /// See [`Int8::dense`]; for the rows of `input` from `first` on.
@@ -139,33 +113,34 @@ pub(super) unsafe fn quantise<U: Unit>(row: &[f32], inputs: &mut [u8]) -> f32 {
 /// # Safety
 /// The processor has the unit, and `layer.check(input, scales, epilogue)` passed.
 #[inline(always)]
-pub(super) unsafe fn dense<U: Unit>(
+pub(super) unsafe fn dense<U: Unit, const LANES: usize>(
     layer: &Dense8,
     input: &[u8],
     scales: &[f32],
     first: usize,
     epilogue: &mut Epilogue<'_>,
 ) {
+    const { assert!(LANES == U::LANES) };
     let mut column = 0;
     while column < layer.layer.outputs {
-        let vectors = ((layer.layer.outputs - column) / U::LANES).min(U::VECTORS);
+        let vectors = ((layer.layer.outputs - column) / LANES).min(U::VECTORS);
         // SAFETY: packing made the panel at `column` exactly this wide.
         unsafe {
             match vectors {
-                1 => panel::<U, 1>(layer, input, scales, (first, column), epilogue),
-                2 => panel::<U, 2>(layer, input, scales, (first, column), epilogue),
-                3 => panel::<U, 3>(layer, input, scales, (first, column), epilogue),
-                _ => panel::<U, 4>(layer, input, scales, (first, column), epilogue),
+                1 => panel::<U, LANES, 1>(layer, input, scales, (first, column), epilogue),
+                2 => panel::<U, LANES, 2>(layer, input, scales, (first, column), epilogue),
+                3 => panel::<U, LANES, 3>(layer, input, scales, (first, column), epilogue),
+                _ => panel::<U, LANES, 4>(layer, input, scales, (first, column), epilogue),
             }
         }
-        column += vectors * U::LANES;
+        column += vectors * LANES;
     }
 }
 
 /// # Safety
 /// As [`dense`], and the panel that starts at `column` is `V` vectors wide.
 #[inline(always)]
-unsafe fn panel<U: Unit, const V: usize>(
+unsafe fn panel<U: Unit, const LANES: usize, const V: usize>(
     layer: &Dense8,
     input: &[u8],
     scales: &[f32],
@@ -176,19 +151,19 @@ unsafe fn panel<U: Unit, const V: usize>(
     // SAFETY: each call takes as many rows as are left or fewer.
     unsafe {
         while row + 6 <= rows {
-            tile::<U, 6, V>(layer, input, scales, row, column, epilogue);
+            tile::<U, LANES, 6, V>(layer, input, scales, row, column, epilogue);
             row += 6;
         }
         if row + 4 <= rows {
-            tile::<U, 4, V>(layer, input, scales, row, column, epilogue);
+            tile::<U, LANES, 4, V>(layer, input, scales, row, column, epilogue);
             row += 4;
         }
         if row + 2 <= rows {
-            tile::<U, 2, V>(layer, input, scales, row, column, epilogue);
+            tile::<U, LANES, 2, V>(layer, input, scales, row, column, epilogue);
             row += 2;
         }
         if row < rows {
-            tile::<U, 1, V>(layer, input, scales, row, column, epilogue);
+            tile::<U, LANES, 1, V>(layer, input, scales, row, column, epilogue);
         }
     }
 }
@@ -198,7 +173,7 @@ unsafe fn panel<U: Unit, const V: usize>(
 /// # Safety
 /// As [`panel`], and `input` has `row + R` rows or more.
 #[inline(always)]
-unsafe fn tile<U: Unit, const R: usize, const V: usize>(
+unsafe fn tile<U: Unit, const LANES: usize, const R: usize, const V: usize>(
     layer: &Dense8,
     input: &[u8],
     scales: &[f32],
@@ -214,7 +189,7 @@ unsafe fn tile<U: Unit, const R: usize, const V: usize>(
         let panel = layer.layer.weights.as_ptr().add(inputs * column);
         let input = input.as_ptr().add(row * inputs);
         for group in 0..inputs / DEPTH {
-            let size = U::LANES * DEPTH;
+            let size = LANES * DEPTH;
             let mut weights = [U::weights(panel.add(group * V * size)); V];
             for (vector, weights) in weights.iter_mut().enumerate().skip(1) {
                 *weights = U::weights(panel.add((group * V + vector) * size));
@@ -227,49 +202,42 @@ unsafe fn tile<U: Unit, const R: usize, const V: usize>(
             }
         }
         // With this copy the compiler keeps the sums in registers during the loop above.
-        let mut numbers = [[U::splat(0.0); V]; R];
-        for (numbers, sums) in numbers.iter_mut().zip(&sums) {
-            for (number, sum) in numbers.iter_mut().zip(sums) {
-                *number = U::floats(*sum);
+        let mut totals: [[U::Integers; V]; R] = zeroed();
+        for (totals, sums) in totals.iter_mut().zip(sums) {
+            for (total, sums) in totals.iter_mut().zip(sums) {
+                *total = U::totals(sums);
             }
         }
-        finish::<U, R, V>(layer, scales, numbers, row, column, epilogue);
+        for (index, totals) in totals.iter().enumerate() {
+            for (vector, totals) in totals.iter().enumerate() {
+                let sums: [i32; LANES] = load(&raw const *totals);
+                finish(layer, sums, scales, (row + index, column + vector * LANES), epilogue);
+            }
+        }
     }
 }
 
-/// Writes rows `row..row + R` and the columns from `column` on, of which `numbers` are the sums.
+/// Writes the outputs of a row from this column on.
 ///
 /// # Safety
-/// As [`dense`]; there are that many rows and columns.
+/// As [`dense`]; there is that row, and so many columns.
 #[inline(always)]
-pub(super) unsafe fn finish<U: Unit, const R: usize, const V: usize>(
+pub(super) unsafe fn finish<const LANES: usize>(
     layer: &Dense8,
+    sums: [i32; LANES],
     scales: &[f32],
-    numbers: [[U::Floats; V]; R],
-    row: usize,
-    column: usize,
+    (row, column): (usize, usize),
     epilogue: &mut Epilogue<'_>,
 ) {
-    let Dense8 { layer, scales: columns } = layer;
+    let place = row * layer.layer.outputs + column;
     // SAFETY: outputs and residuals are `[rows, outputs]`, the bias and the scales of columns are `[outputs]`, those of
     // rows `[rows]`.
     unsafe {
-        for (index, numbers) in numbers.iter().enumerate() {
-            let row_scale = U::splat(*scales.get_unchecked(row + index));
-            for (vector, &number) in numbers.iter().enumerate() {
-                let column = column + vector * U::LANES;
-                let place = (row + index) * layer.outputs + column;
-                let scale = U::scale(row_scale, load(columns.as_ptr().add(column)));
-                let number = U::scale(number, scale);
-                let number = U::add(number, load(layer.bias.as_ptr().add(column)));
-                match epilogue {
-                    Epilogue::Hidden { residual, out } => {
-                        let number = U::add(number, load(residual.as_ptr().add(place)));
-                        store(U::larger(number, U::splat(0.0)), out.as_mut_ptr().add(place));
-                    }
-                    Epilogue::Sums { out } => store(number, out.as_mut_ptr().add(place)),
-                }
-            }
+        let (columns, bias) = (part(&layer.scales, column), part(&layer.layer.bias, column));
+        let scaled = outputs(sums, *scales.get_unchecked(row), columns, bias);
+        match epilogue {
+            Epilogue::Hidden { residual, out } => store(hidden(scaled, part(residual, place)), out, place),
+            Epilogue::Sums { out } => store(scaled, out, place),
         }
     }
 }
@@ -279,21 +247,22 @@ pub(super) unsafe fn finish<U: Unit, const R: usize, const V: usize>(
 /// # Safety
 /// The processor has the unit, and `table.check(rows, out)` passed.
 #[inline(always)]
-pub(super) unsafe fn sum_rows<U: Unit>(table: &Rows16, rows: &[u32], out: &mut [f32]) {
-    let vectors = table.width() / (2 * U::LANES);
+pub(super) unsafe fn sum_rows<U: Unit, const LANES: usize>(table: &Rows16, rows: &[u32], out: &mut [f32]) {
+    const { assert!(LANES == U::LANES) };
+    let vectors = table.width() / (2 * LANES);
     let mut vector = 0;
     // SAFETY: each call takes as many vectors as are left or fewer.
     unsafe {
         while vector + 8 <= vectors {
-            add_up::<U, 8>(table, rows, vector * 2 * U::LANES, out);
+            add_up::<U, LANES, 8>(table, rows, vector * 2 * LANES, out);
             vector += 8;
         }
         while vector + 2 <= vectors {
-            add_up::<U, 2>(table, rows, vector * 2 * U::LANES, out);
+            add_up::<U, LANES, 2>(table, rows, vector * 2 * LANES, out);
             vector += 2;
         }
         if vector < vectors {
-            add_up::<U, 1>(table, rows, vector * 2 * U::LANES, out);
+            add_up::<U, LANES, 1>(table, rows, vector * 2 * LANES, out);
         }
     }
 }
@@ -301,7 +270,12 @@ pub(super) unsafe fn sum_rows<U: Unit>(table: &Rows16, rows: &[u32], out: &mut [
 /// # Safety
 /// As [`sum_rows`], and `column + 2 * V * LANES <= table.width()`.
 #[inline(always)]
-unsafe fn add_up<U: Unit, const V: usize>(table: &Rows16, rows: &[u32], column: usize, out: &mut [f32]) {
+unsafe fn add_up<U: Unit, const LANES: usize, const V: usize>(
+    table: &Rows16,
+    rows: &[u32],
+    column: usize,
+    out: &mut [f32],
+) {
     // SAFETY: every row is in the table, and `column + 2 * V * LANES` is at most its width, the length of the bias, the
     // scales and the output.
     unsafe {
@@ -309,15 +283,14 @@ unsafe fn add_up<U: Unit, const V: usize>(table: &Rows16, rows: &[u32], column: 
         for &row in rows {
             let row = table.rows.as_ptr().add(row as usize * table.width() + column);
             for (vector, sum) in sums.iter_mut().enumerate() {
-                *sum = U::add_words(*sum, load(row.add(vector * 2 * U::LANES)));
+                *sum = U::add_words(*sum, load(row.add(vector * 2 * LANES)));
             }
         }
-        for (vector, &sum) in sums.iter().enumerate() {
-            for (half, number) in U::halves(sum).into_iter().enumerate() {
-                let place = column + (2 * vector + half) * U::LANES;
-                let number = U::scale(number, load(table.scales.as_ptr().add(place)));
-                let number = U::add(number, load(table.bias.as_ptr().add(place)));
-                store(U::larger(number, U::splat(0.0)), out.as_mut_ptr().add(place));
+        for (vector, sums) in sums.into_iter().enumerate() {
+            let halves: [[i16; LANES]; 2] = load(&raw const sums);
+            for (half, sums) in halves.into_iter().enumerate() {
+                let place = column + (2 * vector + half) * LANES;
+                store(first_outputs(sums, part(&table.scales, place), part(&table.bias, place)), out, place);
             }
         }
     }

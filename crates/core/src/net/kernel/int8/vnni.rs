@@ -1,14 +1,10 @@
 //! AVX-512 with VNNI: four products of bytes in one instruction; six rows by four vectors of 16.
 
 use std::arch::is_x86_feature_detected;
-use std::arch::x86_64::{
-    __m128i, __m512, __m512i, _mm512_add_epi16, _mm512_add_ps, _mm512_castsi512_si256, _mm512_cvtepi16_epi32,
-    _mm512_cvtepi32_epi8, _mm512_cvtepi32_ps, _mm512_cvtps_epi32, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64,
-    _mm512_max_ps, _mm512_mul_ps, _mm512_reduce_max_ps, _mm512_set1_epi32, _mm512_set1_ps,
-};
+use std::arch::x86_64::{__m512i, _mm512_add_epi16, _mm512_dpbusd_epi32, _mm512_set1_epi32};
 
 use super::simd::{self, Unit};
-use super::{Dense8, Rows16};
+use super::{Dense8, Rows16, quantise};
 use crate::net::kernel::Epilogue;
 
 /// The kernel of AVX-512 with VNNI. Holding one proves that this processor has both.
@@ -27,7 +23,6 @@ impl Vnni {
 
 // SAFETY of every function: callers of [`Unit`] guarantee the instructions and the pointers.
 impl Unit for Vnni {
-    type Floats = __m512;
     type Integers = __m512i;
     type Weights = __m512i;
     type Sums = __m512i;
@@ -36,20 +31,19 @@ impl Unit for Vnni {
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     unsafe fn run_quantise(row: &[f32], inputs: &mut [u8]) -> f32 {
-        // SAFETY: the caller's promise.
-        unsafe { simd::quantise::<Vnni>(row, inputs) }
+        quantise::<32>(row, inputs)
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     unsafe fn run_dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epilogue<'_>) {
         // SAFETY: the caller's promise.
-        unsafe { simd::dense::<Vnni>(layer, input, scales, 0, epilogue) }
+        unsafe { simd::dense::<Vnni, 16>(layer, input, scales, 0, epilogue) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     unsafe fn run_sum_rows(table: &Rows16, rows: &[u32], out: &mut [f32]) {
         // SAFETY: the caller's promise.
-        unsafe { simd::sum_rows::<Vnni>(table, rows, out) }
+        unsafe { simd::sum_rows::<Vnni, 16>(table, rows, out) }
     }
 
     #[inline(always)]
@@ -68,56 +62,5 @@ impl Unit for Vnni {
     unsafe fn add_words(left: __m512i, right: __m512i) -> __m512i {
         // SAFETY: the caller's promise.
         unsafe { _mm512_add_epi16(left, right) }
-    }
-
-    #[inline(always)]
-    unsafe fn floats(sums: __m512i) -> __m512 {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_cvtepi32_ps(sums) }
-    }
-
-    #[inline(always)]
-    unsafe fn halves(words: __m512i) -> [__m512; 2] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            [_mm512_castsi512_si256(words), _mm512_extracti64x4_epi64::<1>(words)]
-                .map(|half| _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(half)))
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn splat(number: f32) -> __m512 {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_set1_ps(number) }
-    }
-
-    #[inline(always)]
-    unsafe fn add(left: __m512, right: __m512) -> __m512 {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_add_ps(left, right) }
-    }
-
-    #[inline(always)]
-    unsafe fn scale(left: __m512, right: __m512) -> __m512 {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_mul_ps(left, right) }
-    }
-
-    #[inline(always)]
-    unsafe fn larger(left: __m512, right: __m512) -> __m512 {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_max_ps(left, right) }
-    }
-
-    #[inline(always)]
-    unsafe fn largest(numbers: __m512) -> f32 {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_reduce_max_ps(numbers) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_bytes(numbers: __m512, to: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe { to.cast::<__m128i>().write_unaligned(_mm512_cvtepi32_epi8(_mm512_cvtps_epi32(numbers))) }
     }
 }

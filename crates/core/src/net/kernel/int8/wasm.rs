@@ -3,14 +3,12 @@
 //! Relaxed SIMD multiplies bytes, but browsers without it would need a second program.
 
 use std::arch::wasm32::{
-    f32x4_add, f32x4_convert_i32x4, f32x4_extract_lane, f32x4_mul, f32x4_pmax, f32x4_splat, i8x16_shuffle, i16x8_add,
-    i16x8_extend_low_u8x16, i16x8_load_extend_i8x8, i32x4_add, i32x4_dot_i16x8, i32x4_extend_high_i16x8,
-    i32x4_extend_low_i16x8, i32x4_shuffle, v128, v128_load32_splat, v128_store32_lane,
+    i16x8_add, i16x8_extend_low_u8x16, i16x8_load_extend_i8x8, i32x4_add, i32x4_dot_i16x8, i32x4_shuffle, v128,
+    v128_load32_splat,
 };
 
-use super::portable::ROUND;
 use super::simd::{self, Unit};
-use super::{Dense8, Rows16};
+use super::{Dense8, Rows16, quantise};
 use crate::net::kernel::Epilogue;
 
 /// The kernel of SIMD128.
@@ -26,7 +24,6 @@ impl Simd128 {
 
 // SAFETY of every function: callers of [`Unit`] guarantee the pointers; the program has the instructions.
 impl Unit for Simd128 {
-    type Floats = v128;
     type Integers = v128;
     type Weights = [v128; 2]; // of 16 bits: those of the first two columns and those of the others
     type Sums = [v128; 2]; // the same columns, two sums for each
@@ -34,18 +31,17 @@ impl Unit for Simd128 {
     const VECTORS: usize = 2;
 
     unsafe fn run_quantise(row: &[f32], inputs: &mut [u8]) -> f32 {
-        // SAFETY: the caller's promise.
-        unsafe { simd::quantise::<Simd128>(row, inputs) }
+        quantise::<16>(row, inputs)
     }
 
     unsafe fn run_dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epilogue<'_>) {
         // SAFETY: the caller's promise.
-        unsafe { simd::dense::<Simd128>(layer, input, scales, 0, epilogue) }
+        unsafe { simd::dense::<Simd128, 4>(layer, input, scales, 0, epilogue) }
     }
 
     unsafe fn run_sum_rows(table: &Rows16, rows: &[u32], out: &mut [f32]) {
         // SAFETY: the caller's promise.
-        unsafe { simd::sum_rows::<Simd128>(table, rows, out) }
+        unsafe { simd::sum_rows::<Simd128, 4>(table, rows, out) }
     }
 
     #[inline(always)]
@@ -72,48 +68,9 @@ impl Unit for Simd128 {
     }
 
     #[inline(always)]
-    unsafe fn floats([first, second]: [v128; 2]) -> v128 {
+    unsafe fn totals([first, second]: [v128; 2]) -> v128 {
         let even = i32x4_shuffle::<0, 2, 4, 6>(first, second);
         let odd = i32x4_shuffle::<1, 3, 5, 7>(first, second);
-        f32x4_convert_i32x4(i32x4_add(even, odd))
-    }
-
-    #[inline(always)]
-    unsafe fn halves(words: v128) -> [v128; 2] {
-        [i32x4_extend_low_i16x8(words), i32x4_extend_high_i16x8(words)].map(|half| f32x4_convert_i32x4(half))
-    }
-
-    #[inline(always)]
-    unsafe fn splat(number: f32) -> v128 {
-        f32x4_splat(number)
-    }
-
-    #[inline(always)]
-    unsafe fn add(left: v128, right: v128) -> v128 {
-        f32x4_add(left, right)
-    }
-
-    #[inline(always)]
-    unsafe fn scale(left: v128, right: v128) -> v128 {
-        f32x4_mul(left, right)
-    }
-
-    #[inline(always)]
-    unsafe fn larger(left: v128, right: v128) -> v128 {
-        f32x4_pmax(right, left) // one instruction on x86-64, unlike `f32x4_max`
-    }
-
-    #[inline(always)]
-    unsafe fn largest(numbers: v128) -> f32 {
-        let two = f32x4_pmax(numbers, i32x4_shuffle::<2, 3, 0, 1>(numbers, numbers));
-        f32x4_extract_lane::<0>(f32x4_pmax(two, i32x4_shuffle::<1, 0, 3, 2>(two, two)))
-    }
-
-    #[inline(always)]
-    unsafe fn store_bytes(numbers: v128, to: *mut u8) {
-        let numbers = f32x4_add(numbers, f32x4_splat(ROUND)); // the lowest byte of each lane
-        let bytes = i8x16_shuffle::<0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12>(numbers, numbers);
-        // SAFETY: the caller's promise.
-        unsafe { v128_store32_lane::<0>(bytes, to.cast()) }
+        i32x4_add(even, odd)
     }
 }
