@@ -239,7 +239,7 @@ impl Options {
         if self.analyse.is_some() {
             session.set_analysing(true);
         }
-        session.set_evaluating(!by_lines); // lines show no bar
+        session.evaluating = !by_lines; // lines show no bar
         let exercise = self.exercise(&mut session, language)?;
         if !by_lines {
             let mut app = App::new(session, language, self.seed());

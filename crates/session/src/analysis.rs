@@ -118,7 +118,7 @@ impl Trial {
     /// The position after the move, if its value is needed and not known.
     pub(crate) fn question(&self, session: &Session) -> Option<Question> {
         let unknown = self.value.is_none() && !is_best(session, self.place, &self.text);
-        unknown.then(|| self.after.question(self.place + 1, session.seed()))
+        unknown.then(|| self.after.question(self.place + 1, session.seed))
     }
 
     /// Compares the move with the best one, by exact tables or else by values.

@@ -73,7 +73,7 @@ pub(crate) fn session_at(game: &str, position: Option<&str>, moves: &[String]) -
     let seats = ["human", "human"];
     let session = Session::new(Store::default(), game, GameSettings::default(), position, seats, 0);
     let mut session = session.expect("a test sets up every exercise");
-    session.set_evaluating(false);
+    session.evaluating = false;
     for text in moves {
         session.play(text).expect("a test plays every exercise");
     }

@@ -31,17 +31,20 @@ pub struct Session {
     settings: GameSettings,
     store: Store,
     seats: [Seat; 2],
-    seed: u64,
+    pub(crate) seed: u64,
     thoughts: BTreeMap<usize, (Effort, Thought)>, // by place
     hint: Option<usize>,                          // the place where a hint was requested
-    evaluating: bool,                             // the evaluation bar is shown
+    /// Whether the evaluation bar is shown.
+    pub evaluating: bool,
     analysing: bool,
     deepening: bool, // the analysis looks further at the place shown
     trial: Option<Trial>,
-    trouble: Option<String>,
+    /// Why an agent could not answer. While this is set, no agent is asked.
+    pub trouble: Option<String>,
     current_match: Option<Match>,
     home: Option<Home>,
-    number: u64,  // of the game, increases with each that begins or is loaded
+    /// The number of the game in this session. A game that begins or is loaded has a new one.
+    pub number: u64,
     edition: u64, // increases when running jobs become outdated
 }
 
@@ -119,11 +122,6 @@ impl Session {
         level.rating(game).filter(|_| self.store.is_usual(game))
     }
 
-    /// The number of the game in this session. A game that begins or is loaded has a new one.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
     /// The most thorough answer for a place.
     pub fn thought(&self, place: usize) -> Option<&Thought> {
         self.thoughts.get(&place).map(|(_, thought)| thought)
@@ -147,11 +145,6 @@ impl Session {
     pub fn hint(&self) -> Option<&Thought> {
         let (had, thought) = self.thoughts.get(&self.hint?)?;
         (self.hint == Some(self.board.cursor()) && *had >= Effort::Hint).then_some(thought)
-    }
-
-    /// Whether the evaluation bar is shown.
-    pub fn evaluating(&self) -> bool {
-        self.evaluating
     }
 
     /// Whether the session is in analysis mode: all positions are evaluated, and agents do not move.
@@ -307,11 +300,6 @@ impl Session {
         }
     }
 
-    /// Shows or hides the evaluation bar.
-    pub fn set_evaluating(&mut self, evaluating: bool) {
-        self.evaluating = evaluating;
-    }
-
     /// Enters or leaves analysis mode.
     pub fn set_analysing(&mut self, analysing: bool) {
         self.analysing = analysing;
@@ -382,11 +370,6 @@ impl Session {
         Ok(())
     }
 
-    /// Gives the game the number that it had in another session.
-    pub fn renumber(&mut self, number: u64) {
-        self.number = number;
-    }
-
     /// The games and agents that there are.
     pub fn store(&self) -> &Store {
         &self.store
@@ -408,20 +391,6 @@ impl Session {
         self.board.go_to(place);
         self.current_match = current_match.filter(Match::is_possible);
         Ok(())
-    }
-
-    pub(crate) fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// Why an agent could not answer. Until [`Session::retry`], no agent is asked again.
-    pub fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
-    }
-
-    /// Lets agents be asked again.
-    pub fn retry(&mut self) {
-        self.trouble = None;
     }
 
     /// Whether no person plays.

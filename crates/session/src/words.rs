@@ -78,7 +78,7 @@ pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
     if session.analysing() {
         notes.extend(study_notes(texts, session));
     }
-    if session.analysing() || session.evaluating() {
+    if session.analysing() || session.evaluating {
         let here = board.cursor();
         let found = session.thought(here).and_then(|thought| thought.proven);
         let found = found.map(|found| proven(texts, found));

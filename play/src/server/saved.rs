@@ -47,11 +47,8 @@ fn file(folder: &Path, id: &str) -> PathBuf {
 
 /// What is to be written for a game; `None` for a game that is not one of two people.
 pub(super) fn content(inside: &Inside) -> Option<String> {
-    let saved = Saved {
-        record: inside.session.record().to_line(),
-        number: inside.session.number(),
-        duel: inside.duel.clone()?,
-    };
+    let saved =
+        Saved { record: inside.session.record().to_line(), number: inside.session.number, duel: inside.duel.clone()? };
     Some(serde_json::to_string(&saved).expect("a saved game is plain data"))
 }
 
@@ -73,6 +70,6 @@ pub(super) fn read(id: &str, options: &ServerOptions) -> Option<(Session, Duel)>
     let opening = Opening::of_two(saved.record);
     let session = opening.begin(&options.defaults, Language::En.texts(), fresh_seed());
     let mut session = session.ok()?;
-    session.renumber(saved.number);
+    session.number = saved.number;
     Some((session, saved.duel))
 }

@@ -96,8 +96,8 @@ impl App {
         if self.session.finish(job, thought) && job.is_move() {
             self.message.clear();
         }
-        if let Some(problem) = self.session.trouble() {
-            self.message = problem.to_owned();
+        if let Some(problem) = &self.session.trouble {
+            self.message.clone_from(problem);
         }
         self.refresh();
     }
@@ -224,7 +224,7 @@ impl App {
 
     fn command(&mut self, letter: char, here: usize, end: usize) {
         self.message.clear();
-        self.session.retry();
+        self.session.trouble = None;
         match letter {
             'u' => self.session.undo(),
             'r' => self.session.redo(),
@@ -238,7 +238,7 @@ impl App {
                 self.session.ask_hint();
                 self.show_ideas = true;
             }
-            'v' => self.session.set_evaluating(!self.session.evaluating()),
+            'v' => self.session.evaluating = !self.session.evaluating,
             'x' => self.session.swap(),
             'n' => self.page = Page::Menu(Menu::new(&self.session)),
             // The second game of a match, or a new match.
@@ -372,7 +372,7 @@ impl App {
             self.picked = None;
             return;
         }
-        self.session.retry();
+        self.session.trouble = None;
         self.message = match self.session.play(text) {
             Ok(()) => {
                 self.picked = None;

@@ -93,7 +93,7 @@ impl App {
         for note in words::notes(self.texts, &self.session) {
             lines.extend(wrap(&note, area.width).into_iter().map(|line| Line::from(line).yellow()));
         }
-        if self.session.evaluating() {
+        if self.session.evaluating {
             lines.push(self.evaluation_line());
         }
         if self.show_ideas || self.session.analysing() {

@@ -15,7 +15,7 @@ use play::thought::Time;
 
 fn session(game: &str, seats: [&str; 2]) -> Session {
     let mut session = Session::new(Store::default(), game, GameSettings::default(), None, seats, 5).unwrap();
-    session.set_evaluating(false);
+    session.evaluating = false;
     session
 }
 

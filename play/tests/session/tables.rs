@@ -157,7 +157,7 @@ fn plain_play_shows_table_results_in_every_language() {
 fn the_terminal_shows_table_results_with_the_evaluation_bar_only() {
     for evaluating in [true, false] {
         let mut session = session(WON, ["human", "human"]);
-        session.set_evaluating(evaluating);
+        session.evaluating = evaluating;
         let mut app = App::new(session, Language::En, 0);
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
         terminal.draw(|frame| app.draw(frame)).unwrap();

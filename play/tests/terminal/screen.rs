@@ -29,7 +29,7 @@ impl Person {
 
     fn at(game: &str, seats: [&str; 2], position: Option<&str>, language: Language) -> Person {
         let mut session = Session::new(Store::default(), game, GameSettings::default(), position, seats, 3).unwrap();
-        session.set_evaluating(false);
+        session.evaluating = false;
         Person {
             app: App::new(session, language, 3),
             terminal: Terminal::new(TestBackend::new(80, 24)).unwrap(),

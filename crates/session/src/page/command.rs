@@ -89,7 +89,7 @@ pub enum Offer {
 
 /// Does what a page asks for; the error says why not. `ours` are the players that the page may name besides the levels.
 pub fn obey(session: &mut Session, command: Command, texts: &Texts, ours: &[String]) -> Result<(), String> {
-    session.retry();
+    session.trouble = None;
     match command {
         Command::Play { text } => {
             if session.board().cursor() >= MOST_MOVES {
@@ -114,7 +114,7 @@ pub fn obey(session: &mut Session, command: Command, texts: &Texts, ours: &[Stri
             let set = session.set_seat(player, offered(&who, ours, texts)?);
             set.map_err(|problem| session.store().without_folders(&problem, ours))?;
         }
-        Command::Evaluate { on } => session.set_evaluating(on),
+        Command::Evaluate { on } => session.evaluating = on,
         Command::Analyse { on } => session.set_analysing(on),
         Command::Deepen { on } => session.set_deepening(on),
         Command::Load { record } => load(session, &record, ours, texts)?,
@@ -142,7 +142,7 @@ pub fn view(session: &Session) -> Value {
     let known = by_winner(&board.known(board.cursor()), serde_json::value::Serializer);
     let known = known.expect("a result is plain JSON");
     json!({
-        "number": session.number(),
+        "number": session.number,
         "record": session.record().to_line(),
         "game": board.game(),
         "layout": board.layout(),
@@ -154,7 +154,7 @@ pub fn view(session: &Session) -> Value {
         "seats": session.seats().each_ref().map(Seat::name),
         "human": session.human_to_move() || session.analysing(),
         "thinking": session.agent_to_move(),
-        "evaluating": session.evaluating(),
+        "evaluating": session.evaluating,
         "analysing": session.analysing(),
         "deepening": session.deepening(),
         "deeper": session.next_round().is_some(),
@@ -165,7 +165,7 @@ pub fn view(session: &Session) -> Value {
         "hint": session.hint(),
         "tried": session.tried(),
         "match": session.current_match(),
-        "trouble": session.trouble(),
+        "trouble": session.trouble,
         "known": known,
         "trained": board.agents().is_trained(),
         "refused": board.agents().refused().map(|refused| session.store().without_folders(refused, &[])),

@@ -66,7 +66,7 @@ fn begin<'a>(defaults: &'a Defaults, opening: &'a Opening, texts: &Texts, seed: 
         session.set_analysing(defaults.analyse);
     }
     if opening.duel.is_some() {
-        session.set_evaluating(false); // neither of the two has help
+        session.evaluating = false; // neither of the two has help
     } else if opening.analyse {
         session.set_analysing(true);
     }

@@ -104,7 +104,7 @@ impl Session {
     }
 
     /// Takes a job's answer and plays it if it is a move. Returns false if the answer is outdated. If the agent could not
-    /// answer, none is asked again until [`Session::retry`].
+    /// answer, none is asked again while [`Session::trouble`] is set.
     pub fn finish(&mut self, job: &Job, answer: Result<Thought, String>) -> bool {
         let thought = match answer {
             Ok(thought) => thought,
