@@ -2,7 +2,7 @@
 
 use crate::book::Book;
 use crate::lang::Texts;
-use crate::lessons::{self, Answer, Step};
+use crate::lessons::{self, Step};
 use crate::puzzles::{self, Puzzle};
 use crate::session::Session;
 use jarmo_core::game::Player;
@@ -98,20 +98,21 @@ impl Exercise {
         match &mut self.kind {
             Kind::Lesson { game, place } => {
                 let step = step(game, *place);
-                let answer = step.answer(session, text);
-                self.over = answer == Answer::Right;
-                let mut lines = vec![step.reply(texts, game, text, &answer)];
+                let answer = step.answer(session, texts, text);
+                self.over = answer.right;
+                let mut lines = vec![answer.said];
                 if self.over && *place + 1 == lessons::of(game).len() {
                     lines.push(texts.get("lesson_over").to_owned());
                 }
                 lines
             }
             Kind::Puzzles { puzzle, failed, .. } => {
-                let answer = puzzles::answer(puzzle, session, text);
+                let answer = puzzles::answer(puzzle, session, texts, text);
+                let wrong = answer.legal && !answer.right;
                 self.over = puzzles::is_over(puzzle, session);
-                *failed |= answer == Answer::Wrong;
-                let mut lines = vec![puzzles::reply(puzzle, session, texts, text, &answer)];
-                if self.over || answer == Answer::Wrong {
+                *failed |= wrong;
+                let mut lines = vec![answer.said];
+                if self.over || wrong {
                     lines.extend(self.kind.count(texts));
                 }
                 lines

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::lang::Texts;
-use crate::session::{Refusal, Session};
+use crate::session::Session;
 use crate::specs::Store;
 use crate::words;
 use jarmo_exact::catalog::GameSettings;
@@ -29,14 +29,14 @@ pub struct Step {
 }
 
 /// What a person's move is in an exercise.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// It is legal. One that does not solve the task was taken back.
+    pub legal: bool,
     /// It solves the task.
-    Right,
-    /// It is legal, but not what was asked for; it was taken back.
-    Wrong,
-    /// It is illegal.
-    Refused(Refusal),
+    pub right: bool,
+    /// What is said about it.
+    pub said: String,
 }
 
 /// The steps of a game's lesson; none for a game without a lesson.
@@ -53,18 +53,10 @@ impl Step {
     }
 
     /// Plays a move on the board of the step. Only a right one stays there.
-    pub fn answer(&self, session: &mut Session, text: &str) -> Answer {
-        attempt(session, text, |played| self.accept.iter().any(|one| one == played))
-    }
-
-    /// What is said about an answer to `text`.
-    pub fn reply(&self, texts: &Texts, game: &str, text: &str, answer: &Answer) -> String {
-        let own = texts.lesson(game, &self.key);
-        match answer {
-            Answer::Right => own.right.clone(),
-            Answer::Wrong => own.wrong.clone(),
-            Answer::Refused(refusal) => words::refusal(texts, text, refusal),
-        }
+    pub fn answer(&self, session: &mut Session, texts: &Texts, text: &str) -> Answer {
+        let own = texts.lesson(session.board().game(), &self.key);
+        let is_right = |played: &str| self.accept.iter().any(|one| one == played);
+        attempt(session, texts, text, is_right, |_, right| if right { own.right.clone() } else { own.wrong.clone() })
     }
 }
 
@@ -80,16 +72,23 @@ pub(crate) fn session_at(game: &str, position: Option<&str>, moves: &[String]) -
     session
 }
 
-/// Plays a move, and takes it back unless it is right. `is_right` is asked about the usual text of the move.
-pub(crate) fn attempt(session: &mut Session, text: &str, is_right: impl FnOnce(&str) -> bool) -> Answer {
+/// Plays a move, and takes it back unless it is right. `is_right` is asked about the usual text of the move. `reply`
+/// gives what is said about a legal one, which is right or not.
+pub(crate) fn attempt(
+    session: &mut Session,
+    texts: &Texts,
+    text: &str,
+    is_right: impl FnOnce(&str) -> bool,
+    reply: impl FnOnce(&mut Session, bool) -> String,
+) -> Answer {
     let here = session.board().cursor();
     if let Err(refusal) = session.play(text) {
-        return Answer::Refused(refusal);
+        return Answer { legal: false, right: false, said: words::refusal(texts, text, &refusal) };
     }
-    if is_right(&session.board().moves()[here].text) {
-        return Answer::Right;
+    let right = is_right(&session.board().moves()[here].text);
+    if !right {
+        session.go_to(here);
+        session.resume(); // forgets the move
     }
-    session.go_to(here);
-    session.resume(); // forgets the move
-    Answer::Wrong
+    Answer { legal: true, right, said: reply(session, right) }
 }

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use crate::lang::Texts;
 use crate::lessons::{Answer, attempt, session_at};
 use crate::session::Session;
-use crate::words;
 use jarmo_core::game::Player;
 pub use jarmo_judge::puzzles::Puzzle;
 use jarmo_judge::puzzles::{Goal, shipped};
@@ -35,13 +34,18 @@ pub fn player(session: &Session) -> Player {
 }
 
 /// Plays a move on the board of a puzzle. Only the right one stays there, and is followed by the best reply.
-pub fn answer(puzzle: &Puzzle, session: &mut Session, text: &str) -> Answer {
+pub fn answer(puzzle: &Puzzle, session: &mut Session, texts: &Texts, text: &str) -> Answer {
     let done = session.board().moves().len();
-    let answer = attempt(session, text, |played| played == puzzle.line[done]);
-    if let (Answer::Right, Some(reply)) = (&answer, puzzle.line.get(done + 1)) {
-        session.play(reply).expect("a test plays every solution");
-    }
-    answer
+    let is_right = |played: &str| played == puzzle.line[done];
+    attempt(session, texts, text, is_right, |session, right| match (right, puzzle.goal, puzzle.line.get(done + 1)) {
+        (false, Goal::Win, _) => texts.fill("puzzle_wrong_win", &[("move", &text)]),
+        (false, Goal::Draw, _) => texts.fill("puzzle_wrong_draw", &[("move", &text)]),
+        (true, _, None) => texts.get("puzzle_over").to_owned(),
+        (true, _, Some(reply)) => {
+            session.play(reply).expect("a test plays every solution");
+            texts.fill("puzzle_right", &[("move", reply)])
+        }
+    })
 }
 
 /// What is asked of the player.
@@ -51,20 +55,6 @@ pub fn task(puzzle: &Puzzle, session: &Session, texts: &Texts) -> String {
         Goal::Draw => "puzzle_draw",
     };
     texts.fill(key, &[("player", &texts.player(player(session)))])
-}
-
-/// What is said about an answer to `text`.
-pub fn reply(puzzle: &Puzzle, session: &Session, texts: &Texts, text: &str, answer: &Answer) -> String {
-    match (answer, puzzle.goal) {
-        (Answer::Refused(refusal), _) => words::refusal(texts, text, refusal),
-        (Answer::Wrong, Goal::Win) => texts.fill("puzzle_wrong_win", &[("move", &text)]),
-        (Answer::Wrong, Goal::Draw) => texts.fill("puzzle_wrong_draw", &[("move", &text)]),
-        (Answer::Right, _) if is_over(puzzle, session) => texts.get("puzzle_over").to_owned(),
-        (Answer::Right, _) => {
-            let reply = &puzzle.line[session.board().moves().len() - 1];
-            texts.fill("puzzle_right", &[("move", reply)])
-        }
-    }
 }
 
 /// How ratings change. The page reads these numbers, too.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Rejection, impossible, read};
 use crate::lang::Texts;
-use crate::lessons::{self, Answer};
+use crate::lessons;
 use crate::puzzles::{self, SCALE};
 use crate::session::Session;
 use jarmo_exact::catalog::GAMES;
@@ -57,8 +57,7 @@ fn lesson(asked: Lesson, texts: &Texts) -> Result<Value, Rejection> {
         "solution": step.accept[0],
     });
     if let Some(text) = &asked.text {
-        let answer = step.answer(&mut session, text);
-        message["answer"] = answered(&answer, step.reply(texts, game, text, &answer));
+        message["answer"] = json!(step.answer(&mut session, texts, text));
     }
     message["boards"] = json!([view_of(&session)]);
     Ok(message)
@@ -82,13 +81,12 @@ fn puzzle(asked: Puzzle, texts: &Texts) -> Result<Value, Rejection> {
             return Err(impossible("the puzzle is over"));
         }
         let before = session.board().cursor();
-        let answer = puzzles::answer(puzzle, &mut session, text);
+        message["answer"] = json!(puzzles::answer(puzzle, &mut session, texts, text));
         if session.board().cursor() == before + 2 {
             session.go_to(before + 1);
             boards.push(view_of(&session)); // before the reply
             session.go_to(before + 2);
         }
-        message["answer"] = answered(&answer, puzzles::reply(puzzle, &session, texts, text, &answer));
     }
     boards.push(view_of(&session));
     message["done"] = json!(session.board().cursor());
@@ -106,15 +104,6 @@ fn puzzles() -> Value {
     });
     let games: BTreeMap<&str, Vec<Value>> = games.into();
     json!({ "scale": SCALE, "puzzles": games })
-}
-
-/// `legal`: the move was legal, right or not.
-fn answered(answer: &Answer, said: String) -> Value {
-    json!({
-        "right": *answer == Answer::Right,
-        "legal": !matches!(answer, Answer::Refused(_)),
-        "said": said,
-    })
 }
 
 /// What the board of the page needs.
