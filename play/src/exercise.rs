@@ -33,7 +33,7 @@ impl Exercise {
     pub(crate) fn puzzles(session: &mut Session) -> Result<Exercise, &'static str> {
         let own = session.board().game();
         let game = match puzzles::of(own) {
-            [] if !session.store().games.names().contains(&puzzles::GAME) => return Err("no_puzzles"),
+            [] if !session.store.games.names().contains(&puzzles::GAME) => return Err("no_puzzles"),
             [] => puzzles::GAME,
             _ => own,
         };

@@ -29,7 +29,8 @@ const DEEPEST: u32 = 4;
 pub struct Session {
     board: Box<dyn Board>,
     settings: GameSettings,
-    store: Store,
+    /// The games and agents that there are.
+    pub store: Store,
     seats: [Seat; 2],
     pub(crate) seed: u64,
     thoughts: BTreeMap<usize, (Effort, Thought)>, // by place
@@ -41,7 +42,8 @@ pub struct Session {
     trial: Option<Trial>,
     /// Why an agent could not answer. While this is set, no agent is asked.
     pub trouble: Option<String>,
-    current_match: Option<Match>,
+    /// The match that this game belongs to.
+    pub current_match: Option<Match>,
     home: Option<Home>,
     /// The number of the game in this session. A game that begins or is loaded has a new one.
     pub number: u64,
@@ -110,11 +112,6 @@ impl Session {
     /// The players, White first.
     pub fn seats(&self) -> &[Seat; 2] {
         &self.seats
-    }
-
-    /// The match that this game belongs to.
-    pub fn current_match(&self) -> Option<&Match> {
-        self.current_match.as_ref()
     }
 
     /// The rating of a level in a game, if it was measured with the trained agent that plays here.
@@ -368,11 +365,6 @@ impl Session {
         self.current_match = None;
         self.forget();
         Ok(())
-    }
-
-    /// The games and agents that there are.
-    pub fn store(&self) -> &Store {
-        &self.store
     }
 
     /// Goes on with a game that was left at a place, with these players and perhaps as part of a match.

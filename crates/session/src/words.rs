@@ -61,7 +61,7 @@ pub fn position_problem(texts: &Texts, problem: &PositionError) -> String {
 
 /// The score of the match, if the game belongs to one.
 pub fn match_score(texts: &Texts, session: &Session) -> Option<String> {
-    let current_match = session.current_match()?;
+    let current_match = session.current_match.as_ref()?;
     let key = if current_match.over { "match_over" } else { "match_score" };
     let [first, second] = &current_match.points;
     Some(texts.fill(key, &[("game", &current_match.game), ("first", first), ("second", second)]))

@@ -15,7 +15,8 @@ use jarmo_core::view::{Layout, Style};
 
 /// The state of the screen.
 pub struct App {
-    pub(super) session: Session,
+    /// The session.
+    pub session: Session,
     pub(super) texts: &'static Texts,
     pub(super) layout: Layout,
     pub(super) scene: Scene,
@@ -29,7 +30,8 @@ pub struct App {
     pub(super) seed: u64,
     pub(super) exercise: Option<Exercise>,
     pub(super) said: Vec<String>, // about the latest move of the exercise
-    over: bool,
+    /// Whether the player has quit.
+    pub over: bool,
 }
 
 /// The page on the screen.
@@ -76,16 +78,6 @@ impl App {
     /// Reports if the best level is not a trained agent.
     fn introduce(&mut self) {
         self.message = words::agent_problem(self.texts, &self.session).unwrap_or_default();
-    }
-
-    /// Whether the player has quit.
-    pub fn is_over(&self) -> bool {
-        self.over
-    }
-
-    /// The session.
-    pub fn session(&self) -> &Session {
-        &self.session
     }
 
     /// Takes the answer to a job.

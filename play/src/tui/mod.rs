@@ -44,7 +44,7 @@ pub fn run(app: &mut App) -> io::Result<()> {
 fn play(app: &mut App, terminal: &mut ratatui::DefaultTerminal) -> io::Result<()> {
     let mut thinker = Thinker { cache: AgentCache::default(), running: None, not_before: Instant::now() };
     let mut stale = true;
-    while !app.is_over() {
+    while !app.over {
         if stale {
             terminal.draw(|frame| app.draw(frame))?;
             stale = false;
@@ -79,7 +79,7 @@ impl Thinker {
     /// Takes a finished answer and starts the next job. Returns whether the board changed.
     fn serve(&mut self, app: &mut App) -> bool {
         if let Some(Search { job, stop, .. }) = &self.running
-            && !app.session().wants(job)
+            && !app.session.wants(job)
         {
             stop.store(true, Ordering::Relaxed);
         }
@@ -89,13 +89,13 @@ impl Thinker {
             let (cache, thought) = thread.join().expect("a search ends with an answer");
             self.cache = cache;
             app.finish(&job, thought);
-            if job.is_move() && app.session().only_agents() {
+            if job.is_move() && app.session.only_agents() {
                 self.not_before = Instant::now() + PACE;
             }
         }
         if self.running.is_none()
             && Instant::now() >= self.not_before
-            && let Some(job) = app.session().job()
+            && let Some(job) = app.session.job()
         {
             let (job, stop) = (Arc::new(job), Arc::new(AtomicBool::new(false)));
             let (mut cache, asked, ended) = (mem::take(&mut self.cache), Arc::clone(&job), Arc::clone(&stop));

@@ -107,11 +107,11 @@ fn a_game_that_was_left_goes_on_with_players_place_and_match() {
     session.resume_left(&record, ["greedy", "human"], 1, Some(left.clone())).unwrap();
     assert_eq!(seats(&session), ["greedy", "human"]);
     assert_eq!(session.board().cursor(), 1);
-    assert_eq!(session.current_match(), Some(&left));
+    assert_eq!(session.current_match.as_ref(), Some(&left));
     session.new_game();
     assert_eq!(seats(&session), ["greedy", "human"]);
     // Points that no match has are not believed, because they come from the browser.
     left.points[0] = u32::MAX;
     session.resume_left(&record, ["greedy", "human"], 1, Some(left)).unwrap();
-    assert_eq!(session.current_match(), None);
+    assert_eq!(session.current_match, None);
 }

@@ -181,7 +181,7 @@ fn a_match_swaps_sides_and_adds_points() {
     assert_eq!(session.board().moves().len(), 0);
     think(&mut session);
     let second = session.board().outcome(session.board().moves().len()).unwrap();
-    let current = session.current_match().unwrap();
+    let current = session.current_match.as_ref().unwrap();
     let [a, b] = first.score.unwrap();
     let [c, d] = second.score.unwrap();
     assert!(current.over);

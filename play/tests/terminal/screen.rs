@@ -46,7 +46,7 @@ impl Person {
 
     fn press(&mut self, code: KeyCode) {
         self.app.key(KeyEvent::new(code, KeyModifiers::NONE));
-        while let Some(job) = self.app.session().job() {
+        while let Some(job) = self.app.session.job() {
             let thought = job.run(&mut self.cache, Time::alone(play::machine::clock, &AtomicBool::new(false)));
             self.app.finish(&job, thought);
         }
@@ -86,7 +86,7 @@ impl Person {
     }
 
     fn moves(&self) -> Vec<String> {
-        let moves = self.app.session().board().moves();
+        let moves = self.app.session.board().moves();
         moves.into_iter().map(|played| played.text).collect()
     }
 }
@@ -173,7 +173,7 @@ fn only_the_sixteen_standard_colours_are_used() {
 fn a_whole_game_by_keys_against_an_agent() {
     let mut person = Person::new("jarmo", ["human", "greedy"], Language::En);
     for turn in 0..200 {
-        if person.app.session().board().mover(person.moves().len()).is_none() {
+        if person.app.session.board().mover(person.moves().len()).is_none() {
             break;
         }
         let before = person.moves().len();
@@ -190,7 +190,7 @@ fn a_whole_game_by_keys_against_an_agent() {
         assert!(person.moves().len() > before, "turn {turn}:\n{}", person.screen());
     }
     let end = person.moves().len();
-    let outcome = person.app.session().board().outcome(end).expect("the game ends");
+    let outcome = person.app.session.board().outcome(end).expect("the game ends");
     let screen = person.screen();
     let words = ["White wins", "Black wins", "Draw"];
     assert!(words.iter().any(|word| screen.contains(word)), "{outcome:?}\n{screen}");
@@ -205,11 +205,11 @@ fn typed_moves_undo_redo_and_reasons() {
     assert!(person.screen().contains("mikään viiva ei vie paikasta A5 paikkaan A4"));
     person.enter("a5-b3");
     person.keys("uu");
-    assert_eq!(person.app.session().board().cursor(), 0);
+    assert_eq!(person.app.session.board().cursor(), 0);
     person.keys("r");
-    assert_eq!(person.app.session().board().cursor(), 1);
+    assert_eq!(person.app.session.board().cursor(), 1);
     person.keys("]");
-    assert_eq!(person.app.session().board().cursor(), 2);
+    assert_eq!(person.app.session.board().cursor(), 2);
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn the_second_game_of_a_match_swaps_the_sides() {
     person.keys("m");
     let screen = person.screen();
     assert!(screen.contains("Match over"), "{screen}");
-    assert_eq!(person.app.session().seats()[0].to_string(), "greedy");
+    assert_eq!(person.app.session.seats()[0].to_string(), "greedy");
 }
 
 #[test]
@@ -303,12 +303,12 @@ fn quitting_asks_only_during_a_game() {
     let mut person = Person::new("jarmo", ["human", "human"], Language::En);
     person.enter("a1-c2");
     person.keys("q");
-    assert!(!person.app.is_over());
+    assert!(!person.app.over);
     assert!(person.screen().contains("Leave the game?"));
     person.keys("n");
-    assert!(!person.app.is_over());
+    assert!(!person.app.over);
     person.keys("qy");
-    assert!(person.app.is_over());
+    assert!(person.app.over);
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn a_menu_starts_another_game_with_other_players() {
     person.press(KeyCode::Down);
     person.press(KeyCode::Right);
     person.press(KeyCode::Enter);
-    let session = person.app.session();
+    let session = &person.app.session;
     assert_eq!(session.board().game(), "connect_four");
     assert_eq!(session.seats()[0].to_string(), "newcomer");
     assert_eq!(session.seats()[1].to_string(), "greedy");
@@ -351,7 +351,7 @@ fn the_lesson_and_puzzles_are_done_on_the_screen() {
     person.press(KeyCode::Esc);
     assert!(person.screen().contains("s solution"));
     person.keys("q");
-    assert!(!person.app.is_over());
+    assert!(!person.app.over);
     assert!(person.screen().contains("1 A1-C2"), "the game is back");
 }
 

@@ -112,7 +112,7 @@ pub fn obey(session: &mut Session, command: Command, texts: &Texts, ours: &[Stri
         }
         Command::Seat { player, who } => {
             let set = session.set_seat(player, offered(&who, ours, texts)?);
-            set.map_err(|problem| session.store().without_folders(&problem, ours))?;
+            set.map_err(|problem| session.store.without_folders(&problem, ours))?;
         }
         Command::Evaluate { on } => session.evaluating = on,
         Command::Analyse { on } => session.set_analysing(on),
@@ -164,11 +164,11 @@ pub fn view(session: &Session) -> Value {
         "thought": session.thought(board.cursor()),
         "hint": session.hint(),
         "tried": session.tried(),
-        "match": session.current_match(),
+        "match": session.current_match,
         "trouble": session.trouble,
         "known": known,
         "trained": board.agents().is_trained(),
-        "refused": board.agents().refused().map(|refused| session.store().without_folders(refused, &[])),
+        "refused": board.agents().refused().map(|refused| session.store.without_folders(refused, &[])),
     })
 }
 
