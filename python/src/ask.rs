@@ -25,15 +25,10 @@ pub struct Function {
     pub pad: usize,
 }
 
-struct Answer {
-    logits: Vec<f32>, // [rows, actions]
-    values: Vec<Value>,
-}
-
 impl Function {
     /// Calls the function with features, `[rows, planes, rows, columns]`, and masks, `[rows, actions]`, and checks its
-    /// answer.
-    fn answer(&self, py: Python<'_>, mut features: Vec<f32>, masks: &[bool]) -> PyResult<Answer> {
+    /// answer: logits, `[rows, actions]`, and values.
+    fn answer(&self, py: Python<'_>, mut features: Vec<f32>, masks: &[bool]) -> PyResult<(Vec<f32>, Vec<Value>)> {
         let actions = self.facts.actions;
         let rows = masks.len() / actions;
         let padded = rows.max(self.pad);
@@ -59,8 +54,7 @@ impl Function {
                 )));
             }
         }
-        let values = read_values(&both.get_item(1)?, padded, rows)?;
-        Ok(Answer { logits, values })
+        Ok((logits, read_values(&both.get_item(1)?, padded, rows)?))
     }
 }
 
@@ -86,9 +80,9 @@ impl<G: CatalogGame> Evaluator<G> for RemoteEvaluator<G> {
             game.legal(position).iter().for_each(|action| row[action.index()] = true);
         });
         match self.caller.call(move |py| function.answer(py, features, &masks)) {
-            Some(answer) => {
-                logits.copy_from_slice(&answer.logits);
-                for (evaluation, value) in evaluations.iter_mut().zip(answer.values) {
+            Some((answered, values)) => {
+                logits.copy_from_slice(&answered);
+                for (evaluation, value) in evaluations.iter_mut().zip(values) {
                     *evaluation = Evaluation::of(value);
                 }
             }
