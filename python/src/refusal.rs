@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 
 /// The message of a `ValueError`, from any error of the library. It needs no lock of Python.
 #[derive(Debug)]
-pub struct Refusal(String);
+pub struct Refusal(pub String);
 
 pub(crate) type Checked<T> = Result<T, Refusal>;
 

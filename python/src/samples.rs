@@ -19,17 +19,17 @@ use crate::ask::{Function, RemoteEvaluator};
 use crate::game::{PyGame, Rules};
 use crate::number;
 use crate::position::Position;
-use crate::refusal::Checked;
+use crate::refusal::{Checked, Refusal};
 use crate::search::search_rule;
 use crate::threads::{self, Caller, Closable, serve};
 
 /// Self-play of a game whose type is not known.
 pub trait AnySelfPlay: Send {
-    fn round(&mut self) -> Round;
-    /// Asks this caller from now on. All evaluations are forgotten, because the function may have learned since.
-    fn ask(&mut self, caller: &Caller);
+    /// Plays until there are so many samples. It asks this caller; all evaluations are forgotten before, because the
+    /// function may have learned since.
+    fn play(&mut self, caller: &Caller, least: usize) -> Round;
     fn save(&self) -> GamesState;
-    fn restore(&mut self, saved: &GamesState) -> Result<(), String>;
+    fn restore(&mut self, saved: &GamesState) -> Checked<()>;
     /// Where the samples of these games come from. The first game has this number.
     fn origins(&self, games: &[Episode], first: u64) -> Vec<Origin>;
 }
@@ -52,22 +52,24 @@ struct Played<G: CatalogGame> {
 }
 
 impl<G: CatalogGame> AnySelfPlay for Played<G> {
-    fn round(&mut self) -> Round {
-        let games = &mut self.games;
-        self.pool.install(|| games.round())
-    }
-
-    fn ask(&mut self, caller: &Caller) {
-        self.games.replace_evaluators(evaluators(self.pool.current_num_threads(), &self.rules, &self.function, caller));
+    fn play(&mut self, caller: &Caller, least: usize) -> Round {
+        let Played { rules, games, function, pool } = self;
+        games.replace_evaluators(evaluators(pool.current_num_threads(), rules, function, caller));
+        pool.install(|| {
+            let mut all = games.round();
+            while all.samples.len() < least && !caller.has_failed() {
+                all.add(games.round());
+            }
+            all
+        })
     }
 
     fn save(&self) -> GamesState {
         self.games.save()
     }
 
-    fn restore(&mut self, saved: &GamesState) -> Result<(), String> {
-        let restored = self.games.restore(saved);
-        restored.map_err(|error| error.to_string())
+    fn restore(&mut self, saved: &GamesState) -> Checked<()> {
+        Ok(self.games.restore(saved)?)
     }
 
     fn origins(&self, games: &[Episode], first: u64) -> Vec<Origin> {
@@ -234,7 +236,7 @@ impl SelfPlay {
             return Err(wrong(format!("it was made with {theirs}, this one with {ours}")));
         }
         self.state.with(|state| {
-            state.games.restore(&saved.games).map_err(wrong)?;
+            state.games.restore(&saved.games).map_err(|Refusal(problem)| wrong(problem))?;
             state.counts = saved.counts;
             Ok(())
         })?
@@ -278,14 +280,7 @@ impl SelfPlay {
     fn play(&self, py: Python<'_>, state: &mut State) -> PyResult<(Round, Vec<Origin>)> {
         let State { games, counts } = state;
         let before = games.save();
-        let played = serve(py, &Arc::default(), |caller| {
-            games.ask(caller);
-            let mut all = games.round();
-            while all.samples.len() < self.least && !caller.has_failed() {
-                all.add(games.round());
-            }
-            all
-        });
+        let played = serve(py, &Arc::default(), |caller| games.play(caller, self.least));
         // An interrupted round has no meaning, so all games go back to where they were.
         let played = played.inspect_err(|_| {
             let restored = games.restore(&before);
