@@ -29,7 +29,7 @@ use crate::position::{Position, positions_of};
 use crate::refusal::Checked;
 use crate::samples::{self, AnySelfPlay, Terms};
 use crate::search::{self, Found, SearchPlan};
-use crate::tables::{self, AnyTables};
+use crate::tables::{AnyTables, Opened};
 use crate::threads::Caller;
 use crate::yardstick::{self, Measure, Questions};
 
@@ -148,7 +148,7 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
     }
 
     fn tables(self: Arc<Self>, folder: &Path) -> Checked<Box<dyn AnyTables>> {
-        tables::open(self, folder)
+        Ok(Box::new(Opened { tables: self.game.open_endgames(folder)?, rules: self }))
     }
 
     fn exam(self: Arc<Self>, plan: &ExamPlan, caller: &Caller) -> Checked<ExamCounts> {

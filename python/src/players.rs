@@ -99,7 +99,7 @@ pub(crate) fn ask(function: &Bound<'_, PyAny>, argument: &str, positions: &[Posi
     let name = format!("{argument}: the actions");
     let actions = integers(&actions, &name, positions.len())?;
     let chosen = positions.iter().zip(&actions).enumerate();
-    let chosen = chosen.map(|(row, (Position { at }, &action))| {
+    let chosen = chosen.map(|(row, (Position { at, .. }, &action))| {
         let known = u16::try_from(action).ok();
         let legal = known.filter(|action| at.legal().contains(action));
         legal.map(Action).ok_or_else(|| {

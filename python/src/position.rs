@@ -10,7 +10,7 @@ use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::game::{AnyGame, Facts, PyGame, Rules};
+use crate::game::{AnyGame, PyGame, Rules};
 use crate::refusal::Checked;
 
 /// A position of one game.
@@ -22,8 +22,6 @@ struct At<G: CatalogGame> {
 /// A position of a game whose type is not known.
 pub trait AnyPosition: Send + Sync {
     fn as_any(&self) -> &dyn Any;
-    fn game(&self) -> Arc<dyn AnyGame>;
-    fn facts(&self) -> &Facts;
     fn text(&self) -> String;
     fn drawing(&self) -> String;
     fn svg(&self, actions: &[u16], title: &str) -> String;
@@ -42,14 +40,6 @@ pub trait AnyPosition: Send + Sync {
 impl<G: CatalogGame> AnyPosition for At<G> {
     fn as_any(&self) -> &dyn Any {
         self
-    }
-
-    fn game(&self) -> Arc<dyn AnyGame> {
-        self.rules.clone()
-    }
-
-    fn facts(&self) -> &Facts {
-        &self.rules.facts
     }
 
     fn text(&self) -> String {
@@ -125,12 +115,14 @@ impl<G: CatalogGame> AnyPosition for At<G> {
 #[pyclass(frozen, module = "jarmo")]
 #[derive(Clone)]
 pub struct Position {
+    #[pyo3(get)]
+    pub game: PyGame,
     pub at: Arc<dyn AnyPosition>,
 }
 
 impl Position {
     pub(crate) fn new<G: CatalogGame>(rules: &Arc<Rules<G>>, position: G::Position) -> Position {
-        Position { at: Arc::new(At { rules: rules.clone(), position }) }
+        Position { game: PyGame(rules.clone()), at: Arc::new(At { rules: rules.clone(), position }) }
     }
 
     /// The position as one of this game.
@@ -149,7 +141,7 @@ impl Position {
         }
         let index: i64 =
             given.extract().map_err(|_| PyTypeError::new_err("an action is its index, a whole number, or its text"))?;
-        let actions = self.at.facts().actions as i64;
+        let actions = self.game.0.facts().actions as i64;
         if !(0..actions).contains(&index) {
             return Err(PyValueError::new_err(format!(
                 "action {index}: the game has only actions 0 to {}",
@@ -162,11 +154,6 @@ impl Position {
 
 #[pymethods]
 impl Position {
-    #[getter]
-    fn game(&self) -> PyGame {
-        PyGame(self.at.game())
-    }
-
     /// The position as text; ``game.position(text)`` reads it. The text of tammi leaves out the earlier positions
     /// that count for repetitions.
     #[getter]
@@ -261,14 +248,14 @@ impl Position {
     }
 
     fn __repr__(&self) -> String {
-        let name = self.at.facts().name;
+        let name = self.game.0.facts().name;
         format!("jarmo.Game({name:?}).position({:?})", self.at.text())
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Position>().is_ok_and(|other| {
-            let other = &*other.get().at;
-            self.at.facts() == other.facts() && self.at.same(other)
+            let other = other.get();
+            self.game == other.game && self.at.same(&*other.at)
         })
     }
 
@@ -282,14 +269,13 @@ impl Position {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let text = self.at.text();
-        let game = self.at.game();
-        let again = game.clone().parse(&text);
+        let again = self.game.0.clone().parse(&text);
         if !again.is_ok_and(|again| again.at.same(&*self.at)) {
             return Err(PyTypeError::new_err(format!(
                 "this position cannot be pickled, because its text leaves out earlier positions that count: {text}"
             )));
         }
-        let read = Bound::new(py, PyGame(game))?.getattr("position")?;
+        let read = Bound::new(py, self.game.clone())?.getattr("position")?;
         Ok((read, (text,)).into_pyobject(py)?.into_any())
     }
 
@@ -317,8 +303,8 @@ pub(crate) fn positions_of(given: &Bound<'_, PyAny>, game: Option<&dyn AnyGame>)
             list.enumerate().map(position).collect::<PyResult<_>>()?
         }
     };
-    let wanted = game.map(AnyGame::facts).or(positions.first().map(|first| first.at.facts()));
-    for (index, own) in positions.iter().map(|position| position.at.facts()).enumerate() {
+    let wanted = game.map(AnyGame::facts).or(positions.first().map(|first| first.game.0.facts()));
+    for (index, own) in positions.iter().map(|position| position.game.0.facts()).enumerate() {
         if let Some(facts) = wanted
             && !std::ptr::eq(own, facts)
             && own != facts

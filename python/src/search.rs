@@ -210,7 +210,7 @@ pub(crate) fn search<'py>(
     let py = evaluate.py();
     let positions = open_positions_of(positions, None)?;
     // Without positions there is no game; nothing is searched then.
-    let game = positions.first().map_or_else(|| PyGame::standard().0, |first| first.at.game());
+    let PyGame(game) = positions.first().map_or_else(PyGame::standard, |first| first.game.clone());
     let batch = batch as usize;
     let plan = SearchPlan {
         simulations,

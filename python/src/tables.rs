@@ -1,6 +1,6 @@
 //! `jarmo.Tables`: exact results of endgames.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jarmo_core::game::{Mask, Proven};
@@ -11,7 +11,6 @@ use pyo3::prelude::*;
 use crate::array::column;
 use crate::game::{PyGame, Rules};
 use crate::position::{Position, positions_of};
-use crate::refusal::Checked;
 
 /// The plies of a result that has none.
 pub(crate) const NO_PLIES: i32 = -1;
@@ -24,14 +23,9 @@ pub trait AnyTables: Send + Sync {
     fn actions(&self, position: &Position) -> Option<Vec<(u16, Proven)>>;
 }
 
-struct Opened<G: CatalogGame> {
-    rules: Arc<Rules<G>>,
-    tables: Arc<dyn Endgames<G>>,
-}
-
-pub(crate) fn open<G: CatalogGame>(rules: Arc<Rules<G>>, folder: &Path) -> Checked<Box<dyn AnyTables>> {
-    let tables = rules.game.open_endgames(folder)?;
-    Ok(Box::new(Opened { rules, tables }))
+pub(crate) struct Opened<G: CatalogGame> {
+    pub(crate) rules: Arc<Rules<G>>,
+    pub(crate) tables: Arc<dyn Endgames<G>>,
 }
 
 impl<G: CatalogGame> AnyTables for Opened<G> {
