@@ -25,9 +25,6 @@ pub trait AnyPosition: Send + Sync {
     fn text(&self) -> String;
     fn drawing(&self) -> String;
     fn svg(&self, actions: &[u16], title: &str) -> String;
-    fn to_move(&self) -> Player;
-    fn ply(&self) -> u32;
-    fn outcome(&self) -> Option<Outcome>;
     fn legal(&self) -> Vec<u16>;
     fn action_text(&self, action: u16) -> String;
     fn parse_action(&self, text: &str) -> Checked<u16>;
@@ -58,18 +55,6 @@ impl<G: CatalogGame> AnyPosition for At<G> {
         };
         let arrows: Vec<Arrow> = actions.iter().filter_map(arrow).collect();
         svg::draw(game, &self.position, &arrows, title)
-    }
-
-    fn to_move(&self) -> Player {
-        self.rules.game.to_move(&self.position)
-    }
-
-    fn ply(&self) -> u32 {
-        self.rules.game.ply(&self.position)
-    }
-
-    fn outcome(&self) -> Option<Outcome> {
-        self.rules.game.outcome(&self.position)
     }
 
     fn legal(&self) -> Vec<u16> {
@@ -117,12 +102,25 @@ impl<G: CatalogGame> AnyPosition for At<G> {
 pub struct Position {
     #[pyo3(get)]
     pub game: PyGame,
+    /// 0 if White is to move, 1 if Black is.
+    #[pyo3(get)]
+    to_move: usize,
+    /// The number of actions played.
+    #[pyo3(get)]
+    ply: u32,
+    outcome: Option<Outcome>,
     pub at: Arc<dyn AnyPosition>,
 }
 
 impl Position {
     pub(crate) fn new<G: CatalogGame>(rules: &Arc<Rules<G>>, position: G::Position) -> Position {
-        Position { game: PyGame(rules.clone()), at: Arc::new(At { rules: rules.clone(), position }) }
+        Position {
+            game: PyGame(rules.clone()),
+            to_move: rules.game.to_move(&position).index(),
+            ply: rules.game.ply(&position),
+            outcome: rules.game.outcome(&position),
+            at: Arc::new(At { rules: rules.clone(), position }),
+        }
     }
 
     /// The position as one of this game.
@@ -161,21 +159,9 @@ impl Position {
         self.at.text()
     }
 
-    /// 0 if White is to move, 1 if Black is.
-    #[getter]
-    fn to_move(&self) -> usize {
-        self.at.to_move().index()
-    }
-
-    /// The number of actions played.
-    #[getter]
-    fn ply(&self) -> u32 {
-        self.at.ply()
-    }
-
     #[getter]
     fn is_over(&self) -> bool {
-        self.at.outcome().is_some()
+        self.outcome.is_some()
     }
 
     /// The legal actions, lowest first; none if the game is over.
@@ -217,7 +203,7 @@ impl Position {
     /// How the game ended; None while it goes on.
     #[getter]
     fn outcome<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(outcome) = self.at.outcome() else {
+        let Some(outcome) = self.outcome else {
             return Ok(None);
         };
         let winner = outcome.winner.map(Player::index);
@@ -321,7 +307,7 @@ pub(crate) fn positions_of(given: &Bound<'_, PyAny>, game: Option<&dyn AnyGame>)
 /// [`positions_of`], refusing positions that are over.
 pub(crate) fn open_positions_of(given: &Bound<'_, PyAny>, game: Option<&dyn AnyGame>) -> PyResult<Vec<Position>> {
     let positions = positions_of(given, game)?;
-    match positions.iter().position(|position| position.at.outcome().is_some()) {
+    match positions.iter().position(|position| position.outcome.is_some()) {
         None => Ok(positions),
         Some(index) => Err(PyValueError::new_err(format!("positions[{index}]: the game is over"))),
     }
