@@ -11,7 +11,7 @@ use jarmo_core::random::Stream;
 use jarmo_exact::agent::{AgentOpponent, AgentSpec, build_all};
 use jarmo_exact::catalog::CatalogGame;
 
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
 use super::{AnyEnv, EnvArguments, Reset};
@@ -30,7 +30,7 @@ const NO_ACTION: i64 = -1;
 struct Games<G: CatalogGame> {
     rules: Arc<Rules<G>>,
     env: VecEnv<G>,
-    actions: Vec<Action>,          // [games], of the next step
+    actions: Vec<Action>,          // [games], of the latest step
     stop: Option<Arc<AtomicBool>>, // interrupts an opponent that searches
     failure: Failure,              // of an opponent that is a function
 }
@@ -113,27 +113,23 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
         self.stop.clone()
     }
 
-    fn set_actions(&mut self, actions: &[i64]) -> Checked<()> {
-        let count = self.rules.game.actions();
-        let masks = self.env.all_legal().zip(actions);
-        for (slot, ((legal, &action), out)) in masks.zip(&mut self.actions).enumerate() {
+    fn step(&mut self, chosen: &[i64], rows: Rows<'_>) -> PyResult<()> {
+        let Games { rules, env, actions, failure, .. } = self;
+        let count = rules.game.actions();
+        let masks = env.all_legal().zip(chosen);
+        for (slot, ((legal, &action), out)) in masks.zip(&mut *actions).enumerate() {
             *out = Action(action as u16);
             let known = i64::from(action as u16) == action && usize::from(out.0) < count;
             if known && legal.contains(*out) {
                 continue;
             }
-            if let Some(refusal) = refusal(&self.env, slot, action) {
-                return Err(refusal.into());
+            if let Some(refusal) = refusal(env, slot, action) {
+                return Err(PyValueError::new_err(refusal));
             }
             *out = Action(0); // of an idle slot, which ignores it
         }
-        Ok(())
-    }
-
-    fn step(&mut self, rows: Rows<'_>) -> PyResult<()> {
-        let Games { env, actions, .. } = self;
         let stepped = on_threads(env.shards(), || env.step_into(actions, rows));
-        stepped.map_err(|Interrupted| taken(&self.failure))
+        stepped.map_err(|Interrupted| taken(failure))
     }
 
     fn write(&self, rows: Rows<'_>) {

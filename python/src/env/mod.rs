@@ -38,10 +38,8 @@ pub enum Reset<'a> {
 /// An environment of a game whose type is not known. What fails changes nothing.
 pub trait AnyEnv: Send + Sync {
     fn reset(&mut self, reset: &Reset<'_>) -> PyResult<()>;
-    /// Takes one action per game for the next step, or says which is wrong and why.
-    fn set_actions(&mut self, actions: &[i64]) -> Checked<()>;
-    /// Plays the actions and writes the results.
-    fn step(&mut self, rows: Rows<'_>) -> PyResult<()>;
+    /// Plays one action per game and writes the results, or says which action is wrong and why.
+    fn step(&mut self, actions: &[i64], rows: Rows<'_>) -> PyResult<()>;
     /// What interrupts a reset or a step that can take long.
     fn stop(&self) -> Option<Arc<AtomicBool>>;
     /// Writes the results of the last step.

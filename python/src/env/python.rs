@@ -54,18 +54,18 @@ impl VecEnv {
     fn change<'py>(
         &self,
         py: Python<'py>,
-        env: &mut dyn AnyEnv,
         out: Option<&Bound<'py, PyAny>>,
         work: impl FnOnce(&mut dyn AnyEnv, Rows<'_>) -> PyResult<()> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let stop = env.stop();
-        let changing = &mut *env;
-        let work = move |rows: Rows<'_>| match stop {
-            None => py.detach(move || work(changing, rows)),
-            Some(stop) => serve(py, &stop, move |_| work(changing, rows))?,
-        };
-        let arrays = self.layout.fill(py, out, work)?;
-        self.layout.step(py, Some(env), arrays)
+        self.env.with(|env| {
+            let changing = env.as_mut();
+            let work = move |rows: Rows<'_>| match changing.stop() {
+                None => py.detach(move || work(changing, rows)),
+                Some(stop) => serve(py, &stop, move |_| work(changing, rows))?,
+            };
+            let arrays = self.layout.fill(py, out, work)?;
+            self.layout.step(py, Some(env.as_ref()), arrays)
+        })?
     }
 
     /// Reads a mask of slots, `[num_envs]`.
@@ -257,22 +257,20 @@ impl VecEnv {
             [seed] => Reset::Seed(seed),
             ref seeds => Reset::Seeds(seeds),
         };
-        let reset = |env: &mut dyn AnyEnv, rows: Rows<'_>| {
+        self.change(py, out, |env, rows| {
             env.reset(&reset)?;
             env.write(rows);
             Ok(())
-        };
-        self.env.with(|env| self.change(py, env.as_mut(), out, reset))?
+        })
     }
 
     /// The results of the last step once more.
     #[pyo3(signature = (*, out=None))]
     fn observe<'py>(&self, py: Python<'py>, out: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-        let write = |env: &mut dyn AnyEnv, rows: Rows<'_>| {
+        self.change(py, out, |env, rows| {
             env.write(rows);
             Ok(())
-        };
-        self.env.with(|env| self.change(py, env.as_mut(), out, write))?
+        })
     }
 
     /// Plays one action in every game.
@@ -293,10 +291,7 @@ impl VecEnv {
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let actions = integers(actions, "actions", self.layout.games)?;
-        self.env.with(|env| {
-            env.set_actions(&actions)?;
-            self.change(py, env.as_mut(), out, |env, rows| env.step(rows))
-        })?
+        self.change(py, out, |env, rows| env.step(&actions, rows))
     }
 
     /// A legal action for every game, uniformly at random: ``[N]``, -1 where the game is over. Repeated calls give
