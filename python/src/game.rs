@@ -12,7 +12,6 @@ use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings};
 use jarmo_selfplay::bench::{self, EnvSpeed};
-use numpy::PyArray2;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
@@ -55,19 +54,15 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The number of planes of a position's features, with or without threats.
-    pub fn all_planes(&self, threats: bool) -> usize {
-        self.planes + if threats { self.threat_planes } else { 0 }
-    }
-
-    /// The number of features of a position.
+    /// The number of features of a position, with or without threats.
     pub fn width(&self, threats: bool) -> usize {
-        self.all_planes(threats) * self.rows * self.columns
+        self.shape(1, threats).iter().product()
     }
 
     /// The shape of the features of `count` positions.
     pub fn shape(&self, count: usize, threats: bool) -> [usize; 4] {
-        [count, self.all_planes(threats), self.rows, self.columns]
+        let planes = self.planes + if threats { self.threat_planes } else { 0 };
+        [count, planes, self.rows, self.columns]
     }
 }
 
@@ -311,17 +306,16 @@ impl PyGame {
     /// attack, possible captures and the like behind the others; the networks of agent files need them.
     #[pyo3(signature = (*, threats=false))]
     fn feature_shape(&self, threats: bool) -> (usize, usize, usize) {
-        let facts = self.0.facts();
-        (facts.all_planes(threats), facts.rows, facts.columns)
+        let [_, planes, rows, columns] = self.0.facts().shape(1, threats);
+        (planes, rows, columns)
     }
 
     /// What each plane of features holds, and with ``threats`` each plane of threats. The cells of planes of numbers are
     /// listed in docs/games.
     #[pyo3(signature = (*, threats=false))]
     fn plane_names(&self, threats: bool) -> Vec<String> {
-        let mut names = self.0.plane_names();
-        names.truncate(self.0.facts().all_planes(threats));
-        names
+        let [_, planes, ..] = self.0.facts().shape(1, threats);
+        self.0.plane_names().into_iter().take(planes).collect()
     }
 
     /// The text of every action, by index, as the player who begins writes it without a capture. In tammi actions are
@@ -376,12 +370,11 @@ impl PyGame {
     }
 
     /// The legal actions of ``N`` positions, ``[N, actions]``; none where the game is over.
-    fn masks<'py>(&self, py: Python<'py>, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<bool>>> {
+    fn masks<'py>(&self, py: Python<'py>, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let positions = positions_of(positions, Some(&*self.0))?;
-        let masks = table(py, &positions, self.0.facts().actions, false, |position, row| {
+        table(py, &positions, self.0.facts().actions, false, |position, row| {
             position.at.legal().into_iter().for_each(|action| row[usize::from(action)] = true);
-        })?;
-        Ok(masks.cast_into()?)
+        })
     }
 
     /// For pickling.
