@@ -3,11 +3,10 @@
 //!
 //! A client is an address; behind a reverse proxy all people are one client.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv6Addr};
 use std::pin::pin;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -22,7 +21,7 @@ use tokio::time::{sleep, timeout};
 
 use super::api::{Response, problem};
 use super::handle;
-use super::room::{Bounds, Rooms, lock};
+use super::room::{Bounds, Rooms};
 
 /// Bytes that a message may have: a record of a long game fits.
 const MOST_BYTES: usize = 64 * 1024;
@@ -41,7 +40,7 @@ const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConn
 /// Serves every connection that there is room for.
 pub(super) async fn serve(listener: TcpListener, rooms: &Arc<Rooms>) -> io::Result<()> {
     let bounds = rooms.options.bounds;
-    let open = Arc::new(Open::default());
+    let mut open = Vec::new();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(bounds.patience);
     loop {
@@ -50,7 +49,7 @@ pub(super) async fn serve(listener: TcpListener, rooms: &Arc<Rooms>) -> io::Resu
             continue;
         };
         let client = client_of(from.ip());
-        let Some(admitted) = Admitted::new(&open, client, &bounds) else {
+        let Some(admitted) = admit(&mut open, client, &bounds) else {
             // Says why there is no room, as far as that takes no waiting.
             if let Ok(mut stream) = stream.into_std() {
                 let _ = stream.write(FULL);
@@ -99,38 +98,16 @@ pub(super) async fn whole(request: Request<Incoming>, patience: Duration) -> Res
     Err(refusal)
 }
 
-/// The number of open connections by client; none is 0.
-type Open = Mutex<HashMap<IpAddr, usize>>;
-
-/// An open connection; its end makes room.
-struct Admitted {
-    open: Arc<Open>,
-    from: IpAddr,
-}
-
-impl Admitted {
-    /// Lets a connection in if there is room.
-    fn new(open: &Arc<Open>, from: IpAddr, bounds: &Bounds) -> Option<Admitted> {
-        let mut counts = lock(open);
-        let here = counts.get(&from).copied().unwrap_or(0);
-        if here >= bounds.per_address.saturating_mul(2) || counts.values().sum::<usize>() >= bounds.connections {
-            return None;
-        }
-        counts.insert(from, here + 1);
-        Some(Admitted { open: Arc::clone(open), from })
+/// Lets a connection of a client in if there is room. It holds the answer while it is open; `open` has those of all.
+fn admit(open: &mut Vec<Weak<IpAddr>>, client: IpAddr, bounds: &Bounds) -> Option<Arc<IpAddr>> {
+    open.retain(|other| other.strong_count() > 0);
+    let here = open.iter().filter(|other| other.upgrade().as_deref() == Some(&client)).count();
+    if here >= bounds.per_address.saturating_mul(2) || open.len() >= bounds.connections {
+        return None;
     }
-}
-
-impl Drop for Admitted {
-    fn drop(&mut self) {
-        let mut counts = lock(&self.open);
-        if let Some(count) = counts.get_mut(&self.from) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&self.from);
-            }
-        }
-    }
+    let admitted = Arc::new(client);
+    open.push(Arc::downgrade(&admitted));
+    Some(admitted)
 }
 
 #[cfg(test)]
@@ -140,8 +117,8 @@ mod tests {
     #[test]
     fn an_address_has_its_share() {
         let bounds = Bounds { connections: 4, per_address: 1, ..Bounds::default() };
-        let open = Arc::new(Open::default());
-        let admit = |from: &str| Admitted::new(&open, client_of(from.parse().unwrap()), &bounds);
+        let mut open = Vec::new();
+        let mut admit = |from: &str| admit(&mut open, client_of(from.parse().unwrap()), &bounds);
         let first = admit("10.0.0.1");
         let second = admit("::ffff:10.0.0.1"); // the same in other words
         assert!(first.is_some() && second.is_some() && admit("10.0.0.1").is_none());
@@ -152,7 +129,7 @@ mod tests {
         assert!(others.iter().all(Option::is_some));
         assert!(admit("2001:db8::3").is_none() && admit("10.0.0.2").is_none());
         drop((second, third, others));
-        assert!(lock(&open).is_empty(), "no connection is left");
+        assert!(open.iter().all(|one| one.strong_count() == 0), "no connection is left");
     }
 
     #[test]
