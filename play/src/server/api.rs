@@ -193,7 +193,7 @@ struct NoFields {}
 
 /// Everything the page shows to the bearer of a key; also a new key, if there is one.
 fn view(room: &Room, role: Role, key: Option<String>) -> Value {
-    let version = room.version();
+    let version = *room.version.borrow();
     let inside = room.lock();
     let mut view = page::view(&inside.session);
     view["version"] = json!(version);

@@ -144,13 +144,9 @@ impl Duel {
                     return refused("not_your_turn");
                 }
                 page::obey(session, command, texts, &[])?;
-                self.offer = None;
             }
-            Command::Resign {} => {
-                self.offer = None;
-                self.ended = Some(Ended { winner: Some(!self.player(me)) });
-            }
-            Command::Decline {} => self.offer = None,
+            Command::Resign {} => self.ended = Some(Ended { winner: Some(!self.player(me)) }),
+            Command::Decline {} => {}
             Command::Offer { what } => {
                 let accepts = self.offer == Some((1 - me, what));
                 let by = if accepts { 1 - me } else { me };
@@ -166,7 +162,6 @@ impl Duel {
                     self.offer = Some((by, what));
                     return Ok(());
                 }
-                self.offer = None;
                 match what {
                     Offer::Undo => {
                         if let Some(place) = self.last_turn(session, by) {
@@ -184,6 +179,7 @@ impl Duel {
             }
             _ => return refused("duel_fair"),
         }
+        self.offer = None;
         Ok(())
     }
 

@@ -15,6 +15,7 @@ use super::duel::{ABSENCE, Duel, Presence, Role};
 use super::queue::Queue;
 use super::saved;
 use crate::lang::{Language, Texts};
+use crate::machine::fresh_seed;
 use crate::session::{Job, Session};
 use jarmo_session::page::{Rejection, impossible};
 
@@ -76,7 +77,7 @@ pub(super) struct Room {
     pub(super) client: IpAddr,
     inside: Mutex<Inside>,
     saving: Mutex<()>,
-    version: watch::Sender<u64>,
+    pub(super) version: watch::Sender<u64>,
 }
 
 /// What is behind the lock of a session.
@@ -263,10 +264,6 @@ impl Room {
         self.version.send_modify(|version| *version += 1);
     }
 
-    pub(super) fn version(&self) -> u64 {
-        *self.version.borrow()
-    }
-
     /// Waits for a version other than the one the page has, up to a limit.
     pub(super) async fn wait_past(&self, seen: u64, patience: Duration) {
         let mut versions = self.version.subscribe();
@@ -328,7 +325,5 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// 128 random bits of the operating system.
 pub(super) fn new_id() -> String {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).expect("the operating system has random numbers");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("{:016x}{:016x}", fresh_seed(), fresh_seed())
 }
