@@ -106,14 +106,14 @@ impl Exercise {
                 }
                 lines
             }
-            Kind::Puzzles { puzzle, failed, .. } => {
+            Kind::Puzzles { book, puzzle, failed } => {
                 let answer = puzzles::answer(puzzle, session, texts, text);
                 let wrong = answer.legal && !answer.right;
                 self.over = puzzles::is_over(puzzle, session);
                 *failed |= wrong;
                 let mut lines = vec![answer.said];
                 if self.over || wrong {
-                    lines.extend(self.kind.count(texts));
+                    lines.extend(count(book, puzzle, !*failed, texts));
                 }
                 lines
             }
@@ -128,13 +128,13 @@ impl Exercise {
                 self.play(session, texts, text)
             }
             Kind::Puzzles { .. } if self.over => vec![texts.get("exercise_over").to_owned()],
-            Kind::Puzzles { puzzle, failed, .. } => {
+            Kind::Puzzles { book, puzzle, failed } => {
                 *failed = true;
                 self.over = true;
                 let rest = puzzle.line[session.board().moves().len()..].join(" ");
                 *session = puzzles::session(puzzle, puzzle.line.len());
                 let mut lines = vec![texts.fill("puzzle_solution", &[("line", &rest)])];
-                lines.extend(self.kind.count(texts));
+                lines.extend(count(book, puzzle, false, texts));
                 lines
             }
         }
@@ -183,21 +183,18 @@ impl Kind {
             Kind::Puzzles { puzzle, .. } => puzzles::session(puzzle, 0),
         }
     }
+}
 
-    /// Counts the puzzle when its first wrong move was made, its solution was asked for, or it was solved.
-    fn count(&mut self, texts: &Texts) -> Option<String> {
-        let Kind::Puzzles { book, puzzle, failed } = self else {
-            return None;
-        };
-        let latest = book.progress.latest.last();
-        if latest.is_some_and(|one| one.position == puzzle.position) {
-            return None;
-        }
-        let change = book.progress.count(puzzle, !*failed, puzzles::of(&puzzle.game).len());
-        book.save();
-        let line = format!("{} ({change:+})", own_rating(texts, book));
-        Some(unkept(texts, book).map_or(line.clone(), |problem| format!("{line} {problem}")))
+/// Counts a puzzle when its first wrong move was made, its solution was asked for, or it was solved.
+fn count(book: &mut Book, puzzle: &Puzzle, solved: bool, texts: &Texts) -> Option<String> {
+    let latest = book.progress.latest.last();
+    if latest.is_some_and(|one| one.position == puzzle.position) {
+        return None;
     }
+    let change = book.progress.count(puzzle, solved, puzzles::of(&puzzle.game).len());
+    book.save();
+    let line = format!("{} ({change:+})", own_rating(texts, book));
+    Some(unkept(texts, book).map_or(line.clone(), |problem| format!("{line} {problem}")))
 }
 
 fn step(game: &str, place: usize) -> &'static Step {
