@@ -398,11 +398,8 @@ impl Session {
     fn forget(&mut self) {
         self.thoughts.clear();
         self.hint = None;
-        self.trial = None;
-        self.analysing = false;
-        self.deepening = false;
         self.number += 1;
-        self.edition += 1;
+        self.set_analysing(false);
     }
 
     /// Closes the match when its second game has ended.

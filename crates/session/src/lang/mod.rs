@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -49,12 +49,10 @@ impl Language {
 
     /// The table of this language.
     pub fn texts(self) -> &'static Texts {
-        static TABLES: OnceLock<Vec<Texts>> = OnceLock::new();
-        let tables = TABLES.get_or_init(|| {
-            let read = |(_, source): &(_, &str)| toml::from_str(source).expect("the built-in tables are well-formed");
-            Language::SOURCES.iter().map(read).collect()
+        static TABLES: LazyLock<[Texts; Language::ALL.len()]> = LazyLock::new(|| {
+            Language::SOURCES.map(|(_, source)| toml::from_str(source).expect("the built-in tables are well-formed"))
         });
-        &tables[self as usize]
+        &TABLES[self as usize]
     }
 }
 
