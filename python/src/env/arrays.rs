@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use jarmo_core::env::{Features, Masks, Rows};
-use numpy::ndarray::{IntoDimension, Ix4};
-use numpy::{Element, PyArray, PyReadwriteArrayDyn};
+use numpy::ndarray::IntoDimension;
+use numpy::{Element, PyReadwriteArrayDyn};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use pyo3::types::{PyString, PyTuple, PyType};
 use rayon::iter::Either;
 
 use super::AnyEnv;
-use crate::array::{LARGE, aligned, copied, shaped, writable};
+use crate::array::{LARGE, aligned, copied, writable};
 use crate::game::AnyGame;
 
 #[derive(Clone)]
@@ -104,8 +104,8 @@ impl Layout {
         let count = slots.len();
         let write = |all: Features<'_>| env.map_or((), |env| env.write_finished(all, self.threats));
         let last = match self.bytes {
-            true => self.last(py, count, |all| write(Features::Byte(all)))?,
-            false => self.last(py, count, |all| write(Features::Float(all)))?,
+            true => self.last(py, count, |all| write(Features::Byte(all))),
+            false => self.last(py, count, |all| write(Features::Float(all))),
         };
         arrays.push(copied(py, &slots, [count]));
         arrays.push(last);
@@ -113,19 +113,16 @@ impl Layout {
     }
 
     /// The features of some last positions.
-    fn last<'py, T: Element + Clone + Default>(
+    fn last<'py, T: Element + Copy + Default>(
         &self,
         py: Python<'py>,
         count: usize,
         write: impl FnOnce(&mut [T]),
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> Bound<'py, PyAny> {
         let shape = self.features(count);
-        if count == 0 {
-            return Ok(PyArray::<T, Ix4>::zeros(py, shape, false).into_any());
-        }
         let mut features = vec![T::default(); shape.iter().product()];
         write(&mut features);
-        shaped(py, features, &shape)
+        copied(py, &features, shape)
     }
 
     /// `jarmo.Step` of zeros.
