@@ -367,24 +367,6 @@ impl Session {
         Ok(())
     }
 
-    /// Goes on with a game that was left at a place, with these players and perhaps as part of a match.
-    pub fn resume_left(
-        &mut self,
-        record: &GameRecord,
-        seats: [&str; 2],
-        place: usize,
-        current_match: Option<Match>,
-    ) -> Result<(), RecordProblem> {
-        self.load(record)?;
-        for (player, who) in Player::BOTH.into_iter().zip(seats) {
-            // A player who is no longer here is replaced by a person.
-            let _ = self.set_seat(player, who);
-        }
-        self.board.go_to(place);
-        self.current_match = current_match.filter(Match::is_possible);
-        Ok(())
-    }
-
     /// Whether no person plays.
     pub fn only_agents(&self) -> bool {
         !self.seats.contains(&Seat::Human)

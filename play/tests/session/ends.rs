@@ -3,10 +3,13 @@
 use crate::common::chooser;
 use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::record::GameRecord;
+use jarmo_session::page;
 use play::games::Games;
+use play::lang::Language;
 use play::matches::Match;
 use play::session::Session;
 use play::specs::Store;
+use serde_json::json;
 
 const RECORD: &str = r#"{"game":"jarmo","position":"2W2/3w1/2b2/5/4b w - - 0","max_plies":9,"moves":["D4-D3"]}"#;
 
@@ -102,9 +105,14 @@ fn a_rematch_is_a_new_game_with_the_sides_swapped() {
 #[test]
 fn a_game_that_was_left_goes_on_with_players_place_and_match() {
     let mut session = session(["human", "greedy"]);
-    let record = GameRecord::parse(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#).unwrap();
+    let record = r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#;
+    let restore = |session: &mut Session, left: &Match| {
+        let seats = ["greedy", "human"];
+        let command = json!({ "do": "restore", "record": record, "seats": seats, "place": 1, "match": left });
+        page::obey(session, serde_json::from_value(command).unwrap(), Language::En.texts(), &[]).unwrap();
+    };
     let mut left = Match { game: 2, points: [3, 4], over: false };
-    session.resume_left(&record, ["greedy", "human"], 1, Some(left.clone())).unwrap();
+    restore(&mut session, &left);
     assert_eq!(seats(&session), ["greedy", "human"]);
     assert_eq!(session.board().cursor(), 1);
     assert_eq!(session.current_match.as_ref(), Some(&left));
@@ -112,6 +120,6 @@ fn a_game_that_was_left_goes_on_with_players_place_and_match() {
     assert_eq!(seats(&session), ["greedy", "human"]);
     // Points that no match has are not believed, because they come from the browser.
     left.points[0] = u32::MAX;
-    session.resume_left(&record, ["greedy", "human"], 1, Some(left)).unwrap();
+    restore(&mut session, &left);
     assert_eq!(session.current_match, None);
 }

@@ -125,11 +125,14 @@ pub fn obey(session: &mut Session, command: Command, texts: &Texts, ours: &[Stri
             return Err(texts.get("no_friend").to_owned());
         }
         Command::Restore { record, seats, place, current_match } => {
-            // A person sits down for an agent that this server does not offer any more.
-            let seats = seats.each_ref().map(|who| offered(who, ours, texts).unwrap_or("human"));
             let record = parse_record(&record, "", texts)?;
-            let resumed = session.resume_left(&record, seats, place, current_match);
-            resumed.map_err(|problem| words::record_problem(texts, &problem))?;
+            session.load(&record).map_err(|problem| words::record_problem(texts, &problem))?;
+            for (player, who) in Player::BOTH.into_iter().zip(&seats) {
+                // A person plays for an agent that is not offered here any more, or cannot play this game.
+                let _ = session.set_seat(player, offered(who, ours, texts).unwrap_or("human"));
+            }
+            session.go_to(place);
+            session.current_match = current_match.filter(Match::is_possible);
         }
     }
     Ok(())
