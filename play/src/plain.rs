@@ -338,11 +338,11 @@ impl Plain<'_> {
     fn picture(&self) -> String {
         const AREA: Rect = Rect::new(0, 0, 48, 18);
         let board = self.session.board();
-        let layout = board.layout();
-        if layout.is_none() {
-            return board.drawing().trim_end().to_owned();
+        if let Some(drawing) = board.drawing() {
+            return drawing.trim_end().to_owned();
         }
-        let (grid, scene) = (tui::Grid::new(&layout, AREA, false), board.scene());
+        let (layout, scene) = (board.layout(), board.scene());
+        let grid = tui::Grid::new(&layout, AREA, false);
         let picture = tui::Picture { grid, scene: &scene, cursor: None, picked: None, targets: &[] };
         let mut buffer = Buffer::empty(AREA);
         tui::draw(&picture, &mut buffer);

@@ -68,8 +68,8 @@ pub trait Board: Send {
     /// The position at the cursor as text.
     fn position_text(&self) -> String;
 
-    /// The board at the cursor, drawn by the game itself.
-    fn drawing(&self) -> String;
+    /// The board at the cursor as the game draws it in text, if it has no other.
+    fn drawing(&self) -> Option<String>;
 
     /// The whole game, without its players.
     fn record(&self) -> GameRecord;
@@ -312,8 +312,8 @@ impl<G: CatalogGame> Board for GameBoard<G> {
         self.game.position_text(self.here())
     }
 
-    fn drawing(&self) -> String {
-        self.game.display(self.here()).to_string()
+    fn drawing(&self) -> Option<String> {
+        self.layout().is_none().then(|| self.game.display(self.here()).to_string())
     }
 
     fn record(&self) -> GameRecord {

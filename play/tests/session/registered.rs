@@ -30,7 +30,7 @@ fn a_registered_game_is_shown_by_its_drawing() {
     let mut session = session(games(), ["human", "human"]).unwrap();
     let board = session.board();
     assert!(board.layout().is_none());
-    assert_eq!(board.drawing(), "node 0, ply 0\n");
+    assert_eq!(board.drawing().as_deref(), Some("node 0, ply 0\n"));
     assert_eq!(board.scene().legal.len(), 2);
     session.play("1").unwrap();
     session.play("0").unwrap();

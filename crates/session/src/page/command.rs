@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::looks::drawing;
 use crate::agents::Seat;
 use crate::board::RecordProblem;
 use crate::lang::Texts;
@@ -149,7 +148,7 @@ pub fn view(session: &Session) -> Value {
         "record": session.record().to_line(),
         "game": board.game(),
         "layout": board.layout(),
-        "drawing": drawing(board),
+        "drawing": board.drawing(),
         "scene": board.scene(),
         "position": board.position_text(),
         "moves": board.moves(),

@@ -40,15 +40,10 @@ fn scene(session: &Session, wish: &Wish<'_>, texts: &Texts) -> Result<Value, Rej
     let board = wanted(session, wish, texts)?;
     Ok(json!({
         "scene": board.scene(),
-        "drawing": drawing(board.as_ref()),
+        "drawing": board.drawing(),
         "position": board.position_text(),
         "place": board.cursor(),
     }))
-}
-
-/// The board as the game draws it in text, if it has no other.
-pub(super) fn drawing(board: &dyn Board) -> Option<String> {
-    board.layout().is_none().then(|| board.drawing())
 }
 
 /// Refuses what needs a board with cells.
