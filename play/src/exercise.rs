@@ -62,27 +62,18 @@ impl Exercise {
         !self.is_lesson() && puzzles::player(session) == Player::Black
     }
 
-    /// Which step of the lesson, or which puzzle.
-    pub(crate) fn heading(&self, texts: &Texts) -> String {
-        match &self.kind {
-            Kind::Lesson { game, place } => {
-                let (n, all) = (place + 1, lessons::of(game).len());
-                let title = &texts.lesson(game, &step(game, *place).key).title;
-                texts.fill("lesson_step", &[("n", &n), ("all", &all), ("title", &title)])
-            }
-            Kind::Puzzles { puzzle, .. } => texts.fill("puzzle_rated", &[("rating", &puzzle.rating)]),
-        }
-    }
-
-    /// What there is to know, and the task as the last line.
+    /// Which step of the lesson or which puzzle it is, what there is to know, and the task as the last line.
     pub(crate) fn lines(&self, session: &Session, texts: &Texts) -> Vec<String> {
         match &self.kind {
             Kind::Lesson { game, place } => {
                 let step = texts.lesson(game, &step(game, *place).key);
-                vec![step.text.clone(), step.task.clone()]
+                let (n, all) = (place + 1, lessons::of(game).len());
+                let heading = texts.fill("lesson_step", &[("n", &n), ("all", &all), ("title", &step.title)]);
+                vec![heading, step.text.clone(), step.task.clone()]
             }
             Kind::Puzzles { book, puzzle, .. } => {
-                let mut lines = vec![own_rating(texts, book)];
+                let heading = texts.fill("puzzle_rated", &[("rating", &puzzle.rating)]);
+                let mut lines = vec![heading, own_rating(texts, book)];
                 lines.extend(unkept(texts, book));
                 lines.push(puzzles::task(puzzle, session, texts));
                 lines

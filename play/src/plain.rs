@@ -327,7 +327,6 @@ impl Plain<'_> {
         lines.extend(words::known(self.texts, self.session)); // takes no time, as an evaluation would
         lines.extend(words::match_score(self.texts, self.session));
         if let Some(exercise) = &self.exercise {
-            lines.push(exercise.heading(self.texts));
             lines.extend(exercise.lines(self.session, self.texts));
         }
         self.say(&lines.join("\n"))?;

@@ -107,10 +107,12 @@ impl App {
 
     /// The task and what is said about the latest move, beside the board.
     fn draw_task(&self, frame: &mut Frame, area: Rect, exercise: &Exercise) {
-        let mut lines = vec![Line::from(exercise.heading(self.texts)).bold().cyan()];
-        lines.extend(exercise.lines(&self.session, self.texts).into_iter().map(Line::from));
-        let task = lines.pop().expect("there is always a task");
-        lines.push(task.bold());
+        let lines = exercise.lines(&self.session, self.texts).into_iter().map(Line::from);
+        let mut lines: Vec<Line> = lines.collect();
+        if let [heading, .., task] = &mut lines[..] {
+            heading.style = Style::new().bold().cyan();
+            task.style = Style::new().bold();
+        }
         lines.extend(self.said.iter().map(|line| Line::from(line.as_str()).yellow()));
         let spaced: Vec<Line> = lines.into_iter().flat_map(|line| [line, Line::default()]).collect();
         frame.render_widget(Paragraph::new(spaced).wrap(Wrap { trim: true }), area);
