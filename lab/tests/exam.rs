@@ -25,7 +25,7 @@ fn drawn_exam(game: &Jarmo, tables: &Tables, (mix, sources): (Mix, &[Source]), t
     let mut solve = |positions: &[JarmoPosition]| solve_by_tables(game, tables, positions);
     let draw = Draw::new(game, &mut solve, mix, 5);
     let random = |stream: &mut _| random_of_tables(tables, stream);
-    draw.exam(120, sources, random, "random placements", &mut agents, "tables")
+    draw.exam(120, sources, random, "random placements", ("some", &mut agents), "tables")
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn an_exam_can_have_the_same_number_of_positions_of_each_ply() {
         Line::random(&game, plies, stream).position
     };
     let sources = [Source::Random, Source::SelfPlay];
-    let exam = draw.exam(1500, &sources, random, "random ones", &mut agents, "no solver");
+    let exam = draw.exam(1500, &sources, random, "random ones", ("some", &mut agents), "no solver");
     assert_eq!(exam.len(), 1500);
     let critical = exam.questions().iter().filter(|one| one.is_critical());
     assert_eq!(critical.count(), 750);

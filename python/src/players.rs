@@ -117,10 +117,6 @@ struct RemoteAgent<G: CatalogGame> {
 }
 
 impl<G: CatalogGame> Plays<G> for RemoteAgent<G> {
-    fn name(&self) -> &str {
-        &self.player.name
-    }
-
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         let positions = requests.iter().map(|request| Position::new(&self.rules, request.position));
         let (positions, function) = (positions.collect::<Vec<_>>(), self.player.given.clone());

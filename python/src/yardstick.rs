@@ -40,7 +40,7 @@ pub(crate) fn build<G: CatalogGame>(
         // A function has its own budget, which is only noted.
         let budget = nodes.filter(|_| !player.is_function);
         let mut agents = player.team(&rules, caller, nodes == Some(0))?;
-        let measured = pool().install(|| yardstick.measure(&mut agents, budget, with_worst_case));
+        let measured = pool().install(|| yardstick.measure(player.name.clone(), &mut agents, budget, with_worst_case));
         Ok(Row { nodes, ..measured })
     }))
 }

@@ -161,11 +161,14 @@ impl GameTask for &SearchArgs {
 
     fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let RunArgs { seconds, seed, json } = self.run;
-        let mut agent = match self.net {
-            Some(NetSize::Tiny) => random_net_agent(&game, NetSettings { width: 128, blocks: 1 }, seed),
-            None => build(game.clone(), &self.agent).map_err(Failure::usage)?,
+        let (name, mut agent) = match self.net {
+            Some(NetSize::Tiny) => (
+                "network of random weights".to_owned(),
+                random_net_agent(&game, NetSettings { width: 128, blocks: 1 }, seed),
+            ),
+            None => (self.agent.to_string(), build(game.clone(), &self.agent).map_err(Failure::usage)?),
         };
-        report(&search(&game, agent.as_mut(), self.games, self.sims, seed, seconds), json)
+        report(&search(&game, name, agent.as_mut(), self.games, self.sims, seed, seconds), json)
     }
 }
 

@@ -117,8 +117,7 @@ impl GameTask for Measure {
         let mut rows: Vec<Row> = Vec::new();
         for (spec, budget, mut agents) in measured {
             let alone = matches!(budget, None | Some(0));
-            let mut row = pool.install(|| yardstick.measure(&mut agents, budget, alone));
-            row.agent = spec.to_string();
+            let row = pool.install(|| yardstick.measure(spec.to_string(), &mut agents, budget, alone));
             if args.json {
                 let line = serde_json::to_string(&row).expect("plain data");
                 writeln!(stdout().lock(), "{line}")?;

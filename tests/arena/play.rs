@@ -32,10 +32,6 @@ struct Asked {
 }
 
 impl<G: Game> Agent<G> for Lowest<G> {
-    fn name(&self) -> &str {
-        "lowest"
-    }
-
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         std::thread::sleep(self.pause);
         self.asked.lock().unwrap().push(Asked {

@@ -443,7 +443,7 @@ fn more_search_plays_better() {
 fn speed_is_measured_over_real_choices() {
     let game = Jarmo::standard();
     let mut agent = build(game.clone(), &"uniform:16".parse().unwrap()).unwrap();
-    let speed = search(&game, agent.as_mut(), 3, Some(8), 1, Duration::from_millis(5));
+    let speed = search(&game, "uniform:16".to_owned(), agent.as_mut(), 3, Some(8), 1, Duration::from_millis(5));
     let speed = serde_json::to_value(speed).unwrap();
     let number = |key: &str| speed[key].as_f64().unwrap();
     assert!(number("nodes_per_decision") <= 8.0, "{speed}");

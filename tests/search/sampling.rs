@@ -12,10 +12,6 @@ struct Undecided;
 const POLICY: [f32; 3] = [0.6, 0.3, 0.1];
 
 impl Agent<Jarmo> for Undecided {
-    fn name(&self) -> &str {
-        "undecided"
-    }
-
     fn choose(&mut self, requests: &mut [Request<'_, Jarmo>]) -> Vec<Decision> {
         let decision = |request: &mut Request<'_, Jarmo>| {
             let legal = Jarmo::standard().legal(&request.position);

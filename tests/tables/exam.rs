@@ -158,7 +158,7 @@ fn an_agent_that_plays_best_scores_all_and_its_opposite_nothing_in_critical_posi
             }
             Evaluation::of(Value::EVEN)
         });
-        let agent = PolicyAgent::new(game.clone(), "scripted".to_owned(), evaluator);
+        let agent = PolicyAgent::new(game.clone(), evaluator);
         exam.take(&mut [Box::new(agent)], None, 1)
     };
     let (best, worst) = (marks(1), marks(-1));

@@ -169,7 +169,7 @@ struct Played {
 fn play_out(exact: &Tables, packed: Arc<Tables>, force: u32, games: u32) -> Played {
     let game = Jarmo::standard();
     let outside = RandomAgent::new(game.clone());
-    let mut agent = EndgameAgent::new(game.clone(), "packed".into(), packed, Box::new(outside));
+    let mut agent = EndgameAgent::new(game.clone(), packed, Box::new(outside));
     let layer = exact.layers().find(|layer| layer.force == force).unwrap();
     let mut positions = stream(3, 0);
     let mut played = Played { games: 0, plies: 0, distance: 0 };

@@ -24,17 +24,13 @@ fn measure<G: CatalogGame>(
 ) -> Row {
     let yardstick = Yardstick::new(game, settings, Some(tables.clone())).unwrap();
     let mut agents: Vec<Box<dyn Agent<G>>> = (0..threads).map(|_| agent()).collect();
-    yardstick.measure(&mut agents, None, true)
+    yardstick.measure("agent".to_owned(), &mut agents, None, true)
 }
 
 /// Takes the legal action with the lowest index.
 struct First<G>(G);
 
 impl<G: Game> Agent<G> for First<G> {
-    fn name(&self) -> &str {
-        "first"
-    }
-
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         let mut random = RandomAgent::new(self.0.clone());
         let mut decisions = random.choose(requests);
@@ -49,8 +45,7 @@ fn check<G: CatalogGame>(game: &G) {
     let tables = game.quick_endgames().unwrap().expect("tables in seconds");
     let perfect = || -> Box<dyn Agent<G>> {
         let outside = Box::new(RandomAgent::new(game.clone()));
-        let name = "perfect".to_owned();
-        Box::new(EndgameAgent::new(game.clone(), name, tables.clone(), outside))
+        Box::new(EndgameAgent::new(game.clone(), tables.clone(), outside))
     };
     let row = measure(game, &tables, SETTINGS, perfect, 2);
     let (fresh, games, worst) = (row.fresh.unwrap(), row.games.unwrap(), row.worst.unwrap());
@@ -140,7 +135,7 @@ fn answers_are_marked_again_and_a_false_claim_is_refused() {
     let none = YardstickSettings { fresh: 0, games: 0, starts: 0, ..SETTINGS };
     let yardstick = Yardstick::new(&game, none, None).unwrap();
     let agent = build(game.clone(), &"greedy".parse().unwrap()).unwrap();
-    let row = yardstick.measure(&mut [agent], None, true);
+    let row = yardstick.measure("greedy".to_owned(), &mut [agent], None, true);
     assert!(row.fresh.is_none() && row.games.is_none() && row.worst.is_none());
     let marked = Yardstick::verify(&game, &row).unwrap();
     assert_eq!(Some(&marked), row.exam.as_ref());

@@ -267,8 +267,7 @@ pub(crate) fn build<G: CatalogGame>(
         return Ok(agent);
     };
     let tables = game.open_endgames(folder).map_err(|error| error.to_string())?;
-    let name = agent.name().to_owned();
-    Ok(Box::new(EndgameAgent::new(game.clone(), name, tables, agent)))
+    Ok(Box::new(EndgameAgent::new(game.clone(), tables, agent)))
 }
 
 /// The same agent with its files and folders by their last names.

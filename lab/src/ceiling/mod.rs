@@ -297,7 +297,7 @@ impl<G: CatalogGame> Examiner<'_, G> {
     fn write(&self, student: &Student<'_>, out: &mut dyn Write) -> io::Result<()> {
         let weights = student.learner.average();
         let net = NetEvaluator::new(self.game.clone(), weights);
-        let agent = PolicyAgent::new(self.game.clone(), "network".to_owned(), net);
+        let agent = PolicyAgent::new(self.game.clone(), net);
         let mut agents: Vec<Box<dyn Agent<G>>> = vec![Box::new(agent)];
         let all = self.exam.take(&mut agents, None, 1).score().all;
         let mut net = FrozenNet::new(weights);

@@ -5,11 +5,11 @@ use std::io::{Write, stderr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::{BoardArgs, CommandResult, agents};
+use super::{BoardArgs, CommandResult};
 use crate::balance::white_scores;
 use jarmo_core::game::{Game, Verdict};
 use jarmo_core::numbers::{NumberRange, RANDOM_PLIES, SEED, THREADS};
-use jarmo_exact::agent::AgentSpec;
+use jarmo_exact::agent::{AgentSpec, build_all};
 use jarmo_exact::tables::Tables;
 use jarmo_host::program::cores;
 use jarmo_judge::arena::{BOARD, Openings};
@@ -59,7 +59,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> CommandResult {
     let game = args.board.jarmo()?;
-    let agents = agents(&game, &args.agent, args.threads.unwrap_or_else(cores))?;
+    let agents = build_all(&game, &args.agent, args.threads.unwrap_or_else(cores))?;
     let tables = Tables::open(&game, &args.tables)?;
     let most = TRIED * args.openings;
     let all = Openings::random(&game, args.plies, most, args.seed)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{BoardArgs, CommandResult, agents, thread_pool};
+use super::{BoardArgs, CommandResult, thread_pool};
 use crate::exam::{BitBully, Draw, HasExam, Mix, Source, random_of_tables, solve_by_tables};
 use jarmo_core::env::Line;
 use jarmo_core::game::Game;
@@ -13,7 +13,7 @@ use jarmo_core::games::tammi::{DEFAULT_MAX_PLIES, DEFAULT_QUIET_LIMIT};
 use jarmo_core::games::{ConnectFour, ConnectFourPosition, Tammi};
 use jarmo_core::numbers::{NumberRange, QUIET_LIMIT, SEED, THREADS};
 use jarmo_core::random::{Stream, below};
-use jarmo_exact::agent::AgentSpec;
+use jarmo_exact::agent::{AgentSpec, build_all};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_exact::tables::{Solvable, Tables};
 use jarmo_judge::accuracy::Exam;
@@ -123,7 +123,8 @@ fn by_tables<G: CatalogGame + Solvable + HasExam>(args: &Args, game: &G) -> Comm
     let folder = args.tables.as_ref();
     let folder = folder.ok_or("--python is for connect_four; give --tables")?;
     let pool = thread_pool(args.threads)?;
-    let mut agents = agents(game, &args.agent, pool.current_num_threads())?;
+    let agent_name = args.agent.to_string();
+    let mut agents = build_all(game, &args.agent, pool.current_num_threads())?;
     let tables = Tables::open(game, folder)?;
     let mix = match args.as_drawn {
         true => Mix::AsDrawn,
@@ -136,7 +137,7 @@ fn by_tables<G: CatalogGame + Solvable + HasExam>(args: &Args, game: &G) -> Comm
         let solver = format!("exact tables of force 2 to {}", tables.force());
         let random = |stream: &mut _| random_of_tables(&tables, stream);
         let name = "random bare positions of all these forces";
-        draw.exam(args.positions, &sources, random, name, &mut agents, &solver)
+        draw.exam(args.positions, &sources, random, name, (&agent_name, &mut agents), &solver)
     });
     if exam.is_empty() {
         return Err("no position was found; take tables of higher forces".into());
@@ -148,7 +149,8 @@ fn by_solver(args: &Args, game: &ConnectFour) -> CommandResult {
     let python = args.python.as_ref();
     let python = python.ok_or("connect_four has no tables; give --python")?;
     let pool = thread_pool(args.threads)?;
-    let mut agents = agents(game, &args.agent, pool.current_num_threads())?;
+    let agent_name = args.agent.to_string();
+    let mut agents = build_all(game, &args.agent, pool.current_num_threads())?;
     let solver = BitBully::start(python, pool.current_num_threads())
         .map_err(|error| format!("{}: {error}", python.display()))?;
     let mix = match args.as_drawn {
@@ -179,7 +181,7 @@ fn by_solver(args: &Args, game: &ConnectFour) -> CommandResult {
         };
         let name = "positions of random games";
         let by = format!("solved by {}", solver.name());
-        draw.exam(args.positions, &sources, random, name, &mut agents, &by)
+        draw.exam(args.positions, &sources, random, name, (&agent_name, &mut agents), &by)
     });
     match failed {
         Some(error) => Err(format!("{}: {error}", python.display()).into()),

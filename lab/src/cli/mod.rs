@@ -21,8 +21,6 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::ceiling;
 use jarmo_core::games::Jarmo;
 use jarmo_core::games::board::{Board, DEFAULT_MAX_PLIES};
-use jarmo_exact::agent::{Agent, AgentError, AgentSpec, build};
-use jarmo_exact::catalog::CatalogGame;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use jarmo_host::program::cores;
 
@@ -106,9 +104,4 @@ impl BoardArgs {
 fn thread_pool(threads: Option<usize>) -> Result<ThreadPool, Box<dyn Error>> {
     let pool = ThreadPoolBuilder::new().num_threads(threads.unwrap_or_else(cores));
     Ok(pool.build()?)
-}
-
-/// An agent for each thread.
-fn agents<G: CatalogGame>(game: &G, spec: &AgentSpec, threads: usize) -> Result<Vec<Box<dyn Agent<G>>>, AgentError> {
-    (0..threads).map(|_| build(game.clone(), spec)).collect()
 }

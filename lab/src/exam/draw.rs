@@ -165,7 +165,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
         sources: &[Source],
         mut random: impl FnMut(&mut Stream) -> G::Position,
         random_name: &str,
-        agents: &mut [Box<dyn Agent<G>>],
+        (name, agents): (&str, &mut [Box<dyn Agent<G>>]),
         solver: &str,
     ) -> Exam<G> {
         let start = (self.solve)(&[self.game.start()]);
@@ -186,7 +186,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
                 Source::Random => (self.draw_random(rooms, &mut random), random_name.to_owned()),
                 Source::SelfPlay => (
                     self.draw_games(rooms, EXAM_SHARE, agents, None),
-                    format!("positions from games of {} against itself", agents[0].name()),
+                    format!("positions from games of {name} against itself"),
                 ),
                 Source::Openings => {
                     (self.draw_openings(rooms), format!("positions after 1 to {MOST_OPENING_PLIES} random plies"))

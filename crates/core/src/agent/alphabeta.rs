@@ -15,7 +15,6 @@ const DEFAULT_MEGABYTES: u32 = 64;
 /// between decisions: the same position and limit of nodes give the same decision.
 pub struct AlphaBetaAgent<G: HasHeuristic> {
     game: G,
-    name: String,
     nodes: u64,
     lines: usize,
     bytes: usize,
@@ -23,11 +22,10 @@ pub struct AlphaBetaAgent<G: HasHeuristic> {
 }
 
 impl<G: HasHeuristic> AlphaBetaAgent<G> {
-    /// An agent with this name; `None` if the game has no heuristic.
-    pub fn new(game: G, name: String, spec: &AlphaBetaSpec) -> Option<AlphaBetaAgent<G>> {
+    /// An agent with these settings; `None` if the game has no heuristic.
+    pub fn new(game: G, spec: &AlphaBetaSpec) -> Option<AlphaBetaAgent<G>> {
         game.heuristic().is_some().then(|| AlphaBetaAgent {
             game,
-            name,
             nodes: spec.nodes.unwrap_or(DEFAULT_NODES),
             lines: spec.lines.unwrap_or(1) as usize,
             bytes: bytes_of(spec.mb.unwrap_or(DEFAULT_MEGABYTES)),
@@ -62,10 +60,6 @@ impl<G: HasHeuristic> AlphaBetaAgent<G> {
 }
 
 impl<G: HasHeuristic> Agent<G> for AlphaBetaAgent<G> {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         requests.iter_mut().map(|request| self.choose_one(request)).collect()
     }

@@ -24,8 +24,7 @@ pub fn build_from<G: Encode + HasHeuristic>(
     spec: &AgentSpec,
     sources: &dyn Sources<G>,
 ) -> Result<Box<dyn Agent<G>>, AgentError> {
-    let builder = Builder { game, name: spec.to_string(), sources };
-    builder.agent(spec).map_err(|problem| AgentError::new(spec, problem))
+    Builder { game, sources }.agent(spec).map_err(|problem| AgentError::new(spec, problem))
 }
 
 /// Builds an agent from the network of an agent file alone, without the search and the tables of the
@@ -36,28 +35,26 @@ pub fn build_without_search<G: Encode + HasHeuristic>(
     sources: &dyn Sources<G>,
 ) -> Result<Option<Box<dyn Agent<G>>>, AgentError> {
     let AgentSpec::Network(source, given) = spec else { return Ok(None) };
-    let builder = Builder { game, name: spec.to_string(), sources };
-    builder.policy(source, given).map(Some).map_err(|problem| AgentError::new(spec, problem))
+    let agent = Builder { game, sources }.policy(source, given);
+    agent.map(Some).map_err(|problem| AgentError::new(spec, problem))
 }
 
 /// An agent with an untrained network, for benchmarks.
 pub fn random_net_agent<G: Encode + HasHeuristic>(game: &G, settings: NetSettings, seed: u64) -> Box<dyn Agent<G>> {
     let weights = Weights::random(settings, NetShape::of(game), &mut stream(seed, 0));
     let evaluator = NetEvaluator::new(game.clone(), &weights);
-    let name = "network of random weights".to_owned();
-    Box::new(TreeAgent::new(game.clone(), name, evaluator, TreeSettings::default()))
+    Box::new(TreeAgent::new(game.clone(), evaluator, TreeSettings::default()))
 }
 
-/// Builds an agent with this name. An error says what is wrong with its spec.
+/// Builds agents. An error says what is wrong with its spec.
 struct Builder<'a, G: Game> {
     game: G,
-    name: String,
     sources: &'a dyn Sources<G>,
 }
 
 impl<G: Encode + HasHeuristic> Builder<'_, G> {
     fn agent(&self, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, String> {
-        let (game, name) = (self.game.clone(), self.name.clone());
+        let game = self.game.clone();
         let no_evaluation = || {
             let game = self.game.id();
             format!(
@@ -67,7 +64,7 @@ impl<G: Encode + HasHeuristic> Builder<'_, G> {
         Ok(match spec {
             AgentSpec::Random => Box::new(RandomAgent::new(game)),
             AgentSpec::Greedy => Box::new(GreedyAgent::new(game).ok_or_else(no_evaluation)?),
-            AgentSpec::AlphaBeta(given) => Box::new(AlphaBetaAgent::new(game, name, given).ok_or_else(no_evaluation)?),
+            AgentSpec::AlphaBeta(given) => Box::new(AlphaBetaAgent::new(game, given).ok_or_else(no_evaluation)?),
             AgentSpec::Uniform(given) => self.tree(given, TreeSettings::default(), || Ok(Uniform))?,
             AgentSpec::Rollout(given) => {
                 let (simulations, rule) = (ROLLOUT_SIMULATIONS, SearchRule::PUCT);
@@ -96,7 +93,7 @@ impl<G: Encode + HasHeuristic> Builder<'_, G> {
     /// An agent that plays the policy of a network.
     fn policy(&self, source: &AgentSource, given: &TreeSpec) -> Result<Box<dyn Agent<G>>, String> {
         let evaluator = self.network(source, given)?;
-        Ok(Box::new(PolicyAgent::new(self.game.clone(), self.name.clone(), evaluator)))
+        Ok(Box::new(PolicyAgent::new(self.game.clone(), evaluator)))
     }
 
     /// A tree agent with this evaluator, which looks up exact tables where the spec names a folder of them.
@@ -108,12 +105,12 @@ impl<G: Encode + HasHeuristic> Builder<'_, G> {
     ) -> Result<Box<dyn Agent<G>>, String> {
         let settings = usual.with(given)?;
         let evaluator = evaluator()?;
-        let (game, name, tables) = (self.game.clone(), self.name.clone(), self.tables(given)?);
+        let (game, tables) = (self.game.clone(), self.tables(given)?);
         let agent: Box<dyn Agent<G>> = match &tables {
-            None => Box::new(TreeAgent::new(game, name, evaluator, settings)),
+            None => Box::new(TreeAgent::new(game, evaluator, settings)),
             Some(tables) => {
                 let evaluator = WithEndgames::new(game.clone(), tables.clone(), evaluator);
-                Box::new(TreeAgent::new(game, name, evaluator, settings))
+                Box::new(TreeAgent::new(game, evaluator, settings))
             }
         };
         Ok(self.with_tables(tables, agent))
@@ -128,7 +125,7 @@ impl<G: Encode + HasHeuristic> Builder<'_, G> {
     fn with_tables(&self, tables: Option<Arc<dyn Endgames<G>>>, agent: Box<dyn Agent<G>>) -> Box<dyn Agent<G>> {
         match tables {
             None => agent,
-            Some(tables) => Box::new(EndgameAgent::new(self.game.clone(), self.name.clone(), tables, agent)),
+            Some(tables) => Box::new(EndgameAgent::new(self.game.clone(), tables, agent)),
         }
     }
 

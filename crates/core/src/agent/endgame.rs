@@ -15,30 +15,29 @@ type Choose<G> = dyn Fn(&<G as Game>::Position, &mut Stream) -> Option<Decision>
 
 /// Plays positions about which something is known for certain. Another agent plays all other positions.
 pub struct EndgameAgent<G: Game> {
-    name: String,
     choose: Box<Choose<G>>,
     outside: Box<dyn Agent<G>>,
 }
 
 impl<G: Game> EndgameAgent<G> {
-    /// An agent with this name that plays positions inside exact tables perfectly: quick wins, slow losses, and equally
+    /// An agent that plays positions inside exact tables perfectly: quick wins, slow losses, and equally
     /// good actions at random. Without distances it wins by [`Endgames::way_forward`].
     ///
     /// Where it is known who does not lose by rules that the tables leave out ([`Endgames::holds`]), it never gives up a
     /// draw or win that it holds, and takes a draw from which the opponent is not proven to escape.
-    pub fn new(game: G, name: String, tables: Arc<dyn Endgames<G>>, outside: Box<dyn Agent<G>>) -> EndgameAgent<G> {
+    pub fn new(game: G, tables: Arc<dyn Endgames<G>>, outside: Box<dyn Agent<G>>) -> EndgameAgent<G> {
         let inside = Inside { game, tables };
-        EndgameAgent { name, choose: Box::new(move |position, stream| inside.choose(position, stream)), outside }
+        EndgameAgent { choose: Box::new(move |position, stream| inside.choose(position, stream)), outside }
     }
 
-    /// An agent with the name of another that plays proven wins, so that no reply can save the opponent.
+    /// An agent that plays proven wins, so that no reply can save the opponent.
     pub fn by_proof(game: G, guide: Arc<dyn Guide<G>>, outside: Box<dyn Agent<G>>) -> EndgameAgent<G> {
         let choose = move |position: &G::Position, _: &mut Stream| {
             let (action, plies) = guide.next(&game, position)?;
             let proven = Proven { verdict: Verdict::Win, plies };
             Some(Decision::of_one_ply(vec![Candidate::proven(action, proven)], 0))
         };
-        EndgameAgent { name: outside.name().to_owned(), choose: Box::new(choose), outside }
+        EndgameAgent { choose: Box::new(choose), outside }
     }
 }
 
@@ -102,10 +101,6 @@ struct Rank {
 }
 
 impl<G: Game> Agent<G> for EndgameAgent<G> {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
     fn evaluations(&self) -> Option<u64> {
         self.outside.evaluations()
     }

@@ -59,10 +59,6 @@ fn rank(candidate: &Candidate) -> f32 {
 }
 
 impl<G: HasHeuristic> Agent<G> for GreedyAgent<G> {
-    fn name(&self) -> &str {
-        "greedy"
-    }
-
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         requests.iter_mut().map(|request| self.choose_one(&request.position, request.stream)).collect()
     }

@@ -36,9 +36,6 @@ use crate::random::Stream;
 /// Each request of a batch is answered on its own: the decision may depend on the request's memory, but
 /// not on the other requests.
 pub trait Agent<G: Game>: Send {
-    /// The name of this agent in tables and records: usually its spec.
-    fn name(&self) -> &str;
-
     /// The number of positions evaluated so far, if the agent uses an evaluator.
     fn evaluations(&self) -> Option<u64> {
         None

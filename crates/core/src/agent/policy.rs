@@ -10,19 +10,18 @@ use crate::net::softmax;
 /// Plays the legal action with the highest logit, without search. Only the evaluator may use random numbers.
 pub struct PolicyAgent<G: Game, E> {
     game: G,
-    name: String,
     evaluator: E,
     evaluated: u64,
 }
 
 impl<G: Game, E: Evaluator<G>> PolicyAgent<G, E> {
-    /// An agent with this name.
+    /// An agent with this evaluator.
     ///
     /// # Panics
     /// Panics if the evaluator has no policy.
-    pub fn new(game: G, name: String, evaluator: E) -> PolicyAgent<G, E> {
+    pub fn new(game: G, evaluator: E) -> PolicyAgent<G, E> {
         assert!(evaluator.has_policy(), "the evaluator must have a policy");
-        PolicyAgent { game, name, evaluator, evaluated: 0 }
+        PolicyAgent { game, evaluator, evaluated: 0 }
     }
 
     fn decision(&self, position: &G::Position, logits: &[f32], evaluation: &Evaluation) -> Decision {
@@ -48,10 +47,6 @@ impl<G: Game, E: Evaluator<G>> PolicyAgent<G, E> {
 }
 
 impl<G: Game, E: Evaluator<G>> Agent<G> for PolicyAgent<G, E> {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
     fn evaluations(&self) -> Option<u64> {
         Some(self.evaluated)
     }

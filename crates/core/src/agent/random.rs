@@ -19,10 +19,6 @@ impl<G: Game> RandomAgent<G> {
 }
 
 impl<G: Game> Agent<G> for RandomAgent<G> {
-    fn name(&self) -> &str {
-        "random"
-    }
-
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         let choose = |request: &mut Request<'_, G>| {
             Decision::unsearched(any_of(&self.game.legal(&request.position), request.stream.next_u64()))

@@ -43,10 +43,6 @@ impl<G: Game> SamplingAgent<G> {
 }
 
 impl<G: Game> Agent<G> for SamplingAgent<G> {
-    fn name(&self) -> &str {
-        self.agent.name()
-    }
-
     fn evaluations(&self) -> Option<u64> {
         self.agent.evaluations()
     }

@@ -96,7 +96,6 @@ impl TreeSettings {
 /// The searches of all requests of a call share the evaluator's batches.
 pub struct TreeAgent<G: Game, E> {
     game: G,
-    name: String,
     evaluator: E,
     settings: TreeSettings,
     batch: Batch<G>,
@@ -106,12 +105,11 @@ pub struct TreeAgent<G: Game, E> {
 }
 
 impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
-    /// An agent with this name.
-    pub fn new(game: G, name: String, evaluator: E, settings: TreeSettings) -> TreeAgent<G, E> {
+    /// An agent with this evaluator.
+    pub fn new(game: G, evaluator: E, settings: TreeSettings) -> TreeAgent<G, E> {
         TreeAgent {
             batch: Batch::new(&game),
             game,
-            name,
             evaluator,
             settings,
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
@@ -187,10 +185,6 @@ struct Kept<G: Game> {
 }
 
 impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
     fn evaluations(&self) -> Option<u64> {
         Some(self.batch.evaluated)
     }

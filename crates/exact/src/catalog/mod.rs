@@ -6,25 +6,30 @@
 //! ```
 //! # use jarmo_core::games::{Scripted, scripted::Node};
 //! # fn chess() -> Scripted { Scripted::new(&Node::white([Node::end(1, 0), Node::end(0, 1)])) }
-//! use jarmo_exact::agent::build;
+//! use jarmo_core::game::Action;
+//! use jarmo_core::random::stream;
+//! use jarmo_exact::agent::{Limit, Request, build};
 //! use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask, Shipped};
 //!
-//! /// The name of an agent that plays a game.
-//! struct AgentName(&'static str);
+//! /// The first action of an agent.
+//! struct FirstAction(&'static str);
 //!
-//! impl GameTask for AgentName {
-//!     type Output = String;
+//! impl GameTask for FirstAction {
+//!     type Output = Action;
 //!
 //!     fn run<G: CatalogGame>(self, game: G) -> String {
-//!         build(game, &self.0.parse().unwrap()).unwrap().name().to_owned()
+//!         let mut agent = build(game.clone(), &self.0.parse().unwrap()).unwrap();
+//!         let (position, stream) = (game.start(), &mut stream(1, 0));
+//!         let request = Request { position, stream, limit: Limit::default(), memory: None };
+//!         agent.choose(&mut [request])[0].action
 //!     }
 //! }
 //!
 //! let games = Shipped.register(chess()); // a `Game` whose `id` is "scripted"
 //! assert_eq!(games.names(), ["jarmo", "guard", "tammi", "connect_four", "scripted"]);
 //! let settings = GameSettings::default();
-//! let name = games.with_game("scripted", &settings, AgentName("rollout:100"))?;
-//! assert_eq!(name, "rollout:100");
+//! let action = games.with_game("scripted", &settings, FirstAction("rollout:100"))?;
+//! assert_eq!(action, Action(0)); // it wins
 //! # Ok::<(), jarmo_exact::ExactError>(())
 //! ```
 //!

@@ -49,7 +49,7 @@ impl<P> Question<P> {
 ///
 /// let file = agent::load(&AgentSource::Program, &game)?; // or a file
 /// let net = NetEvaluator::with_net(game.clone(), FrozenNet::new(file.weights()));
-/// let agent = PolicyAgent::new(game, "network without search".to_owned(), net);
+/// let agent = PolicyAgent::new(game, net);
 /// let mut agents: Vec<Box<dyn Agent<Jarmo>>> = vec![Box::new(agent)]; // one for each thread
 /// let score = exam.take(&mut agents, None, 1).score();
 /// assert!(score.all.critical_share() > 0.5); // of all critical positions, 0 to 1

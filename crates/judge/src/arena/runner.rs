@@ -186,8 +186,7 @@ impl<G: Game> TeamGames<'_, G> {
         for (slot, decision) in asked.into_iter().zip(decisions) {
             assert!(
                 env.legal(slot).contains(decision.action),
-                "{} chose an illegal action in {}",
-                self.team[agent].name(),
+                "agent {agent} of the team chose an illegal action in {}",
                 game.position_text(env.position(slot))
             );
             self.actions[slot] = decision.action;

@@ -49,7 +49,7 @@ pub(super) fn play<G: Game>(
     let mut actions = vec![Action(0); count];
     // Only the limit on the length of a game takes it outside of the tables.
     let outside = Box::new(RandomAgent::new(game.clone()));
-    let mut perfect = EndgameAgent::new(game.clone(), "perfect".to_owned(), tables.clone(), outside);
+    let mut perfect = EndgameAgent::new(game.clone(), tables.clone(), outside);
     for ply in 0..MOST_PLIES {
         let open = (0..count).filter(|&slot| !env.is_idle(slot));
         let moves = |slot: &usize| game.to_move(env.position(*slot)) == seats[*slot];

@@ -115,13 +115,19 @@ impl<G: HasEndgames> Yardstick<G> {
         &self.starts
     }
 
-    /// Measures an agent, of which there is one per thread. `nodes` limits its nodes or simulations per decision, 0 for
+    /// Measures the agent with this name, of which there is one per thread. `nodes` limits its nodes or simulations per decision, 0 for
     /// its network without search; without it, its spec decides. The worst case is measured `with_worst_case`; it asks
     /// the most positions, and means something for agents alone whose decision depends on the position alone.
     ///
     /// # Panics
     /// Panics if there is no agent.
-    pub fn measure(&self, agents: &mut [Box<dyn Agent<G>>], nodes: Option<u64>, with_worst_case: bool) -> Row {
+    pub fn measure(
+        &self,
+        agent: String,
+        agents: &mut [Box<dyn Agent<G>>],
+        nodes: Option<u64>,
+        with_worst_case: bool,
+    ) -> Row {
         let YardstickSettings { seed, games, starts, positions, .. } = self.settings;
         let some = |count: u32| &self.starts[..self.starts.len().min(count as usize)];
         let mut answers = Vec::new();
@@ -132,14 +138,13 @@ impl<G: HasEndgames> Yardstick<G> {
         let fresh = self.fresh.as_ref().map(|exam| share(exam, &exam.answers(agents, nodes, seed)));
         let game = &self.game;
         let judged = |count: u32| self.tables.as_ref().filter(|_| !some(count).is_empty());
-        let name = agents[0].name().to_owned();
         let mut asked = Asked { agents, nodes, seed };
         let against = judged(games).map(|tables| games::play(game, tables, some(games), &mut asked));
         let worst = judged(starts)
             .filter(|_| with_worst_case)
             .map(|tables| worst::measure(game, tables.as_ref(), some(starts), positions as usize, &mut asked));
         Row {
-            agent: name,
+            agent,
             game: game.id().to_owned(),
             rules_version: game.rules_version(),
             nodes,

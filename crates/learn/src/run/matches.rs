@@ -170,9 +170,9 @@ fn entrants(folder: &RunFolder, config: &EvaluationSettings, own: &[StepNet]) ->
 /// The agents of one thread, in the order of the [`entrants`].
 fn team<G: CatalogGame>(game: &G, config: &EvaluationSettings, own: &[StepNet]) -> Result<Team<G>, RunError> {
     let settings = TreeSettings { simulations: config.simulations, ..TreeSettings::network() };
-    let agent = |(step, net): &StepNet| -> Box<dyn Agent<G>> {
+    let agent = |(_, net): &StepNet| -> Box<dyn Agent<G>> {
         let evaluator = NetEvaluator::with_net(game.clone(), net.clone());
-        Box::new(TreeAgent::new(game.clone(), name(*step), evaluator, settings))
+        Box::new(TreeAgent::new(game.clone(), evaluator, settings))
     };
     let mut team = vec![agent(&own[0])];
     for text in &config.opponents {

@@ -73,10 +73,7 @@ impl<G: CatalogGame> SelfPlayer<G> {
         const SEED: u64 = 0; // a network uses no random numbers
         let on = (&OpenDevice::cpu(), self.kernel);
         let evaluators = evaluators(&self.game, weights, on, self.threads());
-        let agent = |evaluator| -> Box<dyn Agent<G>> {
-            let name = "network without search".to_owned();
-            Box::new(PolicyAgent::new(self.game.clone(), name, evaluator))
-        };
+        let agent = |evaluator| -> Box<dyn Agent<G>> { Box::new(PolicyAgent::new(self.game.clone(), evaluator)) };
         let mut agents: Vec<_> = evaluators.into_iter().map(agent).collect();
         self.pool.install(|| exam.take(&mut agents, None, SEED).score())
     }

@@ -49,10 +49,11 @@ impl fmt::Display for SearchSpeed {
     }
 }
 
-/// Plays so many games of the agent against itself in parallel, on this thread, and reports the speed. `nodes` are
+/// Plays so many games of the agent with this name against itself in parallel, on this thread, and reports the speed. `nodes` are
 /// simulations or nodes per decision in place of the agent's own number.
 pub fn search<G: Game>(
     game: &G,
+    name: String,
     agent: &mut dyn Agent<G>,
     games: usize,
     nodes: Option<u64>,
@@ -80,7 +81,7 @@ pub fn search<G: Game>(
     });
     SearchSpeed {
         game: game.id(),
-        agent: agent.name().to_owned(),
+        agent: name,
         games,
         nodes_per_decision: runs.median(|run| run.counts[0] as f64 / run.counts[1] as f64),
         simulations_per_s: runs.median(|run| run.per_s(0)),
