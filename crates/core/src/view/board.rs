@@ -3,77 +3,91 @@
 use super::setup::MOST_PLY;
 use super::{Cell, FieldKind, GameView, Gesture, Layout, Note, Palette, Piece, SideCount, Style};
 use crate::game::{Action, Game, Mask, Player};
-use crate::games::board::{Board, BoardAction, BoardPosition, BoardRules, Circle, Circles, PIECES, SIDE};
-use crate::games::guard::PASSES_TO_END;
-use crate::games::jarmo::SHUTTLE_LIMIT;
+use crate::games::board::{BoardAction, BoardGame, BoardPosition, BoardRules, Circle, Circles, PIECES, SIDE};
+use crate::games::guard::{PASSES_TO_END, Turn};
+use crate::games::jarmo::{SHUTTLE_LIMIT, Shuttles};
 use crate::games::{Guard, GuardPosition, Jarmo, JarmoPosition};
 
-fn board_layout(board: &Board) -> Layout {
-    Layout {
-        style: Style::Board,
-        columns: SIDE,
-        rows: SIDE,
-        cells: Circle::all()
-            .map(|circle| Cell { name: circle.to_string(), column: circle.column(), row: circle.row() })
-            .collect(),
-        lines: board.lines().iter().map(|(from, to)| (from.index(), to.index())).collect(),
-    }
+/// What the games on this board show besides the board: see [`GameView`].
+pub trait BoardView: BoardRules {
+    /// Counts of both sides.
+    fn tallies(position: &BoardPosition<Self>) -> Vec<SideCount>;
+
+    /// Remarks about the position.
+    fn notes(game: &BoardGame<Self>, position: &BoardPosition<Self>) -> Vec<Note>;
+
+    /// What an editor of positions offers.
+    fn palette() -> Palette;
 }
 
-fn board_pieces<R: BoardRules>(position: &BoardPosition<R>) -> Vec<Piece> {
-    let standing = |circle: Circle| {
-        let player = Player::BOTH.into_iter().find(|player| position.pieces(*player).contains(circle))?;
-        Some(Piece { cell: circle.index(), player, strong: position.strong().contains(circle), leaving: false })
-    };
-    Circle::all().filter_map(standing).collect()
-}
-
-fn board_gesture<R: BoardRules>(board: &Board, position: &BoardPosition<R>, action: Action) -> Gesture {
-    let (mover, enemy) = (position.to_move(), position.pieces(!position.to_move()));
-    match board.decode(action) {
-        BoardAction::Move { from, to } => Gesture {
-            from: Some(from.index()),
-            to: Some(to.index()),
-            captured: enemy.contains(to).then_some(to.index()),
-        },
-        BoardAction::Deploy { column } => {
-            Gesture { to: Some(Circle::home(mover, column).index()), ..Gesture::default() }
-        }
-        BoardAction::Pass => Gesture::default(),
-    }
-}
-
-impl GameView for Jarmo {
+impl<R: BoardView> GameView for BoardGame<R> {
     fn layout(&self) -> Layout {
-        board_layout(self.board())
+        Layout {
+            style: Style::Board,
+            columns: SIDE,
+            rows: SIDE,
+            cells: Circle::all()
+                .map(|circle| Cell { name: circle.to_string(), column: circle.column(), row: circle.row() })
+                .collect(),
+            lines: self.board().lines().iter().map(|(from, to)| (from.index(), to.index())).collect(),
+        }
     }
 
-    fn pieces(&self, position: &JarmoPosition) -> Vec<Piece> {
-        board_pieces(position)
+    fn pieces(&self, position: &BoardPosition<R>) -> Vec<Piece> {
+        let standing = |circle: Circle| {
+            let player = Player::BOTH.into_iter().find(|player| position.pieces(*player).contains(circle))?;
+            Some(Piece { cell: circle.index(), player, strong: position.strong().contains(circle), leaving: false })
+        };
+        Circle::all().filter_map(standing).collect()
     }
 
-    fn gesture(&self, position: &JarmoPosition, action: Action) -> Gesture {
-        board_gesture(self.board(), position, action)
+    fn gesture(&self, position: &BoardPosition<R>, action: Action) -> Gesture {
+        let (mover, enemy) = (position.to_move(), position.pieces(!position.to_move()));
+        match self.board().decode(action) {
+            BoardAction::Move { from, to } => Gesture {
+                from: Some(from.index()),
+                to: Some(to.index()),
+                captured: enemy.contains(to).then_some(to.index()),
+            },
+            BoardAction::Deploy { column } => {
+                Gesture { to: Some(Circle::home(mover, column).index()), ..Gesture::default() }
+            }
+            BoardAction::Pass => Gesture::default(),
+        }
     }
 
-    fn tallies(&self, position: &JarmoPosition) -> Vec<SideCount> {
+    fn tallies(&self, position: &BoardPosition<R>) -> Vec<SideCount> {
+        R::tallies(position)
+    }
+
+    fn notes(&self, position: &BoardPosition<R>) -> Vec<Note> {
+        R::notes(self, position)
+    }
+
+    fn palette(&self) -> Palette {
+        R::palette()
+    }
+}
+
+impl BoardView for Shuttles {
+    fn tallies(position: &JarmoPosition) -> Vec<SideCount> {
         vec![
             SideCount::new("tally_score", position.score().map(u32::from)),
             SideCount::new("tally_captured", Player::BOTH.map(|player| position.captured(player))),
         ]
     }
 
-    fn notes(&self, position: &JarmoPosition) -> Vec<Note> {
+    fn notes(game: &Jarmo, position: &JarmoPosition) -> Vec<Note> {
         let banned = |player: Player| {
             let (last, streak) = position.shuttle(player).last_move()?;
-            let BoardAction::Move { from, to } = self.board().decode(last) else { return None };
+            let BoardAction::Move { from, to } = game.board().decode(last) else { return None };
             (streak == SHUTTLE_LIMIT).then(|| Note {
                 key: "note_shuttle",
                 player: Some(player),
                 what: format!("{to}-{from}"),
             })
         };
-        let mut notes: Vec<Note> = match self.outcome(position) {
+        let mut notes: Vec<Note> = match game.outcome(position) {
             Some(_) => Vec::new(), // no move is left to forbid
             None => Player::BOTH.into_iter().filter_map(banned).collect(),
         };
@@ -81,14 +95,14 @@ impl GameView for Jarmo {
             notes.push(Note::plain("end_passes", None));
         }
         notes.extend(home("end_home_jarmo", position));
-        let deploys = |action| matches!(self.board().decode(action), BoardAction::Deploy { .. });
-        if self.legal(position).iter().any(deploys) {
+        let deploys = |action| matches!(game.board().decode(action), BoardAction::Deploy { .. });
+        if game.legal(position).iter().any(deploys) {
             notes.push(Note::plain("note_redeploy", Some(position.to_move())));
         }
         notes
     }
 
-    fn palette(&self) -> Palette {
+    fn palette() -> Palette {
         let shuttle = FieldKind::Text("A1-C2*3");
         Palette::of(vec![
             ("field_shuttle_white", shuttle, "-"),
@@ -105,20 +119,8 @@ fn home<R: BoardRules>(key: &'static str, position: &BoardPosition<R>) -> impl I
     players.map(move |player| Note::plain(key, Some(player)))
 }
 
-impl GameView for Guard {
-    fn layout(&self) -> Layout {
-        board_layout(self.board())
-    }
-
-    fn pieces(&self, position: &GuardPosition) -> Vec<Piece> {
-        board_pieces(position)
-    }
-
-    fn gesture(&self, position: &GuardPosition, action: Action) -> Gesture {
-        board_gesture(self.board(), position, action)
-    }
-
-    fn tallies(&self, position: &GuardPosition) -> Vec<SideCount> {
+impl BoardView for Turn {
+    fn tallies(position: &GuardPosition) -> Vec<SideCount> {
         vec![
             SideCount::new("tally_score", position.score().map(u32::from)),
             SideCount::new("tally_captured_archers", Player::BOTH.map(|player| position.captured_archers(player))),
@@ -127,8 +129,8 @@ impl GameView for Guard {
         ]
     }
 
-    fn notes(&self, position: &GuardPosition) -> Vec<Note> {
-        let Some(outcome) = self.outcome(position) else {
+    fn notes(game: &Guard, position: &GuardPosition) -> Vec<Note> {
+        let Some(outcome) = game.outcome(position) else {
             let note = Note::plain("note_placing", Some(position.to_move()));
             return position.moved().then_some(note).into_iter().collect();
         };
@@ -139,7 +141,7 @@ impl GameView for Guard {
         notes
     }
 
-    fn palette(&self) -> Palette {
+    fn palette() -> Palette {
         let phase = FieldKind::Choice(&["start", "moved"]);
         Palette::of(vec![
             ("field_phase", phase, "start"),
