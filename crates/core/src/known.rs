@@ -42,8 +42,7 @@ pub trait Endgames<G: Game>: Send + Sync {
     /// The value of a legal action of a known position for the player who takes it.
     fn after(&self, game: &G, position: &G::Position, action: Action) -> Proven {
         let mover = game.to_move(position);
-        let mut next = *position;
-        game.play(&mut next, action);
+        let next = game.after(position, action);
         if let Some(outcome) = game.outcome(&next) {
             return Proven::over(outcome.verdict(mover)).before();
         }

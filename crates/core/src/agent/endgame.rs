@@ -77,8 +77,7 @@ impl<G: Game> Inside<G> {
 
     fn rank(&self, position: &G::Position, action: Action, proven: Proven) -> Rank {
         let mover = self.game.to_move(position);
-        let mut next = *position;
-        self.game.play(&mut next, action);
+        let next = self.game.after(position, action);
         let over = self.game.outcome(&next).is_some();
         let holds = |player| if over { None } else { self.tables.holds(&self.game, &next, player) };
         let (own, other) = (holds(mover), holds(!mover));

@@ -34,8 +34,7 @@ impl<G: HasHeuristic> GreedyAgent<G> {
 
     fn candidate(&self, position: &G::Position, action: Action) -> Candidate {
         let mover = self.game.to_move(position);
-        let mut next = *position;
-        self.game.play(&mut next, action);
+        let next = self.game.after(position, action);
         let (value, proven): (Value, Option<Proven>) = match self.game.outcome(&next) {
             Some(outcome) => {
                 let verdict = outcome.verdict(mover);

@@ -19,8 +19,7 @@ pub fn check<G: Game>(game: &G, episodes: usize, choose: &mut impl FnMut(usize) 
             game.play(&mut position, action);
             assert_eq!(game.position_text(&before), text, "{text}: playing on changed a copy");
             assert_eq!(game.ply(&position), game.ply(&before) + 1, "{text}: an action must add one ply");
-            let mut again = before;
-            game.play(&mut again, action);
+            let again = game.after(&before, action);
             assert_eq!(again, position, "{text}: the same action gave another position");
         }
         check_position(game, &position);

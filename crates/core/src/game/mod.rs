@@ -104,6 +104,14 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// and otherwise leaves an invalid position.
     fn play(&self, position: &mut Self::Position, action: Action);
 
+    /// The position after a legal action.
+    #[inline]
+    fn after(&self, position: &Self::Position, action: Action) -> Self::Position {
+        let mut next = *position;
+        self.play(&mut next, action);
+        next
+    }
+
     /// The result, once the game is over.
     fn outcome(&self, position: &Self::Position) -> Option<Outcome>;
 

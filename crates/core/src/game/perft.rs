@@ -23,8 +23,7 @@ pub fn divide<G: Game>(game: &G, position: &G::Position, turns: u32) -> Vec<(Act
 fn each_action<G: Game>(game: &G, position: &G::Position, turns: u32, mut visit: impl FnMut(Action, u64)) {
     let mover = game.to_move(position);
     for action in game.legal(position).iter() {
-        let mut next = *position;
-        game.play(&mut next, action);
+        let next = game.after(position, action);
         visit(
             action,
             match game.to_move(&next) == mover {

@@ -8,7 +8,6 @@ use super::short::Short;
 use super::strategy::{Claim, Numbers, Proof};
 use super::{streak, without_history};
 use crate::ExactError;
-use crate::tables::after;
 use jarmo_core::game::{Action, Game, Mask, Player, Verdict};
 use jarmo_core::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use jarmo_core::games::{Jarmo, JarmoPosition};
@@ -104,7 +103,7 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
             if !self.game.legal(&position).contains(action) {
                 return self.flaw("the opening has an illegal action", &position);
             }
-            position = after(self.game, &position, action);
+            position = self.game.after(&position, action);
         }
         let plies = match position.to_move() == self.winner {
             true => self.wins(&position)?,
@@ -139,13 +138,13 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
         if !self.game.legal(position).contains(action) {
             return self.flaw("the shuttle rule forbids the stored move", position);
         }
-        let next = after(self.game, position, action);
+        let next = self.game.after(position, action);
         if self.game.outcome(&next).is_some() {
             return Ok(plies);
         }
         let mut most = plies;
         for reply in self.game.legal(&next).iter() {
-            let next = after(self.game, &next, reply);
+            let next = self.game.after(&next, reply);
             let longer = Player::BOTH.into_iter().any(|player| streak(&next, player) > 1);
             let passed = next.shuttle(!self.winner) == Shuttle::PASS;
             if (longer || passed) && self.game.outcome(&next).is_none() {
@@ -159,7 +158,7 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
     fn wins_against_all(&mut self, position: &JarmoPosition) -> Result<u32, ExactError> {
         let mut most = 0;
         for reply in self.game.legal(position).iter() {
-            let next = after(self.game, position, reply);
+            let next = self.game.after(position, reply);
             most = most.max(match self.game.outcome(&next) {
                 Some(outcome) if outcome.verdict(self.winner) == Verdict::Win => 0,
                 Some(_) => return self.flaw("the game ends without a win", &next),
@@ -192,7 +191,7 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
         }
         let mut known = Known { action: action.0 as u8, searched: false, plies: 0 };
         self.known.insert(key, known);
-        let next = after(self.game, position, action);
+        let next = self.game.after(position, action);
         let plies = match self.game.outcome(&next) {
             Some(outcome) if outcome.verdict(self.winner) == Verdict::Win => 1,
             Some(_) => return self.flaw("the stored move ends the game without a win", position),

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 
 use super::streak;
-use crate::tables::after;
 use jarmo_core::game::{Action, Game, Mask, Player, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 
@@ -38,7 +37,7 @@ impl<'a> Short<'a> {
         let mut actions: Vec<Action> = self.game.legal(position).iter().collect();
         actions.sort_by_key(|action| Reverse(self.wins[action.index()]));
         let found = actions.into_iter().find(|&action| {
-            let next = after(self.game, position, action);
+            let next = self.game.after(position, action);
             self.is_won(&next).unwrap_or_else(|| plies > 1 && self.against_all(&next, plies - 1))
         })?;
         self.wins[found.index()] += 1;
@@ -48,7 +47,7 @@ impl<'a> Short<'a> {
     /// Whether the winner wins within this many plies whatever the opponent, who is to move, replies.
     fn against_all(&mut self, position: &JarmoPosition, plies: u32) -> bool {
         self.game.legal(position).iter().all(|reply| {
-            let next = after(self.game, position, reply);
+            let next = self.game.after(position, reply);
             self.is_won(&next).unwrap_or_else(|| plies > 1 && self.within(&next, plies - 1).is_some())
         })
     }

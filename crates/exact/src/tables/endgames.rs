@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use rand::Rng;
 
 use super::file::{finished_path, packed_path};
-use super::lookup::{Tables, after};
+use super::lookup::Tables;
 use super::real::Holds;
 use super::solvable::Solvable;
 use super::verify::random_position;
@@ -71,7 +71,7 @@ impl<G: Solvable> Endgames<G> for Tables<G> {
 
     fn after(&self, game: &G, position: &G::Position, action: Action) -> Proven {
         let mover = game.to_move(position);
-        let next = after(game, position, action);
+        let next = game.after(position, action);
         if let Some(outcome) = game.outcome(&next) {
             return Proven::over(outcome.verdict(mover)).before();
         }

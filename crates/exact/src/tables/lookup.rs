@@ -63,14 +63,6 @@ pub struct ActionValue {
 /// Positions per batch of lookups: more than a core can have memory reads in flight.
 const AT_ONCE: usize = 64;
 
-/// The position after a legal action.
-#[inline]
-pub(crate) fn after<G: Game>(game: &G, position: &G::Position, action: Action) -> G::Position {
-    let mut next = *position;
-    game.play(&mut next, action);
-    next
-}
-
 impl<G: Solvable> Solved<G> {
     fn new(layer: G::Layer, values: Values) -> Solved<G> {
         let longest = match &values {
@@ -219,7 +211,7 @@ impl<G: Solvable> Tables<G> {
     pub fn actions(&self, game: &G, position: &G::Position) -> Option<Vec<ActionValue>> {
         self.proven(position)?;
         let legal = game.legal(position);
-        let nexts: Vec<G::Position> = legal.iter().map(|action| after(game, position, action)).collect();
+        let nexts: Vec<G::Position> = legal.iter().map(|action| game.after(position, action)).collect();
         let mut found = vec![None; nexts.len()];
         self.proven_all(&nexts, &mut found);
         let value = |(action, (next, found)): (Action, (&G::Position, Option<Proven>))| {
@@ -301,7 +293,7 @@ impl Tables {
         let position = &Placement::of(position).position(); // without the shuttle rule
         let mut best = Verdict::Loss;
         for action in self.game.legal(position).iter() {
-            let next = after(&self.game, position, action);
+            let next = self.game.after(position, action);
             let proven = self.proven(&next).or_else(|| self.over(&next))?;
             best = best.max(proven.verdict.flip());
             if best == Verdict::Win {

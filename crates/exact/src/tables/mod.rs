@@ -29,7 +29,6 @@ pub use endgames::{HasEndgames, RandomEndgames};
 pub(crate) use endgames::{draw_endgames, open_shared};
 pub use file::{Owner, checksum, lock};
 pub use jarmo_core::known::Endgames;
-pub(crate) use lookup::after;
 pub use lookup::{ActionValue, Tables};
 pub use map::allocate;
 pub use packed::pack;

@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 use rand::Rng;
 
 use super::index::Placement;
-use super::lookup::{Tables, after};
+use super::lookup::Tables;
 use jarmo_core::game::{Action, Game, Mask, Player, Verdict};
 use jarmo_core::games::board::Circles;
 use jarmo_core::games::{Jarmo, JarmoPosition};
@@ -47,7 +47,7 @@ impl Tables {
         };
         for plies in (1..=LONGEST).step_by(2) {
             let found = winning.iter().find(|&&action| {
-                let next = after(game, position, action);
+                let next = game.after(position, action);
                 search.arrives(&next) || plies > 1 && search.is_fresh(&next) && search.holds(&next, plies - 1)
             });
             if let Some(&action) = found {
@@ -57,11 +57,11 @@ impl Tables {
                 break;
             }
         }
-        let fresh = |action: &&Action| search.is_fresh(&after(game, position, **action));
+        let fresh = |action: &&Action| search.is_fresh(&game.after(position, **action));
         let fresh: Vec<Action> = winning.iter().filter(fresh).copied().collect();
         let winning = if fresh.is_empty() { winning } else { &fresh };
         if stream.next_u64() & 1 == 0 {
-            let far = |action: &&Action| search.steps_home(&after(game, position, **action));
+            let far = |action: &&Action| search.steps_home(&game.after(position, **action));
             *winning.iter().min_by_key(far).expect("an action keeps the win")
         } else {
             winning[below(stream.next_u64(), winning.len() as u32) as usize]
@@ -98,7 +98,7 @@ impl Search<'_> {
         self.positions_left -= 1;
         let game = self.game;
         let legal = game.legal(position);
-        let nexts = legal.iter().map(|action| after(game, position, action));
+        let nexts = legal.iter().map(|action| game.after(position, action));
         let mut nexts: Vec<(JarmoPosition, bool)> = nexts.map(|next| (next, self.arrives(&next))).collect();
         nexts.retain(|(next, arrives)| (*arrives || plies > 1 && self.is_fresh(next)) && self.keeps(next));
         let found =
@@ -114,7 +114,7 @@ impl Search<'_> {
         let mut answers: Vec<Action> = self.game.legal(position).iter().collect();
         answers.sort_by_key(|answer| std::cmp::Reverse(self.refuted[usize::from(answer.0)]));
         for answer in answers {
-            let next = after(self.game, position, answer);
+            let next = self.game.after(position, answer);
             if !self.arrives(&next) && !self.wins(&next, plies - 1) {
                 self.refuted[usize::from(answer.0)] += 1;
                 return false;

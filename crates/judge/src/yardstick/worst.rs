@@ -55,8 +55,7 @@ impl<P: Copy + Eq + Hash> Search<P> {
         let mut next = Vec::new();
         for position in std::mem::take(&mut self.frontier) {
             let mut follow = |action| {
-                let mut after = position;
-                game.play(&mut after, action);
+                let after = game.after(&position, action);
                 // What the limit on the length hides from the tables cannot be judged.
                 let goes_on = game.outcome(&after).is_none() && tables.known(game, &after).is_some();
                 if goes_on && self.seen.insert(after) {

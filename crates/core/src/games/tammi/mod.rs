@@ -358,8 +358,7 @@ impl Game for Tammi {
         let mover = position.to_move;
         let captures = DIAGONALS.between[action.index()] & position.enemy != 0;
         counts[0] += u64::from(captures);
-        let mut after = *position;
-        self.play(&mut after, action);
+        let after = self.after(position, action);
         counts[1] += u64::from(after.kings(mover).count_ones() > position.kings(mover).count_ones());
     }
 

@@ -18,10 +18,10 @@ pub(super) use index::FORCES;
 pub use index::TammiLayer;
 
 use super::file::write_finished;
-use super::lookup::{Tables, after};
+use super::lookup::Tables;
 use super::solvable::{Job, Layer, LayerEvent, PliesTo, Solvable};
 use crate::ExactError;
-use jarmo_core::game::{Action, Proven, Verdict};
+use jarmo_core::game::{Action, Game, Proven, Verdict};
 use jarmo_core::games::{Tammi, TammiPosition};
 use jarmo_core::random::Stream;
 
@@ -92,7 +92,7 @@ impl Solvable for Tammi {
         _: &mut Stream,
     ) -> Action {
         let plies = |action: &&Action| {
-            let next = after(game, position, **action);
+            let next = game.after(position, **action);
             tables.proven(&next).map(|after| Tammi::value_before(position, &next, after).plies)
         };
         *winning.iter().min_by_key(plies).expect("an action keeps the win")

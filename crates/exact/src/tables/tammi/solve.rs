@@ -118,8 +118,7 @@ pub(super) fn best_capture(
 ) -> Option<Verdict> {
     let mut best = Verdict::Loss;
     for action in game.legal(position).iter() {
-        let mut next = *position;
-        game.play(&mut next, action);
+        let next = game.after(position, action);
         let [own, ..] = next.mover_view();
         best = best.max(if next.jumper().is_some() {
             best_capture(game, &next, after)?
