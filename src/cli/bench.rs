@@ -1,20 +1,18 @@
 //! `jarmo bench`
 
-use std::fmt::Display;
-use std::io::{self, Write};
 #[cfg(feature = "train")]
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Subcommand, ValueEnum};
-use serde::Serialize;
 
 #[cfg(feature = "train")]
 use super::config::ConfigArgs;
-use super::{Failure, GameArgs, thread_pool};
-use jarmo_core::net::{KernelKind, NetSettings};
+use super::{Failure, GameArgs, print, thread_pool};
+use jarmo_core::net::{KernelKind, NetEvaluator, NetSettings, NetShape, Weights};
 use jarmo_core::numbers::{BATCH, BUDGET, NumberRange, SEED, THREADS};
-use jarmo_exact::agent::{AGENTS, AgentSpec, build, random_net_agent};
+use jarmo_core::random::stream;
+use jarmo_exact::agent::{AGENTS, Agent, AgentSpec, TreeAgent, TreeSettings, build};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_selfplay::bench::{env, net, search};
 
@@ -74,6 +72,8 @@ pub(super) struct SearchArgs {
 enum NetSize {
     Tiny,
 }
+
+const TINY: NetSettings = NetSettings { width: 128, blocks: 1 };
 
 /// Self-play as in training: games, positions, simulations and evaluations per second
 ///
@@ -146,13 +146,17 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> Result<(), Failure
     }
 }
 
+fn random_weights<G: CatalogGame>(game: &G, size: NetSettings, seed: u64) -> Weights {
+    Weights::random(size, NetShape::of(game), &mut stream(seed, 0))
+}
+
 impl GameTask for &EnvArgs {
     type Output = Result<(), Failure>;
 
     fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let RunArgs { seconds, seed, json } = self.run;
         let pool = thread_pool(Some(self.threads))?;
-        report(&pool.install(|| env(game, self.games, self.observe, seed, seconds)), json)
+        print(&pool.install(|| env(game, self.games, self.observe, seed, seconds)), json)
     }
 }
 
@@ -162,13 +166,15 @@ impl GameTask for &SearchArgs {
     fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let RunArgs { seconds, seed, json } = self.run;
         let (name, mut agent) = match self.net {
-            Some(NetSize::Tiny) => (
-                "network of random weights".to_owned(),
-                random_net_agent(&game, NetSettings { width: 128, blocks: 1 }, seed),
-            ),
+            Some(NetSize::Tiny) => {
+                let evaluator = NetEvaluator::new(game.clone(), &random_weights(&game, TINY, seed));
+                let agent: Box<dyn Agent<G>> =
+                    Box::new(TreeAgent::new(game.clone(), evaluator, TreeSettings::default()));
+                ("network of random weights".to_owned(), agent)
+            }
             None => (self.agent.to_string(), build(game.clone(), &self.agent).map_err(Failure::usage)?),
         };
-        report(&search(&game, name, agent.as_mut(), self.games, self.sims, seed, seconds), json)
+        print(&search(&game, name, agent.as_mut(), self.games, self.sims, seed, seconds), json)
     }
 }
 
@@ -184,13 +190,10 @@ impl GameTask for SelfPlayTask<'_> {
         let seed = config.run.seed;
         let weights = match &args.agent {
             Some(file) => jarmo_host::agent_file::load_for(file, &game)?.weights().clone(),
-            None => {
-                let shape = jarmo_core::net::NetShape::of(&game);
-                jarmo_core::net::Weights::random(config.net, shape, &mut jarmo_core::random::stream(seed, 0))
-            }
+            None => random_weights(&game, config.net, seed),
         };
         let play = || jarmo_selfplay::bench::selfplay(&game, &config.selfplay, &weights, seed, args.seconds);
-        report(&thread_pool(Some(args.threads))?.install(play), args.json)
+        print(&thread_pool(Some(args.threads))?.install(play), args.json)
     }
 }
 
@@ -202,17 +205,6 @@ impl GameTask for &NetArgs {
         let kernels = self.kernel.map_or(KernelKind::ALL.to_vec(), |kernel| vec![kernel]);
         let size = NetSettings { width: self.width, blocks: self.blocks };
         size.validate().map_err(Failure::usage)?;
-        report(&net(&game, size, &kernels, self.batch, seed, seconds), json)
+        print(&net(&game, size, &kernels, self.batch, seed, seconds), json)
     }
-}
-
-fn report<T: Serialize + Display>(measured: &T, json: bool) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    if json {
-        serde_json::to_writer(&mut out, measured).map_err(io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        writeln!(out, "{measured}")?;
-    }
-    Ok(())
 }

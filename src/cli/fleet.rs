@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use super::Failure;
 use super::interrupt::stop_on_interrupt;
 use super::train::open_device;
+use super::{Failure, print};
 use jarmo_core::numbers::{NumberRange, PORT};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_fleet::{Address, Link, Orders, Role, Server, ServerSettings, User, status};
@@ -262,12 +262,7 @@ fn show_status(args: &StatusArgs) -> Result<(), Failure> {
     if let Some(port) = args.prometheus {
         return serve_metrics(&link, port);
     }
-    let status = status(&link)?;
-    match args.json {
-        true => writeln!(io::stdout(), "{}", serde_json::to_string(&status).expect("a status is plain data"))?,
-        false => write!(io::stdout(), "{status}")?,
-    }
-    Ok(())
+    print(&status(&link)?, args.json)
 }
 
 /// Answers every request for a page with the status, as text for Prometheus.

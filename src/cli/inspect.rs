@@ -1,9 +1,8 @@
 //! `jarmo inspect`
 
-use std::io::Write;
 use std::path::PathBuf;
 
-use super::{Failure, in_file, position_of};
+use super::{Failure, in_file, position_of, print};
 use jarmo_core::net::{AgentFile, Inspection, NetOutput};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_host::agent_file;
@@ -34,14 +33,7 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
         let game = &file.header().version.game;
         inspection.output = Some(games.with_game(game, &settings, task)??);
     }
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        serde_json::to_writer(&mut out, &inspection).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        write!(out, "{inspection}")?;
-    }
-    Ok(())
+    print(&inspection, args.json)
 }
 
 struct OpinionTask<'a> {

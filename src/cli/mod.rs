@@ -30,7 +30,7 @@ mod yardstick;
 
 use std::error::Error;
 use std::fmt::Display;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -38,6 +38,7 @@ use std::time::Duration;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use serde::Serialize;
 
 use jarmo_core::game::{Game, shorten};
 use jarmo_core::numbers::{QUIET_LIMIT, SECONDS};
@@ -293,6 +294,12 @@ fn check_output(path: Option<&Path>) -> Result<(), Failure> {
 /// Writes a file as a whole or not at all.
 fn write_output(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     files::write_whole(path, content.as_ref()).map_err(|error| in_file(path, error))
+}
+
+/// Prints a result as a line of JSON or as text.
+fn print(result: &(impl Serialize + Display), json: bool) -> Result<(), Failure> {
+    let text = if json { serde_json::to_string(result)? } else { result.to_string() };
+    Ok(writeln!(io::stdout(), "{}", text.trim_end())?)
 }
 
 fn in_file(path: &Path, problem: impl Display) -> Failure {
