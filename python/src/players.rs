@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jarmo_core::eval::Value;
 use jarmo_core::game::{Action, Mask};
-use jarmo_exact::agent::{Agent as Plays, AgentSpec, Agents, Decision, Request, build_all, build_all_without_search};
+use jarmo_exact::agent::{Agent as Plays, AgentSpec, Agents, Decision, Request, build_all, build_without_search};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_host::program::cores;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -88,7 +88,7 @@ impl Player {
         if !without_search {
             return Ok(build_all(&rules.game, &spec, cores())?);
         }
-        let networks = build_all_without_search(&rules.game, &spec, cores())?;
+        let networks = build_without_search(&rules.game, &spec, cores())?;
         Ok(networks.ok_or_else(|| format!("{spec} has no network, so its budget cannot be 0"))?)
     }
 }

@@ -8,7 +8,7 @@ use rayon::ThreadPool;
 use super::accuracy_report::{Measured, to_json, write_table};
 use super::{Failure, check_output, first, game_of_file, thread_pool, write_output};
 use jarmo_core::numbers::{BUDGET, NumberRange, SEED, THREADS};
-use jarmo_exact::agent::{AGENTS, AgentSpec, Agents, build_all, build_all_without_search};
+use jarmo_exact::agent::{AGENTS, AgentSpec, Agents, build_all, build_without_search};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_judge::accuracy::{Exam, ExamHeader, FEWEST, draw_stages};
 
@@ -135,7 +135,7 @@ impl<'a> GameTask for ExamTask<'a> {
 impl ExamTask<'_> {
     fn measure<G: CatalogGame>(&self, game: &G, candidates: Vec<Examinee<G>>, exam: &Exam<G>) -> Result<(), Failure> {
         let ExamTask { args, pool, spec } = self;
-        let network = if args.causes { build_all_without_search(game, spec, 1).map_err(Failure::usage)? } else { None };
+        let network = if args.causes { build_without_search(game, spec, 1).map_err(Failure::usage)? } else { None };
         let mut networks = network.unwrap_or_default();
         let mut measured = Vec::new();
         let name = spec.to_string();
@@ -172,7 +172,7 @@ impl ExamTask<'_> {
         let threads = pool.current_num_threads();
         let mut candidates = Vec::new();
         if args.nodes.is_empty() || args.nodes.contains(&0) {
-            let networks = build_all_without_search(game, spec, threads).map_err(Failure::usage)?;
+            let networks = build_without_search(game, spec, threads).map_err(Failure::usage)?;
             candidates.extend(networks.map(|agents| (agents, vec![Some(0)])));
         }
         let budgets: Vec<ExamBudget> = match &args.nodes[..] {

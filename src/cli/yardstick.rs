@@ -7,7 +7,7 @@ use rayon::ThreadPool;
 
 use super::{Failure, check_output, first, game_of_file, in_file, thread_pool, write_output};
 use jarmo_core::numbers::{BUDGET, NumberRange, SEED, THREADS};
-use jarmo_exact::agent::{AGENTS, AgentSpec, Agents, build_all, build_all_without_search};
+use jarmo_exact::agent::{AGENTS, AgentSpec, Agents, build_all, build_without_search};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_host::files;
 use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings, to_svg, to_text};
@@ -139,7 +139,7 @@ fn agents<G: CatalogGame>(game: &G, spec: &AgentSpec, budget: Option<u64>, count
     if budget != Some(0) {
         return build_all(game, spec, count).map_err(Failure::usage);
     }
-    let networks = build_all_without_search(game, spec, count).map_err(Failure::usage)?;
+    let networks = build_without_search(game, spec, count).map_err(Failure::usage)?;
     networks.ok_or_else(|| {
         Failure::usage(format!("--nodes 0 needs an agent with a network, not {spec}; give another number of nodes"))
     })

@@ -110,7 +110,7 @@ fn each_wrong_decision_has_the_first_cause_that_holds() {
     let game = Jarmo::standard();
     let spec: AgentSpec = "checkpoints/jarmo.safetensors?sims=8".parse().unwrap();
     let agent = || -> Vec<Box<dyn Agent<Jarmo>>> { vec![build(game.clone(), &spec).unwrap()] };
-    let mut networks = vec![build_without_search(game.clone(), &spec).unwrap().unwrap()];
+    let mut networks = build_without_search(&game, &spec, 1).unwrap().unwrap();
     let exam = Exam::built_in(&game).unwrap();
     // Many legal actions, so that the network gives some almost nothing.
     let actions = |question: &&Question<JarmoPosition>| game.legal(&question.position).count();

@@ -87,7 +87,7 @@ pub fn make<G: CatalogGame>(
     (count, agent): (usize, &AgentSpec),
     mut tell: impl FnMut(String),
 ) -> Result<Vec<Puzzle>, PuzzleError> {
-    let Some(network) = build_without_search(game.clone(), agent)? else {
+    let Some(network) = build_without_search(game, agent, 1)?.and_then(|mut agents| agents.pop()) else {
         return Err(PuzzleError::NoNetwork(Box::new(agent.clone())));
     };
     let mut solver = Solving { network, search: build(game.clone(), agent)? };

@@ -11,8 +11,7 @@ use crate::encode::Encode;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
 use crate::game::Game;
 use crate::known::Endgames;
-use crate::net::{NetEvaluator, NetSettings, NetShape, Weights};
-use crate::random::stream;
+use crate::net::NetEvaluator;
 use crate::search::{HasHeuristic, SearchRule};
 
 /// Simulations of a rollout agent if the spec sets no number.
@@ -37,13 +36,6 @@ pub fn build_without_search<G: Encode + HasHeuristic>(
     let AgentSpec::Network(source, given) = spec else { return Ok(None) };
     let agent = Builder { game, sources }.policy(source, given);
     agent.map(Some).map_err(|problem| AgentError::new(spec, problem))
-}
-
-/// An agent with an untrained network, for benchmarks.
-pub fn random_net_agent<G: Encode + HasHeuristic>(game: &G, settings: NetSettings, seed: u64) -> Box<dyn Agent<G>> {
-    let weights = Weights::random(settings, NetShape::of(game), &mut stream(seed, 0));
-    let evaluator = NetEvaluator::new(game.clone(), &weights);
-    Box::new(TreeAgent::new(game.clone(), evaluator, TreeSettings::default()))
 }
 
 /// Builds agents. An error says what is wrong with its spec.

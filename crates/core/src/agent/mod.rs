@@ -16,7 +16,7 @@ use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use alphabeta::AlphaBetaAgent;
-pub use build::{build_from, build_without_search, random_net_agent};
+pub use build::{build_from, build_without_search};
 pub use endgame::EndgameAgent;
 pub use greedy::GreedyAgent;
 pub use opponent::AgentOpponent;

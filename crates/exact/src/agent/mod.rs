@@ -6,26 +6,18 @@ mod trained;
 pub use jarmo_core::agent::{
     AGENTS, Agent, AgentError, AgentOpponent, AgentSource, AgentSpec, AlphaBetaAgent, AlphaBetaSpec, Candidate,
     Deadline, Decision, EndgameAgent, GreedyAgent, Limit, Memory, PolicyAgent, RandomAgent, Request, SamplingAgent,
-    Sources, TreeAgent, TreeSettings, TreeSpec, YesNo, build_from, random_net_agent,
+    Sources, TreeAgent, TreeSettings, TreeSpec, YesNo, build_from,
 };
 
 pub use networks::Networks;
 pub use trained::{is_file, is_trained, load, provide, trained};
 
 use crate::catalog::CatalogGame;
+use jarmo_core::agent;
 
 /// Builds the agent of a spec for this game.
 pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, AgentError> {
     build_from(game, spec, &Networks::new())
-}
-
-/// Builds an agent from the network of an agent file alone, without the search and the tables of the
-/// spec. `None` for agents without a network.
-pub fn build_without_search<G: CatalogGame>(
-    game: G,
-    spec: &AgentSpec,
-) -> Result<Option<Box<dyn Agent<G>>>, AgentError> {
-    jarmo_core::agent::build_without_search(game, spec, &Networks::new())
 }
 
 /// Agents that play alike, say one per thread.
@@ -37,12 +29,14 @@ pub fn build_all<G: CatalogGame>(game: &G, spec: &AgentSpec, count: usize) -> Re
     (0..count).map(|_| build_from(game.clone(), spec, &networks)).collect()
 }
 
-/// The same with [`build_without_search`].
-pub fn build_all_without_search<G: CatalogGame>(
+/// The same from the network of an agent file alone, without the search and the tables of the spec. `None` for agents
+/// without a network.
+pub fn build_without_search<G: CatalogGame>(
     game: &G,
     spec: &AgentSpec,
     count: usize,
 ) -> Result<Option<Agents<G>>, AgentError> {
-    let agents = (0..count).map(|_| build_without_search(game.clone(), spec).transpose());
+    let networks = Networks::new();
+    let agents = (0..count).map(|_| agent::build_without_search(game.clone(), spec, &networks).transpose());
     agents.collect::<Option<Result<_, _>>>().transpose()
 }
