@@ -10,13 +10,14 @@ use console::Term;
 use super::block::LiveBlock;
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{Failure, GameArgs, check_output, in_file, write_output};
+use jarmo_core::net::FileError;
 use jarmo_core::numbers::{BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, RANDOM_PLIES, SEED, THREADS};
 use jarmo_exact::agent::{AGENTS, AgentError, AgentSpec, build};
 use jarmo_exact::catalog::{CatalogGame, GameTask};
 #[cfg(feature = "fleet")]
 use jarmo_fleet::{MatchSettings, play_matches};
 use jarmo_host::program::cores;
-use jarmo_host::record::{GameRecord, RecordError, RecordFile};
+use jarmo_host::record::{GameRecord, RecordFile};
 use jarmo_judge::arena::{
     Anchor, Budget, Entrant, Expanded, Observer, Openings, Over, Pairing, Report, Settings, Sprt, Standings, Team,
     Tournament, entrants, expand,
@@ -300,7 +301,7 @@ impl Watch {
 }
 
 impl Observer for Watch {
-    fn game(&mut self, record: &GameRecord) -> Result<(), RecordError> {
+    fn game(&mut self, record: &GameRecord) -> Result<(), FileError> {
         match &mut self.file {
             Some(file) => file.append(record),
             None => Ok(()),

@@ -14,7 +14,8 @@ use jarmo::catalog::CatalogGame;
 use jarmo::eval::Value;
 use jarmo::game::{Action, Game, Mask};
 use jarmo::games::{Guard, Jarmo};
-use jarmo::record::{GameRecord, RecordError};
+use jarmo::net::FileError;
+use jarmo::record::GameRecord;
 
 /// Plays the legal action with the lowest or highest index, and records its requests.
 struct Lowest<G> {
@@ -66,7 +67,7 @@ struct Keeper<'a> {
 }
 
 impl Observer for Keeper<'_> {
-    fn game(&mut self, record: &GameRecord) -> Result<(), RecordError> {
+    fn game(&mut self, record: &GameRecord) -> Result<(), FileError> {
         self.records.push(record.clone());
         if self.records.len() >= self.stop_after {
             self.stop.store(true, Ordering::Relaxed);

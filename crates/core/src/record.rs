@@ -4,12 +4,10 @@
 //! the players, the outcome and the tournament. Only `game` and `moves` are required; unknown keys are
 //! ignored. docs/formats.md describes the format.
 
-use std::fmt;
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use crate::env::Line;
+use crate::error::FileError;
 use crate::game::{Game, Outcome, shorten, shorten_quotes};
 
 /// The version of the format. Increased when readers of the old format would misread the new one.
@@ -89,23 +87,11 @@ pub struct ArenaMark {
     pub movetime_ms: Option<u64>,
 }
 
-/// An invalid record, or a file of records that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct RecordError(String);
-
-impl RecordError {
-    /// A problem with the file of this name.
-    pub fn in_file(path: &Path, problem: impl fmt::Display) -> RecordError {
-        RecordError(format!("{}: {problem}", path.display()))
-    }
-}
-
 impl GameRecord {
     /// Reads one line.
-    pub fn parse(line: &str) -> Result<GameRecord, RecordError> {
+    pub fn parse(line: &str) -> Result<GameRecord, FileError> {
         let record: GameRecord = serde_json::from_str(line).map_err(|error| {
-            RecordError(format!(
+            FileError::from(format!(
                 "expected a game record, {{\"game\":…,\"moves\":[…]}}: {}",
                 shorten_quotes(&error.to_string())
             ))
@@ -113,7 +99,10 @@ impl GameRecord {
         if record.format == FORMAT {
             Ok(record)
         } else {
-            Err(RecordError(format!("game record has format {}, but this build reads format {FORMAT}", record.format)))
+            Err(FileError::from(format!(
+                "game record has format {}, but this build reads format {FORMAT}",
+                record.format
+            )))
         }
     }
 
@@ -123,14 +112,18 @@ impl GameRecord {
     }
 
     /// These rules with the record's own limit on the length. Refuses a record of another game or other rules.
-    pub fn rules<G: Game>(&self, game: &G) -> Result<G, RecordError> {
+    pub fn rules<G: Game>(&self, game: &G) -> Result<G, FileError> {
         if self.game != game.id() {
-            return Err(RecordError(format!("the record is a game of {}, not of {}", shorten(&self.game), game.id())));
+            return Err(FileError::from(format!(
+                "the record is a game of {}, not of {}",
+                shorten(&self.game),
+                game.id()
+            )));
         }
         if let Some(rules) = self.rules
             && rules != game.rules_version()
         {
-            return Err(RecordError(format!(
+            return Err(FileError::from(format!(
                 "the record uses version {rules} of the rules of {}, but this build has version {}",
                 self.game,
                 game.rules_version()
@@ -143,18 +136,18 @@ impl GameRecord {
     }
 
     /// Plays the record by its [rules](GameRecord::rules), as far as it goes.
-    pub fn replay<G: Game>(&self, game: &G) -> Result<Line<G::Position>, RecordError> {
+    pub fn replay<G: Game>(&self, game: &G) -> Result<Line<G::Position>, FileError> {
         let game = self.rules(game)?;
         let start = match &self.position {
             None => game.start(),
             Some(text) => {
-                game.parse_position(text).map_err(|error| RecordError(format!("illegal position: {error}")))?
+                game.parse_position(text).map_err(|error| FileError::from(format!("illegal position: {error}")))?
             }
         };
         let mut played = Line::at(start);
         for (index, text) in self.moves.iter().enumerate() {
             let action = game.play_text(&mut played.position, text);
-            let wrong = |error| RecordError(format!("move {}: {error}", index + 1));
+            let wrong = |error| FileError::from(format!("move {}: {error}", index + 1));
             played.actions.push(action.map_err(wrong)?);
         }
         Ok(played)

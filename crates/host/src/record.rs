@@ -4,7 +4,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub use jarmo_core::record::{ArenaMark, FORMAT, GameRecord, RecordError};
+use jarmo_core::net::FileError;
+pub use jarmo_core::record::{ArenaMark, FORMAT, GameRecord};
 
 use crate::files::{LINES_BYTES, check_regular, read, unlock};
 
@@ -29,20 +30,18 @@ pub struct Resumed {
 
 impl RecordFile {
     /// Creates a new file. Fails if the file exists.
-    pub fn create(path: &Path) -> Result<RecordFile, RecordError> {
+    pub fn create(path: &Path) -> Result<RecordFile, FileError> {
         let file = OpenOptions::new().append(true).create_new(true).open(path);
         let file = file.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => {
-                RecordError::in_file(path, "already exists; choose another name, or resume it")
-            }
-            _ => RecordError::in_file(path, error),
+            io::ErrorKind::AlreadyExists => FileError::at(path, "already exists; choose another name, or resume it"),
+            _ => FileError::at(path, error),
         })?;
         RecordFile::locked(path, file)
     }
 
     /// Opens a file to append to it. Removes an incomplete last line, and skips empty ones.
-    pub fn resume(path: &Path) -> Result<Resumed, RecordError> {
-        let failed = |error: io::Error| RecordError::in_file(path, error);
+    pub fn resume(path: &Path) -> Result<Resumed, FileError> {
+        let failed = |error: io::Error| FileError::at(path, error);
         check_regular(path).map_err(failed)?;
         let file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
         let mut file = RecordFile::locked(path, file)?;
@@ -54,11 +53,11 @@ impl RecordFile {
             kept = bytes.len(); // only the line break is missing
         }
         let text = std::str::from_utf8(&bytes[..kept])
-            .map_err(|error| RecordError::in_file(path, format_args!("not text: {error}")))?;
+            .map_err(|error| FileError::at(path, format_args!("not text: {error}")))?;
         let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
         let records = lines.map(|(line, number)| {
             let record = GameRecord::parse(line);
-            record.map_err(|error| RecordError::in_file(path, format_args!("line {number}: {error}")))
+            record.map_err(|error| FileError::at(path, format_args!("line {number}: {error}")))
         });
         let records = records.collect::<Result<_, _>>()?;
         if kept > whole {
@@ -70,15 +69,15 @@ impl RecordFile {
     }
 
     /// Appends a record.
-    pub fn append(&mut self, record: &GameRecord) -> Result<(), RecordError> {
+    pub fn append(&mut self, record: &GameRecord) -> Result<(), FileError> {
         let line = record.to_line() + "\n";
-        self.file.write_all(line.as_bytes()).map_err(|error| RecordError::in_file(&self.path, error))
+        self.file.write_all(line.as_bytes()).map_err(|error| FileError::at(&self.path, error))
     }
 
-    fn locked(path: &Path, file: File) -> Result<RecordFile, RecordError> {
+    fn locked(path: &Path, file: File) -> Result<RecordFile, FileError> {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                Err(RecordError::in_file(path, "another process is writing to this file; wait until it has finished"))
+                Err(FileError::at(path, "another process is writing to this file; wait until it has finished"))
             }
             // Without locks in the file system there is no protection against a second writer.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(RecordFile { path: path.to_owned(), file }),

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use jarmo_host::record::RecordError;
+use jarmo_core::net::FileError;
 
 /// A problem in words, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,8 +22,8 @@ impl JudgeError {
     }
 }
 
-impl From<RecordError> for JudgeError {
-    fn from(error: RecordError) -> JudgeError {
+impl From<FileError> for JudgeError {
+    fn from(error: FileError) -> JudgeError {
         JudgeError::new(error)
     }
 }

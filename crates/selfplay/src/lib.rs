@@ -2,9 +2,6 @@
 //!
 //! Modules import only modules that come earlier in this list.
 
-mod error;
 pub mod replay;
 pub mod selfplay;
 pub mod bench;
-
-pub use error::SelfPlayError;

@@ -27,7 +27,7 @@ mod vec_env;
 
 pub use line::Line;
 pub use rows::{Features, Masks, Rows};
-pub use saved::{EnvError, EnvState, SavedEnv, SavedGame};
+pub use saved::{EnvState, SavedEnv, SavedGame};
 pub use shard::{Keep, Shard};
 pub use stats::GameStats;
 pub use vec_env::{Autoreset, EnvSettings, Finished, Interrupted, Opponent, Seat, VecEnv};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Autoreset, EnvSettings, GameStats, Keep, Line, Seat, Shard};
+use crate::error::FileError;
 use crate::game::{Action, Game, Outcome};
 
 /// The unfinished games of an environment.
@@ -67,18 +68,18 @@ impl Terms {
 
 impl SavedEnv {
     /// Fails if the environment had other terms, or lacks games.
-    pub(super) fn check(&self, ours: &Terms) -> Result<(), EnvError> {
+    pub(super) fn check(&self, ours: &Terms) -> Result<(), FileError> {
         let [theirs, ours] = [&self.terms, ours].map(|terms| json!(terms));
         let theirs = theirs.as_object().into_iter().flatten();
         let mut other = theirs.filter(|(name, theirs)| ours[name] != **theirs);
         if let Some((name, theirs)) = other.next() {
-            return Err(EnvError(format!("the saved environment has {name} {theirs}, this one {}", ours[name])));
+            return Err(format!("the saved environment has {name} {theirs}, this one {}", ours[name]).into());
         }
         let mut games = vec![self.state.games.len(), self.sides.len()];
         games.extend((!self.seeds.is_empty()).then_some(self.seeds.len()));
         match games.iter().all(|&count| count == self.terms.games) {
             true => Ok(()),
-            false => Err(EnvError("not a saved environment: games are missing".to_owned())),
+            false => Err("not a saved environment: games are missing".to_owned().into()),
         }
     }
 }
@@ -93,14 +94,9 @@ pub struct SavedGame {
     pub actions: Vec<u16>,
 }
 
-/// What was saved cannot continue here, and why.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct EnvError(String);
-
 /// A game that cannot continue under these rules.
-fn game_error(why: impl fmt::Display) -> EnvError {
-    EnvError(format!("saved game: {why}"))
+fn game_error(why: impl fmt::Display) -> FileError {
+    format!("saved game: {why}").into()
 }
 
 impl SavedGame {
@@ -110,7 +106,7 @@ impl SavedGame {
     }
 
     /// The game so far. Fails if it breaks the rules or is over.
-    pub fn line<G: Game>(&self, game: &G) -> Result<Line<G::Position>, EnvError> {
+    pub fn line<G: Game>(&self, game: &G) -> Result<Line<G::Position>, FileError> {
         let start = self.start_position(game)?;
         let actions = self.actions.iter().map(|&action| Action(action)).collect();
         let line = Line::after(game, start, actions).map_err(game_error)?;
@@ -122,7 +118,7 @@ impl SavedGame {
 
     /// Plays the game again in an environment. Returns its positions up to the final one, its outcome and its
     /// counts. Fails if it breaks the rules or is not over.
-    pub fn replay<G: Game>(&self, game: &G) -> Result<(Vec<G::Position>, Outcome, GameStats), EnvError> {
+    pub fn replay<G: Game>(&self, game: &G) -> Result<(Vec<G::Position>, Outcome, GameStats), FileError> {
         let start = self.start_position(game)?;
         if game.outcome(&start).is_some() {
             return Err(game_error("the game is over at its start"));
@@ -142,7 +138,7 @@ impl SavedGame {
         Ok((positions, outcome, env.take_stats()))
     }
 
-    fn start_position<G: Game>(&self, game: &G) -> Result<G::Position, EnvError> {
+    fn start_position<G: Game>(&self, game: &G) -> Result<G::Position, FileError> {
         let Some(text) = &self.start else { return Ok(game.start()) };
         game.parse_position(text).map_err(game_error)
     }

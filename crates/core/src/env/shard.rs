@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::log::Log;
-use super::{EnvError, Finished, GameStats, Line, SavedGame};
+use super::{Finished, GameStats, Line, SavedGame};
+use crate::error::FileError;
 use crate::game::{Action, Game, Mask};
 use crate::random::{Draws, below};
 
@@ -265,7 +266,7 @@ impl<G: Game> Shard<G> {
     ///
     /// # Panics
     /// Panics unless there is one entry per slot.
-    pub fn restore(&mut self, steps: u64, games: &[Option<SavedGame>]) -> Result<(), EnvError> {
+    pub fn restore(&mut self, steps: u64, games: &[Option<SavedGame>]) -> Result<(), FileError> {
         assert_eq!(games.len(), self.len(), "one saved game per slot");
         let opening = |game: &Option<SavedGame>| {
             let saved = game.as_ref();

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::games::{Games, NewGames, Part};
 use super::rows::Rows;
 use super::saved::Terms;
-use super::{EnvError, EnvState, GameStats, Keep, Line, SavedEnv, Shard};
+use super::{EnvState, GameStats, Keep, Line, SavedEnv, Shard};
 use crate::encode::Encode;
+use crate::error::FileError;
 use crate::game::{Action, Game, Outcome, Player};
 use crate::random::{Draws, Stream};
 
@@ -387,7 +388,7 @@ impl<G: Game> VecEnv<G> {
 
     /// Replaces the games by saved ones, which continue exactly as if they had not been interrupted. Fails if the saved
     /// environment had other settings; the seed and the number of threads may differ. On an error nothing changes.
-    pub fn restore(&mut self, saved: &SavedEnv) -> Result<(), EnvError> {
+    pub fn restore(&mut self, saved: &SavedEnv) -> Result<(), FileError> {
         saved.check(&self.terms())?;
         let mut new = self.new.clone();
         new.settings.seed = saved.seed;
@@ -401,7 +402,7 @@ impl<G: Game> VecEnv<G> {
             games.shard.restore(saved.state.steps, &saved.state.games[numbers])?;
             Ok(games)
         });
-        let restored = restored.collect::<Result<Vec<_>, EnvError>>()?;
+        let restored = restored.collect::<Result<Vec<_>, FileError>>()?;
         for (part, games) in self.parts.iter_mut().zip(restored) {
             part.games = games;
             part.note_actors();

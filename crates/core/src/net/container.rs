@@ -2,8 +2,6 @@
 //! docs/formats.md describes each.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::path::{Path, PathBuf};
 
 use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorView};
@@ -29,50 +27,6 @@ pub const LENGTH: u64 = 8;
 
 /// The most bytes of a header in the safetensors format.
 pub const MOST_HEADER: u64 = 100_000_000;
-
-/// Why a file cannot be read, written or used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileError {
-    path: Option<PathBuf>, // if it came from a file
-    problem: String,
-}
-
-impl FileError {
-    /// A problem with the file of this name.
-    pub fn at(path: &Path, problem: impl fmt::Display) -> FileError {
-        FileError::from(problem.to_string()).in_file(path)
-    }
-
-    /// What is wrong, without the name of the file.
-    pub fn problem(&self) -> &str {
-        &self.problem
-    }
-
-    /// The same problem, found in the file of this name.
-    pub fn in_file(self, path: &Path) -> FileError {
-        let path = Some(path.to_owned());
-        FileError { path, ..self }
-    }
-}
-
-/// A problem with what is in a file.
-impl From<String> for FileError {
-    fn from(problem: String) -> FileError {
-        let path = None;
-        FileError { path, problem }
-    }
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(path) = &self.path {
-            write!(out, "{}: ", path.display())?;
-        }
-        out.write_str(&self.problem)
-    }
-}
-
-impl std::error::Error for FileError {}
 
 /// A kind of number that arrays are made of.
 pub trait Number: Copy {

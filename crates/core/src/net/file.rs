@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::container::{Array, FileError, Format};
+use super::container::{Array, Format};
 use super::own::NetKind;
 use super::version::GameVersion;
 use super::weights::Weights;
 use crate::encode::Encode;
+use crate::error::FileError;
 
 const FORMAT: Format = Format { key: "jarmo", what: "agent", version: 3 };
 

@@ -16,8 +16,9 @@ use super::sprt::{Conclusion, Sprt};
 use super::standings::{Anchor, Conditions, Entrant, GameResult, Standings};
 use crate::JudgeError;
 use jarmo_core::game::{Game, Player, shorten};
+use jarmo_core::net::FileError;
 use jarmo_exact::tables::Endgames;
-use jarmo_host::record::{GameRecord, RecordError};
+use jarmo_host::record::GameRecord;
 
 /// How a tournament is played.
 #[derive(Clone, Debug)]
@@ -55,14 +56,14 @@ impl Default for Settings {
 /// Follows a tournament. The unit type ignores it.
 pub trait Observer {
     /// A game has ended. An error ends the tournament.
-    fn game(&mut self, record: &GameRecord) -> Result<(), RecordError>;
+    fn game(&mut self, record: &GameRecord) -> Result<(), FileError>;
 
     /// Called after every game and several times a second.
     fn standings(&mut self, standings: &Standings);
 }
 
 impl Observer for () {
-    fn game(&mut self, _: &GameRecord) -> Result<(), RecordError> {
+    fn game(&mut self, _: &GameRecord) -> Result<(), FileError> {
         Ok(())
     }
 

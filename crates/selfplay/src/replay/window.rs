@@ -10,8 +10,7 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use super::samples::{Sample, Samples};
-use crate::SelfPlayError;
-use jarmo_core::net::GameVersion;
+use jarmo_core::net::{FileError, GameVersion};
 use jarmo_core::numbers::Bounds;
 use jarmo_core::random::Stream;
 use jarmo_host::container::{Unread, read_file};
@@ -69,14 +68,14 @@ impl Replay {
         settings: ReplaySettings,
         origin: GameVersion,
         files: Range<u64>,
-    ) -> Result<(Replay, Vec<String>), SelfPlayError> {
-        let failed = |error| SelfPlayError::at(folder, error);
+    ) -> Result<(Replay, Vec<String>), FileError> {
+        let failed = |error| FileError::at(folder, error);
         fs::create_dir_all(folder).map_err(failed)?;
         let mut numbers = Vec::new();
         for path in list(folder).map_err(failed)? {
             match number_of(&path) {
                 Some(later) if later >= files.end => {
-                    fs::remove_file(&path).map_err(|error| SelfPlayError::at(&path, error))?;
+                    fs::remove_file(&path).map_err(|error| FileError::at(&path, error))?;
                 }
                 number => numbers.extend(number),
             }
@@ -91,7 +90,7 @@ impl Replay {
             }
             let path = replay.path(number);
             let bytes = match read_file(&path) {
-                Err(Unread::Failed(error)) => return Err(SelfPlayError::at(&path, error)),
+                Err(Unread::Failed(error)) => return Err(FileError::at(&path, error)),
                 Err(Unread::Damaged(problem)) => Err(problem.into()),
                 Ok(bytes) => Ok(bytes),
             };
@@ -136,24 +135,24 @@ impl Replay {
 
     /// Writes the files of the window that are not on the disk yet. Those that entered and left it since the last call are
     /// never written. Files of samples that left the window stay until [`Replay::tidy`].
-    pub fn save(&mut self) -> Result<(), SelfPlayError> {
+    pub fn save(&mut self) -> Result<(), FileError> {
         let (folder, origin) = (&self.folder, &self.origin);
         let new = self.shards.iter_mut().filter(|file| !file.is_written);
         for file in new {
             let path = Replay::path_in(folder, file.number);
-            write_whole(&path, &file.samples.to_bytes(origin)).map_err(|error| SelfPlayError::at(&path, error))?;
+            write_whole(&path, &file.samples.to_bytes(origin)).map_err(|error| FileError::at(&path, error))?;
             file.is_written = true;
         }
         Ok(())
     }
 
     /// Deletes the files that left the window. To be called once the checkpoint that needs them is replaced.
-    pub fn tidy(&mut self) -> Result<(), SelfPlayError> {
+    pub fn tidy(&mut self) -> Result<(), FileError> {
         for number in std::mem::take(&mut self.unneeded) {
             let path = self.path(number);
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(SelfPlayError::at(&path, error));
+                    return Err(FileError::at(&path, error));
                 }
                 _ => {}
             }

@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::game::Record;
 use super::settings::Rules;
-use super::{Counts, SelfPlayError, SelfPlaySettings};
+use super::{Counts, SelfPlaySettings};
 use crate::replay::Samples;
 use jarmo_core::encode::Encode;
 use jarmo_core::env::{Line, SavedGame};
+use jarmo_core::net::FileError;
 use jarmo_exact::tables::HasEndgames;
 
 /// A finished game with its search results.
@@ -53,8 +54,8 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
 
     /// Appends the samples of a game and counts it. Fails if it breaks the rules of the game or of self-play; then
     /// nothing is appended.
-    pub fn read(&self, episode: &Episode, samples: &mut Samples, counts: &mut Counts) -> Result<(), SelfPlayError> {
-        let refuse = |problem: String| Err(SelfPlayError::new(problem));
+    pub fn read(&self, episode: &Episode, samples: &mut Samples, counts: &mut Counts) -> Result<(), FileError> {
+        let refuse = |problem: String| Err(FileError::from(problem));
         let Episode { game, searches, .. } = episode;
         let most = match game.start.is_some() {
             false => self.rules.settings.max_random_plies,
@@ -62,7 +63,7 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
             true => return refuse("it does not begin at the start of the game".to_owned()),
         };
         let played = game.replay(&self.rules.game);
-        let (mut positions, outcome, stats) = played.map_err(SelfPlayError::new)?;
+        let (mut positions, outcome, stats) = played?;
         positions.pop(); // the final one is not searched
         let opening = positions.len().checked_sub(searches.len());
         match opening {

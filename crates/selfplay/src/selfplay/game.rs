@@ -1,10 +1,11 @@
 //! The searched positions of an unfinished game. When the game ends, they become samples.
 
-use super::{Searched, SelfPlayError};
+use super::Searched;
 use crate::replay::{Sample, Samples};
 use jarmo_core::encode::Encode;
 use jarmo_core::eval::Value;
 use jarmo_core::game::{Mask, Outcome, Player, Verdict};
+use jarmo_core::net::FileError;
 
 #[derive(Debug, Default)]
 pub(super) struct Record {
@@ -50,8 +51,8 @@ impl Record {
         game: &G,
         positions: &[G::Position],
         searches: &[Searched],
-    ) -> Result<Record, SelfPlayError> {
-        let unfit = |what| SelfPlayError::new(format!("a saved game: {what}"));
+    ) -> Result<Record, FileError> {
+        let unfit = |what| FileError::from(format!("a saved game: {what}"));
         let opening = positions.len().checked_sub(searches.len());
         let opening = opening.ok_or_else(|| unfit("it has more searches than positions"))?;
         let mut record = Record::default();

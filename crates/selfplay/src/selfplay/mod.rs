@@ -19,12 +19,11 @@ pub use episode::{Episode, EpisodeReader, Searched};
 pub use root::draw_noise;
 pub use settings::SelfPlaySettings;
 
-pub use crate::error::SelfPlayError;
-
 use crate::replay::Samples;
 use jarmo_core::encode::Encode;
 use jarmo_core::env::EnvState;
 use jarmo_core::eval::Evaluator;
+use jarmo_core::net::FileError;
 use jarmo_exact::tables::HasEndgames;
 use settings::Rules;
 use shard::SlotSearches;
@@ -96,12 +95,12 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
     }
 
     /// Replaces all games by saved ones. They continue exactly as they would have.
-    pub fn restore(&mut self, state: &GamesState) -> Result<(), SelfPlayError> {
+    pub fn restore(&mut self, state: &GamesState) -> Result<(), FileError> {
         let here: usize = self.shards.iter().map(SlotSearches::games).sum();
         let GamesState { env, moves } = state;
         for saved in [env.games.len(), moves.len()] {
             if saved != here {
-                return Err(SelfPlayError::new(format!(
+                return Err(FileError::from(format!(
                     "{saved} games were saved, but selfplay.games is {here}; it must stay the same"
                 )));
             }

@@ -8,11 +8,12 @@ use rand::Rng;
 use super::game::Record;
 use super::root::{choose, draw_noise};
 use super::settings::Rules;
-use super::{Episode, GamesState, Round, Searched, SelfPlayError};
+use super::{Episode, GamesState, Round, Searched};
 use jarmo_core::encode::Encode;
 use jarmo_core::env::{self, Keep, SavedGame};
 use jarmo_core::eval::{Cache, Evaluator, Value};
 use jarmo_core::game::{Action, Game, Mask};
+use jarmo_core::net::FileError;
 use jarmo_core::random::{Stream, slot_stream};
 use jarmo_core::search::{Batch, RootAction, Tree, TreeLimit};
 
@@ -92,12 +93,12 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         rounds: u64,
         games: &[Option<SavedGame>],
         moves: &[Vec<Searched>],
-    ) -> Result<(), SelfPlayError> {
+    ) -> Result<(), FileError> {
         let Slots { rules, env, records, .. } = &mut self.slots;
-        env.restore(rounds, games).map_err(SelfPlayError::new)?;
+        env.restore(rounds, games)?;
         for (slot, moves) in moves.iter().enumerate() {
             if env.is_idle(slot) {
-                return Err(SelfPlayError::new("a saved game is missing"));
+                return Err("a saved game is missing".to_owned().into());
             }
             let mut positions = env.history(slot).positions(&rules.game);
             positions.pop(); // not searched yet

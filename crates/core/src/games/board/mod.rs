@@ -18,7 +18,6 @@ use draw::draw_circles;
 pub use game::{BoardGame, BoardPosition, BoardRules, DEFAULT_MAX_PLIES, PIECES, Step};
 pub(crate) use moves::split_move;
 pub use moves::{BoardAction, DEPLOY_PLACES};
-pub use parse::BoardError;
 
 use crate::game::{Action, ActionMask, Player};
 

@@ -3,12 +3,8 @@
 use serde::Deserialize;
 
 use super::{Board, CIRCLES, Circle, Circles, MAX_LINES};
+use crate::error::FileError;
 use crate::game::{Player, shorten};
-
-/// A board file that cannot be used, and why.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BoardError(String);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,9 +15,9 @@ struct BoardFile {
 
 impl Board {
     /// Reads a board from TOML text: `name`, and `lines` as a list of `"A1-B3"`.
-    pub fn from_toml(text: &str) -> Result<Board, BoardError> {
+    pub fn from_toml(text: &str) -> Result<Board, FileError> {
         let file: BoardFile = toml::from_str(text).map_err(|error| {
-            BoardError(format!(
+            FileError::from(format!(
                 "not a board file (name = \"…\", lines = [\"A1-B3\", …]): {}",
                 error.to_string().trim_end()
             ))
@@ -29,9 +25,9 @@ impl Board {
         let mut lines: Vec<(Circle, Circle)> = Vec::with_capacity(file.lines.len());
         for (index, text) in file.lines.iter().enumerate() {
             let line = parse_line(text)
-                .map_err(|problem| BoardError(format!("line {} `{}`: {problem}", index + 1, shorten(text))))?;
+                .map_err(|problem| FileError::from(format!("line {} `{}`: {problem}", index + 1, shorten(text))))?;
             if let Some(first) = lines.iter().position(|&other| other == line) {
-                return Err(BoardError(format!(
+                return Err(FileError::from(format!(
                     "line {} `{}` repeats line {} `{}`; lines have no direction",
                     index + 1,
                     shorten(text),
@@ -42,7 +38,7 @@ impl Board {
             lines.push(line);
         }
         if lines.len() > MAX_LINES {
-            return Err(BoardError(format!("{} lines; a board has at most {MAX_LINES}", lines.len())));
+            return Err(FileError::from(format!("{} lines; a board has at most {MAX_LINES}", lines.len())));
         }
         let board = Board::new(file.name, lines);
         board.check_playable()?;
@@ -50,15 +46,15 @@ impl Board {
     }
 
     /// Checks that every circle has a line, and that every home circle is connected to the goal row.
-    fn check_playable(&self) -> Result<(), BoardError> {
+    fn check_playable(&self) -> Result<(), FileError> {
         if let Some(lonely) = Circle::all().find(|&circle| self.neighbours(circle).is_empty()) {
-            return Err(BoardError(format!("circle {lonely} has no line")));
+            return Err(FileError::from(format!("circle {lonely} has no line")));
         }
         for player in Player::BOTH {
             let distances = self.distances(Circles::goal(player));
             for start in Circles::home(player).iter() {
                 if distances[start.index()] == CIRCLES {
-                    return Err(BoardError(format!(
+                    return Err(FileError::from(format!(
                         "{}'s goal row {} cannot be reached from {start}",
                         player.name(),
                         Circles::home_row_of(!player) + 1
