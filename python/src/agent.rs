@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jarmo_core::game::Game;
 use jarmo_core::random::stream;
-use jarmo_exact::agent::{Agent as Player, AgentSpec, Decision, Limit, Networks, Request, build_from};
+use jarmo_exact::agent::{Agent as Player, AgentSpec, Decision, Limit, Networks, build_from};
 use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -74,10 +74,7 @@ fn judge_part<G: Game>(
         let streams = (0..positions.len()).map(|index| stream(question.seed, number(index)));
         let mut streams: Vec<_> = streams.collect();
         let limit = Limit { nodes: question.nodes, stop: Some(stop), ..Limit::default() };
-        let requests = positions.iter().zip(&mut streams);
-        let mut requests: Vec<Request<'_, G>> =
-            requests.map(|(&position, stream)| Request { position, stream, limit, memory: None }).collect();
-        for (position, decision) in positions.iter().zip(agent.choose(&mut requests)) {
+        for (position, decision) in positions.iter().zip(agent.decide(positions, &mut streams, limit)) {
             let line = match decision.candidates.first() {
                 Some(best) => game.line_texts(*position, &best.line),
                 None => vec![game.action_text(position, decision.action)],

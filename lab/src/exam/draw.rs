@@ -10,9 +10,9 @@ use super::games::HasExam;
 use jarmo_core::env::{Keep, Line, Shard};
 use jarmo_core::game::{Action, Mask, Proven};
 use jarmo_core::random::{Stream, below, stream};
-use jarmo_exact::agent::Agent;
+use jarmo_exact::agent::{Agent, Limit};
 use jarmo_host::program::this_program;
-use jarmo_judge::accuracy::{Exam, Question, choose};
+use jarmo_judge::accuracy::{Exam, Question};
 
 /// Solves positions that are not over: the result of each legal action, in the order of the actions. `None`
 /// for positions that it does not know.
@@ -122,6 +122,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
         nodes: Option<u64>,
     ) -> Vec<Question<G::Position>> {
         let game = self.game;
+        let limit = Limit { nodes, ..Limit::default() };
         let mut draft = Draft::new(rooms);
         let mut streams: Vec<Stream> = (0..BATCH as u64).map(|slot| self.stream(2, slot)).collect();
         let opening = |stream: &mut Stream| Line::random(game, RANDOM_PLIES, stream);
@@ -143,7 +144,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
             let parts = positions.par_chunks(part).zip(streams.par_chunks_mut(part)).zip(actions.par_chunks_mut(part));
             parts.zip(agents.par_iter_mut()).for_each(|(part, agent)| {
                 let ((positions, streams), actions) = part;
-                let decisions = choose(agent.as_mut(), positions, streams, nodes);
+                let decisions = agent.decide(positions, streams, limit);
                 for (action, decision) in actions.iter_mut().zip(decisions) {
                     *action = decision.action;
                 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Agent, Limit, Request};
+use super::{Agent, Limit};
 use crate::env::Opponent;
 use crate::game::{Action, Game};
 use crate::random::Stream;
@@ -34,10 +34,8 @@ impl<G: Game> Opponent<G> for AgentOpponent<G> {
 
     fn choose(&mut self, positions: &[G::Position], streams: &mut [Stream]) -> Option<Vec<Action>> {
         let limit = Limit { stop: self.stop.as_deref(), ..Limit::default() };
-        let requests = positions.iter().zip(streams);
-        let mut requests: Vec<Request<'_, G>> =
-            requests.map(|(&position, stream)| Request { position, stream, limit, memory: None }).collect();
-        let decisions = self.agent.get_mut().unwrap_or_else(PoisonError::into_inner).choose(&mut requests);
+        let agent = self.agent.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let decisions = agent.decide(positions, streams, limit);
         // Decisions of an interrupted agent must not count.
         let stopped = limit.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         (!stopped).then(|| decisions.iter().map(|decision| decision.action).collect())

@@ -8,7 +8,7 @@
 //! # fn chess() -> Scripted { Scripted::new(&Node::white([Node::end(1, 0), Node::end(0, 1)])) }
 //! use jarmo_core::game::Action;
 //! use jarmo_core::random::stream;
-//! use jarmo_exact::agent::{Limit, Request, build};
+//! use jarmo_exact::agent::{Limit, build};
 //! use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask, Shipped};
 //!
 //! /// The first action of an agent.
@@ -17,11 +17,9 @@
 //! impl GameTask for FirstAction {
 //!     type Output = Action;
 //!
-//!     fn run<G: CatalogGame>(self, game: G) -> String {
+//!     fn run<G: CatalogGame>(self, game: G) -> Action {
 //!         let mut agent = build(game.clone(), &self.0.parse().unwrap()).unwrap();
-//!         let (position, stream) = (game.start(), &mut stream(1, 0));
-//!         let request = Request { position, stream, limit: Limit::default(), memory: None };
-//!         agent.choose(&mut [request])[0].action
+//!         agent.decide(&[game.start()], &mut [stream(1, 0)], Limit::default())[0].action
 //!     }
 //! }
 //!

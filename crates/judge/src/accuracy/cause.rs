@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::exam::{Exam, choose};
+use super::exam::Exam;
 use super::tally::Phase;
 use jarmo_core::random::stream;
-use jarmo_exact::agent::{Agent, Decision};
+use jarmo_exact::agent::{Agent, Decision, Limit};
 use jarmo_exact::tables::HasEndgames;
 
 /// The share below which the network's policy is said to miss the right actions.
@@ -89,7 +89,7 @@ impl<G: HasEndgames> Exam<G> {
     fn policy_of_right(&self, agent: &mut dyn Agent<G>, seed: u64) -> Vec<f32> {
         let positions: Vec<_> = self.questions.iter().map(|one| one.position).collect();
         let mut streams: Vec<_> = (0..self.questions.len() as u64).map(|number| stream(seed, number)).collect();
-        let decisions = choose(agent, &positions, &mut streams, None);
+        let decisions = agent.decide(&positions, &mut streams, Limit::default());
         let share = |(question, decision): (usize, &Decision)| {
             let right = decision.candidates.iter().filter(|one| self.is_right(question, one.action));
             right.map(|candidate| candidate.policy).sum()

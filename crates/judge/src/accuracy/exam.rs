@@ -8,7 +8,7 @@ use super::report::{Accuracy, Mistake};
 use super::tally::{Phase, Stage};
 use jarmo_core::game::{Action, Game, Mask, Proven};
 use jarmo_core::random::{Stream, stream};
-use jarmo_exact::agent::{Agent, Decision, Limit, Request};
+use jarmo_exact::agent::{Agent, Decision, Limit};
 use jarmo_exact::tables::HasEndgames;
 
 /// A position that is not over, without history, and the exact results of its actions.
@@ -175,7 +175,7 @@ impl<G: Game> Asked<'_, G> {
     /// Panics if there is no agent.
     pub(crate) fn choose(&mut self, positions: &[G::Position], numbers: &[u64]) -> Vec<Action> {
         assert!(!self.agents.is_empty(), "an agent is needed");
-        let (nodes, seed) = (self.nodes, self.seed);
+        let (limit, seed) = (Limit { nodes: self.nodes, ..Limit::default() }, self.seed);
         let batches: Vec<_> = positions.chunks(BATCH).zip(numbers.chunks(BATCH)).enumerate().collect();
         let next = AtomicUsize::new(0);
         let mut chosen: Vec<(usize, Vec<Decision>)> = self
@@ -185,26 +185,11 @@ impl<G: Game> Asked<'_, G> {
                 let mine = std::iter::from_fn(|| batches.get(next.fetch_add(1, Ordering::Relaxed)));
                 mine.map(|&(batch, (positions, numbers))| {
                     let mut streams: Vec<Stream> = numbers.iter().map(|&number| stream(seed, number)).collect();
-                    (batch, choose(agent.as_mut(), positions, &mut streams, nodes))
+                    (batch, agent.decide(positions, &mut streams, limit))
                 })
             })
             .collect();
         chosen.sort_unstable_by_key(|(batch, _)| *batch);
         chosen.into_iter().flat_map(|(_, decisions)| decisions).map(|decision| decision.action).collect()
     }
-}
-
-/// The decisions of an agent, with one stream per position. `nodes` limits its nodes or simulations per position; without
-/// it, its spec decides.
-pub fn choose<G: Game>(
-    agent: &mut dyn Agent<G>,
-    positions: &[G::Position],
-    streams: &mut [Stream],
-    nodes: Option<u64>,
-) -> Vec<Decision> {
-    let limit = Limit { nodes, ..Limit::default() };
-    let requests =
-        positions.iter().zip(streams).map(|(&position, stream)| Request { position, stream, limit, memory: None });
-    let mut requests: Vec<Request<'_, G>> = requests.collect();
-    agent.choose(&mut requests)
 }

@@ -16,7 +16,7 @@ mod tally;
 
 pub use cause::{Cause, Causes, LEAST_POLICY, MORE_SEARCH};
 pub(crate) use exam::Asked;
-pub use exam::{Exam, Question, choose};
+pub use exam::{Exam, Question};
 pub use file::ExamHeader;
 pub use report::{Accuracy, FEWEST, Mistake};
 pub use svg::draw_stages;

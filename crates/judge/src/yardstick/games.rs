@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::fresh::is_mistake;
-use crate::accuracy::{Asked, choose};
+use crate::accuracy::Asked;
 use jarmo_core::env::{Keep, Line, Shard};
 use jarmo_core::game::{Action, Game, Player, Verdict};
 use jarmo_core::random::{Stream, slot_stream};
-use jarmo_exact::agent::{EndgameAgent, RandomAgent};
+use jarmo_exact::agent::{Agent, EndgameAgent, Limit, RandomAgent};
 use jarmo_exact::tables::Endgames;
 
 /// A game counts by its exact result after this many plies.
@@ -70,7 +70,7 @@ pub(super) fn play<G: Game>(
         let positions: Vec<G::Position> = theirs.iter().map(|&slot| *env.position(slot)).collect();
         let stream = |&slot: &usize| slot_stream(asked.seed ^ PERFECT, slot as u64, ply);
         let mut streams: Vec<Stream> = theirs.iter().map(stream).collect();
-        let replies = choose(&mut perfect, &positions, &mut streams, None);
+        let replies = perfect.decide(&positions, &mut streams, Limit::default());
         for (&slot, reply) in theirs.iter().zip(replies) {
             actions[slot] = reply.action;
         }

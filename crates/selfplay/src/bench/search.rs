@@ -9,7 +9,7 @@ use super::{RUNS, Runs};
 use jarmo_core::env::{Keep, Line, Shard};
 use jarmo_core::game::{Action, Game};
 use jarmo_core::random::{Stream, stream};
-use jarmo_exact::agent::{Agent, Limit, Request};
+use jarmo_exact::agent::{Agent, Limit};
 
 /// The speed of an agent's search in games against itself: medians of several runs.
 #[derive(Clone, Debug, Serialize)]
@@ -67,11 +67,9 @@ pub fn search<G: Game>(
     let limit = Limit { nodes, ..Limit::default() };
     let runs = Runs::of(run_time, || {
         let evaluated = agent.evaluations().unwrap_or(0);
-        let mut requests: Vec<Request<'_, G>> = (streams.iter_mut().enumerate())
-            .map(|(slot, stream)| Request { position: *env.position(slot), stream, limit, memory: None })
-            .collect();
+        let positions: Vec<G::Position> = (0..games).map(|slot| *env.position(slot)).collect();
         let mut spent = 0;
-        for (action, decision) in actions.iter_mut().zip(agent.choose(&mut requests)) {
+        for (action, decision) in actions.iter_mut().zip(agent.decide(&positions, &mut streams, limit)) {
             *action = decision.action;
             spent += decision.nodes;
         }
