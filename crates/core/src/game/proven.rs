@@ -69,19 +69,13 @@ impl Proven {
 
 impl fmt::Display for Proven {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_over() {
-            return out.write_str(match self.verdict {
-                Verdict::Win => "over, won",
-                Verdict::Draw => "over, drawn",
-                Verdict::Loss => "over, lost",
-            });
-        }
-        let result = match self.verdict {
-            Verdict::Win => "win",
-            Verdict::Draw => "draw",
-            Verdict::Loss => "loss",
+        let (over, result) = match self.verdict {
+            Verdict::Win => ("over, won", "win"),
+            Verdict::Draw => ("over, drawn", "draw"),
+            Verdict::Loss => ("over, lost", "loss"),
         };
         match self.plies {
+            Some(0) => out.write_str(over),
             Some(plies) => write!(out, "{result} in {plies}"),
             None => out.write_str(result),
         }

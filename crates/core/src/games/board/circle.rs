@@ -65,23 +65,16 @@ impl fmt::Display for Circle {
     }
 }
 
-/// The text is not the name of a circle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a circle (A1 to E5)")]
-pub struct NoSuchCircle;
-
 impl FromStr for Circle {
-    type Err = NoSuchCircle;
+    type Err = &'static str;
 
     /// Reads `C2` or `c2`.
-    fn from_str(text: &str) -> Result<Circle, NoSuchCircle> {
-        let &[column, row] = text.as_bytes() else { return Err(NoSuchCircle) };
-        let column = column.to_ascii_uppercase().wrapping_sub(b'A');
-        let row = row.wrapping_sub(b'1');
-        if usize::from(column) < SIDE && usize::from(row) < SIDE {
-            Ok(Circle(row * SIDE as u8 + column))
-        } else {
-            Err(NoSuchCircle)
+    fn from_str(text: &str) -> Result<Circle, &'static str> {
+        const LAST: u8 = SIDE as u8 - 1;
+        let place = |&[column, row]: &[u8; 2]| (column.to_ascii_uppercase().wrapping_sub(b'A'), row.wrapping_sub(b'1'));
+        match text.as_bytes().as_array().map(place) {
+            Some((column @ ..=LAST, row @ ..=LAST)) => Ok(Circle(row * SIDE as u8 + column)),
+            _ => Err("not a circle (A1 to E5)"),
         }
     }
 }

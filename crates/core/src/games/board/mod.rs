@@ -12,7 +12,7 @@ mod parse;
 
 use std::fmt;
 
-pub use circle::{CIRCLES, Circle, Circles, NoSuchCircle, SIDE};
+pub use circle::{CIRCLES, Circle, Circles, SIDE};
 pub use draw::BRAILLE_DOTS;
 use draw::draw_circles;
 pub use game::{BoardGame, BoardPosition, BoardRules, DEFAULT_MAX_PLIES, PIECES, Step};

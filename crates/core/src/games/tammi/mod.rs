@@ -18,7 +18,7 @@ use history::KingMoves;
 pub use history::MAX_QUIET_LIMIT;
 pub(crate) use squares::ACTIONS;
 use squares::{DIAGONALS, FAR_ROW};
-pub use squares::{NoSuchSquare, SIDE, SQUARES, Square};
+pub use squares::{SIDE, SQUARES, Square};
 
 /// The set of actions of tammi.
 pub type TammiMask = ActionMask<5>;

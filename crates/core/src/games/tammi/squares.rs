@@ -100,19 +100,14 @@ impl fmt::Display for Square {
     }
 }
 
-/// The text is not the name of a dark square.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a dark square")]
-pub struct NoSuchSquare;
-
 impl FromStr for Square {
-    type Err = NoSuchSquare;
+    type Err = &'static str;
 
     /// Reads a dark square as White names it: `c3`.
-    fn from_str(text: &str) -> Result<Square, NoSuchSquare> {
-        let &[column, row] = text.as_bytes() else { return Err(NoSuchSquare) };
-        let (column, row) = (column.wrapping_sub(b'a'), row.wrapping_sub(b'1'));
-        Square::on(column.into(), row.into()).ok_or(NoSuchSquare)
+    fn from_str(text: &str) -> Result<Square, &'static str> {
+        let square =
+            |&[column, row]: &[u8; 2]| Square::on(column.wrapping_sub(b'a').into(), row.wrapping_sub(b'1').into());
+        text.as_bytes().as_array().and_then(square).ok_or("not a dark square")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Position and action text of tammi.
 
 use super::squares::{DIAGONALS, FAR_ROW, squares};
-use super::{NoSuchSquare, PIECES, SIDE, Square, Tammi, TammiPosition, moves};
+use super::{PIECES, SIDE, Square, Tammi, TammiPosition, moves};
 use crate::game::{Action, ActionError, BoardText, Player, PositionError, Reason, parse_board, shorten, write_board};
 use crate::games::reasons::{
     CAPTURE_IS_OVER, JUMP, MAN_AT_END, NO_DIAGONAL, NO_ENEMY_BETWEEN, NOT_THERE, TAMMI_SHAPE, TAMMI_SQUARES,
@@ -94,28 +94,27 @@ fn parse_pieces(board: &str) -> Result<([u32; 2], u32), PositionError> {
 
 /// Reads `e5xd4,f6` into a position that is already in the mover's view.
 fn parse_capture(position: &mut TammiPosition, text: &str) -> Result<(), PositionError> {
-    let error = |problem: String| Err(PositionError::new(FIELDS[2], text, problem));
+    let wrong = |problem: String| PositionError::new(FIELDS[2], text, problem);
     let broken = |reason: Reason| Err(PositionError::rule(FIELDS[2], text, reason));
     let mover = position.to_move;
-    let read = |name: &str| name.parse::<Square>().map(|square| square.seen_by(mover));
+    let read = |name: &str| {
+        let square = name.parse::<Square>().map(|square| square.seen_by(mover));
+        square.map_err(|problem| wrong(format!("`{}` is {problem}", shorten(name))))
+    };
     let Some((jumper, jumped)) = text.split_once('x') else {
-        return error("expected `-`, or the capturing piece and the pieces it jumped, such as `e5xd4,f6`".into());
+        return Err(wrong("expected `-`, or the capturing piece and the pieces it jumped, such as `e5xd4,f6`".into()));
     };
-    let Ok(jumper_square) = read(jumper) else {
-        return error(format!("`{}` is {NoSuchSquare}", shorten(jumper)));
-    };
+    let jumper_square = read(jumper)?;
     if position.own & jumper_square.bit() == 0 {
         return broken(NOT_THERE.reason().player(mover).with("place", jumper));
     }
     for name in jumped.split(',') {
-        let Ok(square) = read(name) else {
-            return error(format!("`{}` is {NoSuchSquare}", shorten(name)));
-        };
+        let square = read(name)?;
         if position.enemy & square.bit() == 0 {
             return broken(NOT_THERE.reason().player(!mover).with("place", name));
         }
         if position.jumped & square.bit() != 0 {
-            return error(format!("{name} is named twice"));
+            return Err(wrong(format!("{name} is named twice")));
         }
         position.jumped |= square.bit();
     }
