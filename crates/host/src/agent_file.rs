@@ -14,7 +14,7 @@ pub fn load(path: &Path) -> Result<AgentFile, FileError> {
         let problem = "a folder, not an agent file; export a run to make one of it";
         return Err(FileError::at(path, problem));
     }
-    let bytes = read_file(path).map_err(|unread| FileError::at(path, unread))?;
+    let bytes = read_file(path).map_err(|error| FileError::at(path, error))?;
     AgentFile::from_bytes(&bytes).map_err(|error| error.in_file(path))
 }
 

@@ -3,26 +3,13 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use thiserror::Error;
-
 use jarmo_core::net::container::{LENGTH, MOST_HEADER, stated_size, wrong_size};
 
 use crate::files;
 
-/// Why there are no bytes of a file.
-#[derive(Debug, Error)]
-pub enum Unread {
-    /// It is not a whole safetensors file.
-    #[error("{0}")]
-    Damaged(String),
-    /// It could not be opened or read.
-    #[error(transparent)]
-    Failed(#[from] io::Error),
-}
-
 /// The bytes of a file that is not longer than its header states. A longer one is refused after its
-/// header, however large it is.
-pub fn read_file(path: &Path) -> Result<Vec<u8>, Unread> {
+/// header, however large it is, as [invalid data](io::ErrorKind::InvalidData).
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let (mut file, size) = files::open(path)?;
     let mut bytes = Vec::new();
     file.by_ref().take(LENGTH).read_to_end(&mut bytes)?;
@@ -33,7 +20,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, Unread> {
     // Bytes that are no header are refused for that when they are parsed.
     let stated = stated_size(&bytes).unwrap_or(0);
     if size > stated.max(bytes.len() as u64) {
-        return Err(Unread::Damaged(wrong_size(size, stated)));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, wrong_size(size, stated)));
     }
     file.take(size).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -1,5 +1,7 @@
 //! Learning again from the recorded files of a fleet's run.
 
+use std::io;
+
 use super::folder::REPLAY;
 use super::lines::OrderLine;
 use super::trainer::{Trainer, first_learner};
@@ -8,7 +10,7 @@ use crate::config::Config;
 use crate::train::OpenDevice;
 use jarmo_core::net::GameVersion;
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_host::container::{Unread, read_file};
+use jarmo_host::container::read_file;
 use jarmo_selfplay::replay::{Replay, Samples};
 
 /// The result of [`repeat`].
@@ -66,11 +68,9 @@ impl RunFolder {
     fn samples(&self, file: u64, origin: &GameVersion) -> Result<Samples, RunError> {
         let path = Replay::path_in(&self.path.join(REPLAY), file);
         let wrong = |problem: String| RunError(format!("{}: {problem}", path.display()));
-        let bytes = read_file(&path).map_err(|unread| match unread {
-            Unread::Damaged(problem) => wrong(problem),
-            Unread::Failed(error) => {
-                wrong(format!("{error}; a file that left the window is deleted, and cannot be learned from again"))
-            }
+        let bytes = read_file(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => wrong(error.to_string()),
+            _ => wrong(format!("{error}; a file that left the window is deleted, and cannot be learned from again")),
         })?;
         Samples::from_bytes(&bytes, origin).map_err(|error| wrong(error.to_string()))
     }

@@ -14,7 +14,7 @@ use super::state::{Counters, Saved};
 use crate::config::{Config, RunSettings};
 use jarmo_core::checksum::sound_line;
 use jarmo_core::net::GameVersion;
-use jarmo_host::container::{Unread, read_file};
+use jarmo_host::container::read_file;
 use jarmo_host::files::{LINES_BYTES, list, read};
 use jarmo_host::run_folder::METRICS;
 use jarmo_selfplay::replay::Samples;
@@ -175,16 +175,14 @@ impl RunFolder {
     }
 
     fn read_arrays(&self, path: &Path) -> Result<Vec<u8>, RunError> {
-        read_file(path).map_err(|unread| match unread {
-            Unread::Damaged(problem) => self.broken(path, problem),
-            Unread::Failed(error) => self.unreadable(path, error),
-        })
+        read_file(path).map_err(|error| self.unreadable(path, error))
     }
 
     /// The error for a file of a checkpoint. One that cannot be read may well be sound.
     fn unreadable(&self, path: &Path, error: io::Error) -> RunError {
         match error.kind() {
             io::ErrorKind::NotFound => self.broken(path, "missing"),
+            io::ErrorKind::InvalidData => self.broken(path, error),
             _ => at(path, error),
         }
     }

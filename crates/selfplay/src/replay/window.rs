@@ -13,7 +13,7 @@ use super::samples::{Sample, Samples};
 use jarmo_core::net::{FileError, GameVersion};
 use jarmo_core::numbers::Bounds;
 use jarmo_core::random::Stream;
-use jarmo_host::container::{Unread, read_file};
+use jarmo_host::container::read_file;
 use jarmo_host::files::{list, write_whole};
 
 /// Settings of the replay window.
@@ -90,8 +90,8 @@ impl Replay {
             }
             let path = replay.path(number);
             let bytes = match read_file(&path) {
-                Err(Unread::Failed(error)) => return Err(FileError::at(&path, error)),
-                Err(Unread::Damaged(problem)) => Err(problem.into()),
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(error.to_string().into()),
+                Err(error) => return Err(FileError::at(&path, error)),
                 Ok(bytes) => Ok(bytes),
             };
             match bytes.and_then(|bytes| Samples::from_bytes(&bytes, &replay.origin)) {
