@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use jarmo_core::net::FileError;
 use jarmo_core::view::{Arrow, Layout, svg};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
@@ -43,25 +44,19 @@ pub struct Picture {
     pub illegal: Vec<String>,
 }
 
-/// A list or a picture that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct PictureError(String);
-
 impl Album {
     /// Reads a list.
-    pub fn load(path: &Path) -> Result<Album, PictureError> {
-        let wrong = |error: &dyn std::fmt::Display| PictureError(format!("{}: {error}", path.display()));
-        let text = read_text(path, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
-        toml::from_str(&text).map_err(|error| wrong(&error))
+    pub fn load(path: &Path) -> Result<Album, FileError> {
+        let text = read_text(path, SETTINGS_BYTES).map_err(|error| FileError::at(path, error))?;
+        toml::from_str(&text).map_err(|error| FileError::at(path, error))
     }
 }
 
 impl Picture {
     /// The content of the SVG file, for one of these games.
-    pub fn draw<C: Catalog>(&self, games: &C) -> Result<String, PictureError> {
+    pub fn draw<C: Catalog>(&self, games: &C) -> Result<String, FileError> {
         let drawn = games.with_game(&self.game, &GameSettings::default(), Draw(self)).map_err(Box::from).flatten();
-        drawn.map_err(|problem| PictureError(format!("{}: {problem}", self.file)))
+        drawn.map_err(|problem| FileError::at(Path::new(&self.file), problem))
     }
 }
 
