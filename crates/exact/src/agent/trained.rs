@@ -62,18 +62,17 @@ pub fn is_trained(source: &AgentSource, game: &str) -> bool {
 
 /// The agent file of this game. Refuses one that was made for other rules, features or another board.
 pub fn load<G: Encode>(source: &AgentSource, game: &G) -> Result<AgentFile, FileError> {
-    match source {
-        AgentSource::File(path) => match provided(source, game.id()) {
-            Some(bytes) => AgentFile::from_bytes(bytes)?.for_game(game),
-            None => agent_file::load_for(path, game),
+    let id = game.id();
+    let bytes = match source {
+        AgentSource::File(path) => match provided(source, id) {
+            Some(bytes) => bytes,
+            None => return agent_file::load_for(path, game),
         },
         AgentSource::Program => {
-            let game_id = game.id();
-            let bytes = bytes(game_id)
-                .ok_or_else(|| format!("this program has no trained agent for {game_id}; name a file"))?;
-            AgentFile::from_bytes(bytes)?.for_game(game)
+            bytes(id).ok_or_else(|| format!("this program has no trained agent for {id}; name a file"))?
         }
-    }
+    };
+    AgentFile::from_bytes(bytes)?.for_game(game)
 }
 
 fn bytes(game: &str) -> Option<&'static [u8]> {
