@@ -138,7 +138,7 @@ fn kept_layer<G: Solvable>(
     }
 }
 
-/// Accepts a missing or damaged file, which is built again; any other problem ends the build.
+/// Accepts a missing or damaged file, which is made again; any other problem ends the work.
 pub(super) fn may_rebuild(error: ExactError, tell: &mut dyn FnMut(String)) -> Result<(), ExactError> {
     match error.kind {
         ExactErrorKind::Missing => {}

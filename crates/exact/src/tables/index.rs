@@ -191,9 +191,9 @@ impl Block {
     }
 }
 
-/// The row of a block in which the opponent of the player to move has these archers and marks.
+/// The number of an army with these archers and this pattern of marks, which is its row or column in a block. See [`army`].
 #[inline(always)]
-pub(super) fn row(strength: SideMaterial, archers: u32, marks: u32) -> usize {
+pub(super) fn number_of(strength: SideMaterial, archers: u32, marks: u32) -> usize {
     rank(archers, strength.archers.into()) * strength.patterns() + pattern_rank(marks)
 }
 
@@ -281,10 +281,9 @@ impl Layer {
         }
         let number = self.block_of(&material)?;
         let Placement { own, enemy, .. } = *placement;
-        let row = row(material.enemy, enemy.archers, pattern(enemy.marked, enemy.archers));
+        let row = number_of(material.enemy, enemy.archers, pattern(enemy.marked, enemy.archers));
         let free = compress(own.archers, enemy.archers);
-        let column = rank(free, material.own.archers.into()) * material.own.patterns()
-            + pattern_rank(pattern(own.marked, own.archers));
+        let column = number_of(material.own, free, pattern(own.marked, own.archers));
         Some((number, row * self.blocks[number].columns + column))
     }
 

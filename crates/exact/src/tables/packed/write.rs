@@ -13,14 +13,15 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::coder::{Counts, Model};
 use super::file::{PackedLayer, head_bytes, head_size};
 use super::{BLOCK, row_length};
+use crate::ExactError;
 use crate::tables::TableProgress;
+use crate::tables::build::may_rebuild;
 use crate::tables::code;
 use crate::tables::file::{Bytes, Owner, finished_path, lock, packed_path};
-use crate::tables::index::{Army, Block, LEAST_FORCE, Layer, MOST_FORCE, army, row};
+use crate::tables::index::{Army, Block, LEAST_FORCE, Layer, MOST_FORCE, army, number_of};
 use crate::tables::lines::goal;
 use crate::tables::stats::layer_stats;
 use crate::tables::subsets::{compress, expand, next, places_outside, rank};
-use crate::{ExactError, ExactErrorKind};
 use jarmo_core::game::{Player, Verdict};
 use jarmo_core::games::Jarmo;
 use jarmo_core::games::board::CIRCLES;
@@ -73,8 +74,7 @@ pub fn pack(
 fn is_kept(found: Result<u64, ExactError>, wanted: u64) -> Result<bool, ExactError> {
     match found {
         Ok(source) => Ok(source == wanted),
-        Err(error) if matches!(error.kind, ExactErrorKind::Missing | ExactErrorKind::Damaged) => Ok(false),
-        Err(error) => Err(error),
+        Err(error) => may_rebuild(error, &mut |_| ()).map(|()| false),
     }
 }
 
@@ -204,7 +204,7 @@ impl Results<'_> {
             } else {
                 let own = compress(archers, enemy);
                 let column = rank(own, white.archers.into()) * white.patterns() + marks_of_white;
-                let first = row(black, enemy, 0);
+                let first = number_of(black, enemy, 0);
                 for (marks, cell) in cells.iter_mut().enumerate() {
                     let value = self.values[(first + marks) * self.block.columns + column];
                     *cell = code::proven(value).verdict as u8;

@@ -8,11 +8,9 @@ use super::Layers;
 use super::first::longest_below;
 use super::pages::BlockPages;
 use crate::tables::code::{self, ActionCounters, Distances, LAST_COUNTER};
-use crate::tables::index::{Army, Block, Material, Placement, army, row};
+use crate::tables::index::{Army, Block, Material, Placement, army, number_of};
 use crate::tables::lines::{Lines, goal, home};
-use crate::tables::subsets::{
-    MOST, bits, compress, expand, pattern, pattern_rank, pick, places_outside, rank, squeeze,
-};
+use crate::tables::subsets::{MOST, bits, compress, expand, pattern, pick, places_outside, rank, squeeze};
 
 /// The kinds of actions between positions of the same force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +102,7 @@ pub(super) struct Columns {
 }
 
 /// Collects the predecessors of the positions in `bytes` (whole rows of `block`) with a result after
-/// `plies`. Returns the number of these positions.
+/// `plies`.
 #[inline(always)]
 pub(super) fn scan(
     columns: &Columns,
@@ -114,10 +112,9 @@ pub(super) fn scan(
     plies: u32,
     targets: &[Option<BlockPages>; 3],
     bins: &mut Bins,
-) -> u64 {
+) {
     const STRIDE: usize = 64;
     let (won, lost) = (code::won(plies), code::lost(plies));
-    let mut found = 0;
     for (offset, cells) in bytes.chunks_exact(block.columns).enumerate() {
         let mut row = None;
         for (stride, cells) in cells.chunks(STRIDE).enumerate() {
@@ -128,14 +125,12 @@ pub(super) fn scan(
             let row = row.get_or_insert_with(|| Row::new(block, first_row + offset));
             for (index, &byte) in cells.iter().enumerate() {
                 if byte == won || byte == lost {
-                    found += 1;
                     let column = stride * STRIDE + index;
                     row.write_origins(columns, block, column, byte == won, targets, bins);
                 }
             }
         }
     }
-    found
 }
 
 /// The data shared by the positions of a row: the acting player's archers and possible last actions.
@@ -197,7 +192,7 @@ impl Row {
         let [quiet, capture, deploy] = targets;
         let [quiet_bins, capture_bins, deploy_bins] = bins;
         if let Some(target) = quiet {
-            let bin = target.page_of(row(target.block.material.enemy, waiting, marks));
+            let bin = target.page_of(number_of(target.block.material.enemy, waiting, marks));
             quiet_bins[bin].push(Item::new(waiting, marks, self.acting, self.marks, won));
         }
         if let Some(target) = capture {
@@ -205,13 +200,13 @@ impl Row {
                 let before = waiting | circle;
                 let below = (1 << (waiting & (circle - 1)).count_ones()) - 1;
                 let before_marks = (marks & below) | (marks & !below) << 1;
-                let bin = target.page_of(row(target.block.material.enemy, before, before_marks));
+                let bin = target.page_of(number_of(target.block.material.enemy, before, before_marks));
                 capture_bins[bin].push(Item::new(before, before_marks, self.acting, left, won));
             }
         }
         if let Some(target) = deploy {
             for &(before, before_marks) in &self.deploys[..self.deploy_count] {
-                let bin = target.page_of(row(target.block.material.enemy, waiting, marks));
+                let bin = target.page_of(number_of(target.block.material.enemy, waiting, marks));
                 deploy_bins[bin].push(Item::new(waiting, marks, before, before_marks, won));
             }
         }
@@ -243,7 +238,7 @@ pub(super) fn apply<'a>(
     let columns = block.columns;
     let mut written = Distances::default();
     for &item in items {
-        let number = row(block.material.enemy, item.waiting(), item.waiting_marks()) - first_row;
+        let number = number_of(block.material.enemy, item.waiting(), item.waiting_marks()) - first_row;
         let cells = &mut bytes[number * columns..][..columns];
         match origin {
             Origin::Quiet | Origin::Capture => {
@@ -251,18 +246,13 @@ pub(super) fn apply<'a>(
             }
             Origin::Deploy => {
                 let free = compress(item.acting(), item.waiting());
-                let column = column_of(&block.material, free, item.acting_marks());
+                let column = number_of(block.material.own, free, item.acting_marks());
                 let before = || (item.acting(), pick(item.acting_marks(), item.acting()));
                 update(step, block, item, before, &mut cells[column], &mut written);
             }
         }
     }
     written
-}
-
-#[inline(always)]
-fn column_of(material: &Material, free: u32, marks: u32) -> usize {
-    rank(free, material.own.archers.into()) * material.own.patterns() + pattern_rank(marks)
 }
 
 /// Undoes every possible last move and updates the position before it.
@@ -286,7 +276,7 @@ fn undo_moves(step: Spread<'_>, block: &Block, origin: Origin, item: Item, cells
                 rank(before, material.own.archers.into())
             } else {
                 let marks = moved_pattern(marks, index, (acting & ((1 << from) - 1) & !(1 << to)).count_ones());
-                column_of(material, before, marks)
+                number_of(material.own, before, marks)
             };
             let army = || {
                 let archers = acting & !(1 << to) | 1 << from;
