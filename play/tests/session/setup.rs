@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::common::chooser;
 use jarmo::catalog::{GAMES, GameSettings};
-use jarmo::view::{Placed, Setup};
+use jarmo::view::Setup;
 use play::agents::AgentCache;
 use play::session::{Refusal, Session};
 use play::specs::Store;
@@ -28,11 +28,9 @@ fn a_position_is_written_from_its_pieces_mover_and_fields() {
             session.play(&text).unwrap();
             let board = session.board();
             let (scene, text) = (board.scene(), board.position_text());
-            let placed =
-                |piece: &jarmo::view::Piece| Placed { cell: piece.cell, player: piece.player, strong: piece.strong };
             let fields = text.split(' ').skip(2).map(str::to_owned);
             let setup = Setup {
-                pieces: scene.pieces.iter().map(placed).collect(),
+                pieces: scene.pieces.clone(),
                 to_move: scene.to_move,
                 fields: fields.take(board.palette().fields.len()).collect(),
             };

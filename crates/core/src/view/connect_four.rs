@@ -1,6 +1,6 @@
 //! Connect four: holes in an upright frame.
 
-use super::{Cell, GameView, Gesture, Layout, Note, Palette, Piece, Placed, Setup, SideCount, Style};
+use super::{Cell, GameView, Gesture, Layout, Note, Palette, Piece, Setup, Style};
 use crate::game::{Action, Game, Outcome, Player};
 use crate::games::connect_four::{COLUMNS, HEIGHT, ROWS};
 use crate::games::{ConnectFour, ConnectFourPosition};
@@ -34,10 +34,6 @@ impl GameView for ConnectFour {
         Gesture { to: row.map(|row| row * COLUMNS + column), ..Gesture::default() }
     }
 
-    fn tallies(&self, _: &ConnectFourPosition) -> Vec<SideCount> {
-        Vec::new()
-    }
-
     fn notes(&self, position: &ConnectFourPosition) -> Vec<Note> {
         let outcome = self.outcome(position).filter(|outcome| !outcome.truncated);
         let note = |outcome: Outcome| match outcome.winner {
@@ -60,7 +56,7 @@ impl GameView for ConnectFour {
     /// The player to move and the ply follow from the stones.
     fn setup_text(&self, setup: &Setup) -> String {
         let stones = setup.pieces.len();
-        let white = |piece: &&Placed| piece.player == Player::White;
+        let white = |piece: &&Piece| piece.player == Player::White;
         let whites = setup.pieces.iter().filter(white).count();
         let mover = if 2 * whites > stones { Player::Black } else { Player::White };
         let board = setup.board(&self.layout());

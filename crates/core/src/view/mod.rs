@@ -7,9 +7,9 @@ mod board;
 mod setup;
 pub mod svg;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-pub use setup::{Field, FieldKind, Palette, Placed, Setup};
+pub use setup::{Field, FieldKind, Palette, Setup};
 pub use svg::Arrow;
 
 use crate::game::{Action, Game, Player};
@@ -54,14 +54,8 @@ pub trait GameView: Game {
 
     /// The text of a position that was set up. [`Game::parse_position`] decides whether the position is legal.
     fn setup_text(&self, setup: &Setup) -> String {
-        let board = setup.board(&self.layout());
-        let mover = setup.to_move.letter();
-        let mut text = format!("{board} {mover}");
-        for field in &setup.fields {
-            text.push(' ');
-            text += field;
-        }
-        text
+        let first = [setup.board(&self.layout()), setup.to_move.letter().to_string()];
+        [&first[..], &setup.fields].concat().join(" ")
     }
 }
 
@@ -121,7 +115,8 @@ pub struct Cell {
 }
 
 /// A piece on the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Piece {
     /// The cell it stands on.
     pub cell: usize,
@@ -130,6 +125,7 @@ pub struct Piece {
     /// A marked archer, a guard, or a king.
     pub strong: bool,
     /// Already jumped; it leaves the board at the end of the capture.
+    #[serde(default)]
     pub leaving: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Layout;
+use super::{Layout, Piece};
 use crate::game::{BoardText, Player, write_board};
 
 /// The most plies that an editor of positions offers.
@@ -57,23 +57,11 @@ pub enum FieldKind {
 #[serde(deny_unknown_fields)]
 pub struct Setup {
     /// The pieces.
-    pub pieces: Vec<Placed>,
+    pub pieces: Vec<Piece>,
     /// Who is to move.
     pub to_move: Player,
     /// The texts of the fields of the palette.
     pub fields: Vec<String>,
-}
-
-/// A piece that was put on the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Placed {
-    /// The cell.
-    pub cell: usize,
-    /// The owner.
-    pub player: Player,
-    /// A marked archer, a guard, or a king.
-    pub strong: bool,
 }
 
 impl Setup {
