@@ -15,7 +15,7 @@ use super::{HasHeuristic, Heuristic};
 use crate::game::{Action, Game, Mask, Player};
 use order::{FORCING, MAX_PLIES, OrderStats, Scored, TABLE_ACTION, pick};
 use quiesce::MAX_QUIESCENCE;
-use score::{INFINITE, MIN_WIN, WIN, from_table, to_table};
+use score::{INFINITE, MIN_WIN, WIN, sooner};
 pub use score::{RootLine, SearchResult};
 use table::{Bound, TranspositionTable};
 
@@ -94,7 +94,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         report: &mut dyn FnMut(&SearchResult),
     ) -> SearchResult {
         self.table.forget();
-        self.stats.forget();
+        self.stats = OrderStats::new(self.game.actions());
         self.scored.clear();
         (self.nodes, self.stopped) = (0, false);
         let legal = self.game.legal(position);
@@ -297,7 +297,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
             (false, true) => Bound::Exact,
             (false, false) => Bound::Upper,
         };
-        let stored = to_table(found.score, ply) as i16;
+        let stored = sooner(found.score, ply as i32) as i16;
         self.table.put(key, depth as u8, bound, stored, found.action);
         found.score
     }
@@ -313,7 +313,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         ply: usize,
     ) -> (Option<i32>, Option<Action>) {
         let Some(entry) = self.table.get(key) else { return (None, None) };
-        let score = from_table(entry.score.into(), ply);
+        let score = sooner(entry.score.into(), -(ply as i32));
         let decides = beta - alpha == 1 && i32::from(entry.depth) >= depth && entry.bound.decides(score, (alpha, beta));
         let action = legal.contains(entry.action).then_some(entry.action);
         (decides.then_some(score), action)

@@ -30,13 +30,6 @@ impl OrderStats {
         OrderStats { killers: [[NO_ACTION; KILLERS]; MAX_PLIES], history: [vec![0; actions], vec![0; actions]] }
     }
 
-    pub(super) fn forget(&mut self) {
-        self.killers = [[NO_ACTION; KILLERS]; MAX_PLIES];
-        for scores in &mut self.history {
-            scores.fill(0);
-        }
-    }
-
     /// The score of a quiet action.
     #[inline]
     pub(super) fn score(&self, ply: usize, mover: Player, action: Action) -> i32 {

@@ -63,21 +63,13 @@ impl RootLine {
     }
 }
 
-/// In the table, wins and losses count plies from the stored position, not from the root.
+/// The score with wins and losses sooner by so many plies, or later by fewer than none. In the table they count plies
+/// from the stored position, not from the root.
 #[inline]
-pub(super) fn to_table(score: i32, ply: usize) -> i32 {
+pub(super) fn sooner(score: i32, plies: i32) -> i32 {
     match score {
-        MIN_WIN.. => score + ply as i32,
-        ..=MAX_LOSS => score - ply as i32,
-        _ => score,
-    }
-}
-
-#[inline]
-pub(super) fn from_table(score: i32, ply: usize) -> i32 {
-    match score {
-        MIN_WIN.. => score - ply as i32,
-        ..=MAX_LOSS => score + ply as i32,
+        MIN_WIN.. => score + plies,
+        ..=MAX_LOSS => score - plies,
         _ => score,
     }
 }
