@@ -206,12 +206,6 @@ impl<R: BoardRules> BoardGame<R> {
     pub fn board(&self) -> &Board {
         &self.board
     }
-
-    /// Returns whether the move ends the turn.
-    fn play_move(&self, position: &mut BoardPosition<R>, action: Action, from: Circle, to: Circle) -> bool {
-        let step = position.step(from, to);
-        R::moved(position, &self.board, action, step)
-    }
 }
 
 impl<R: BoardRules> Game for BoardGame<R> {
@@ -283,7 +277,10 @@ impl<R: BoardRules> Game for BoardGame<R> {
     fn play(&self, position: &mut BoardPosition<R>, action: Action) {
         debug_assert!(self.legal(position).contains(action), "illegal action");
         let ends_turn = match self.board.decode(action) {
-            BoardAction::Move { from, to } => self.play_move(position, action, from, to),
+            BoardAction::Move { from, to } => {
+                let step = position.step(from, to);
+                R::moved(position, &self.board, action, step)
+            }
             BoardAction::Deploy { column } => {
                 let circle = Circle::home(position.to_move, column);
                 position.pieces[position.to_move.index()] |= Circles::from(circle);

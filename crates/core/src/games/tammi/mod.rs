@@ -161,14 +161,9 @@ impl TammiPosition {
     /// turn, each in the view of its player. During a capture jumped pieces still count for the opponent.
     #[inline]
     pub fn possible_moves(&self) -> [TammiMask; 2] {
-        let opponent = TammiPosition {
-            own: self.enemy.reverse_bits(),
-            enemy: self.own.reverse_bits(),
-            kings: self.kings.reverse_bits(),
-            jumped: 0,
-            jumper: NO_SQUARE,
-            ..*self
-        };
+        let mut opponent = *self;
+        opponent.end_turn();
+        (opponent.jumped, opponent.jumper) = (0, NO_SQUARE);
         [self, &opponent].map(moves::legal)
     }
 
