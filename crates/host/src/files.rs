@@ -136,13 +136,9 @@ fn write_and_rename(path: &Path, temporary: &Path, parts: &[&[u8]]) -> io::Resul
 /// Renames a synced file within its folder, so that the new name survives a crash.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
-    sync_folder(to)
-}
-
-/// Syncs the folder, so that the rename survives a crash. Only Unix can open folders for this.
-fn sync_folder(path: &Path) -> io::Result<()> {
+    // Only Unix can open folders to sync them.
     if cfg!(unix) {
-        let folder = match path.parent() {
+        let folder = match to.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };

@@ -6,8 +6,9 @@ use foldhash::fast::RandomState;
 
 use super::short::Short;
 use super::strategy::{Claim, Numbers, Proof};
-use super::{streak, without_history};
+use super::streak;
 use crate::ExactError;
+use crate::tables::Solvable;
 use jarmo_core::game::{Action, Game, Mask, Player, Verdict};
 use jarmo_core::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use jarmo_core::games::{Jarmo, JarmoPosition};
@@ -92,13 +93,13 @@ struct Known {
 
 impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
     fn flaw<T>(&self, problem: impl Display, position: &JarmoPosition) -> Result<T, ExactError> {
-        let position = self.game.position_text(&without_history(position));
+        let position = self.game.position_text(&Jarmo::as_solved(position));
         Err(ExactError::new(format_args!("{problem} in {position}")))
     }
 
     /// The most plies from the opening's end to the end of the game.
     fn claim(&mut self, claim: &Claim) -> Result<u32, ExactError> {
-        let mut position = without_history(&claim.opening.start);
+        let mut position = Jarmo::as_solved(&claim.opening.start);
         for &action in &claim.opening.actions {
             if !self.game.legal(&position).contains(action) {
                 return self.flaw("the opening has an illegal action", &position);
@@ -121,7 +122,7 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
     /// from before, the replies that make them longer are checked again, and so are passes.
     fn wins(&mut self, position: &JarmoPosition) -> Result<u32, ExactError> {
         let last = position.shuttle(self.winner).last_move();
-        let known = self.strategy(&without_history(position), last.map(|(action, _)| action))?;
+        let known = self.strategy(&Jarmo::as_solved(position), last.map(|(action, _)| action))?;
         let plies = u32::from(known.plies);
         let action = Action(known.action.into());
         if known.searched {

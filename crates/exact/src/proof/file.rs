@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::strategy::{Claim, Numbers, Proof};
-use super::without_history;
 use crate::ExactError;
+use crate::tables::Solvable;
 use jarmo_core::checksum::digits;
 use jarmo_core::env::Line;
 use jarmo_core::game::{Game, Player, shorten};
@@ -80,7 +80,7 @@ impl Claim {
         let mut players = Player::BOTH.into_iter();
         let winner = players.find(|player| player.name() == winner);
         let start = game.parse_position(start);
-        let start = without_history(&start.map_err(|error| error.to_string())?);
+        let start = Jarmo::as_solved(&start.map_err(|error| error.to_string())?);
         let mut opening = Line::at(start);
         for word in actions.split_whitespace() {
             let action = game.play_text(&mut opening.position, word);

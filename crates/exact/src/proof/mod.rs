@@ -19,14 +19,8 @@ use std::sync::Arc;
 #[cfg(not(target_family = "wasm"))]
 use std::sync::LazyLock;
 
-use crate::tables::index::Placement;
 use jarmo_core::game::{Game, Player};
 use jarmo_core::games::{Jarmo, JarmoPosition};
-
-/// The position without its history, in which no move is forbidden by the shuttle rule.
-fn without_history(position: &JarmoPosition) -> JarmoPosition {
-    Placement::of(position).position()
-}
 
 /// A player's streak; 0 if the last action was not a move.
 fn streak(position: &JarmoPosition, player: Player) -> u8 {

@@ -290,7 +290,7 @@ impl Tables {
 
     /// The result for the player to move, from the results of the successors.
     fn result_of_successors(&self, position: &JarmoPosition) -> Option<Verdict> {
-        let position = &Placement::of(position).position(); // without the shuttle rule
+        let position = &Jarmo::as_solved(position);
         let mut best = Verdict::Loss;
         for action in self.game.legal(position).iter() {
             let next = self.game.after(position, action);
