@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 
-use super::{Agent, Candidate, Decision, Request, complete};
+use super::{Agent, Candidate, Decision, Request};
 use crate::game::{Action, Game, Mask, Proven, Verdict};
 use crate::known::{Endgames, Guide};
 use crate::random::{Stream, below};
@@ -105,7 +105,22 @@ impl<G: Game> Agent<G> for EndgameAgent<G> {
     }
 
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
-        let decisions = requests.iter_mut().map(|request| (self.choose)(&request.position, request.stream)).collect();
-        complete(decisions, requests, &mut *self.outside)
+        let mut decisions: Vec<Option<Decision>> =
+            requests.iter_mut().map(|request| (self.choose)(&request.position, request.stream)).collect();
+        let open = requests.iter_mut().zip(&decisions).filter(|(_, decision)| decision.is_none());
+        let mut others: Vec<Request<'_, G>> = open
+            .map(|(request, _)| Request {
+                position: request.position,
+                stream: request.stream,
+                limit: request.limit,
+                memory: request.memory.as_deref_mut(),
+            })
+            .collect();
+        if !others.is_empty() {
+            let others = self.outside.choose(&mut others);
+            let open = decisions.iter_mut().filter(|decision| decision.is_none());
+            open.zip(others).for_each(|(decision, other)| *decision = Some(other));
+        }
+        decisions.into_iter().map(|decision| decision.expect("the other agent answers every request")).collect()
     }
 }

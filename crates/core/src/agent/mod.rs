@@ -176,29 +176,3 @@ impl Candidate {
         Candidate { action, visits: 1, policy: 0.0, value, proven: Some(proven), line: vec![action] }
     }
 }
-
-/// Completes the decisions of an agent that answers some requests itself: `otherwise` answers the others.
-fn complete<G: Game>(
-    mut decisions: Vec<Option<Decision>>,
-    requests: &mut [Request<'_, G>],
-    otherwise: &mut dyn Agent<G>,
-) -> Vec<Decision> {
-    let mut others: Vec<Request<'_, G>> = requests
-        .iter_mut()
-        .zip(&decisions)
-        .filter(|(_, decision)| decision.is_none())
-        .map(|(request, _)| Request {
-            position: request.position,
-            stream: request.stream,
-            limit: request.limit,
-            memory: request.memory.as_deref_mut(),
-        })
-        .collect();
-    if !others.is_empty() {
-        let mut others = otherwise.choose(&mut others).into_iter();
-        for decision in decisions.iter_mut().filter(|decision| decision.is_none()) {
-            *decision = others.next();
-        }
-    }
-    decisions.into_iter().map(|decision| decision.expect("the other agent answers every request")).collect()
-}

@@ -8,7 +8,7 @@ use super::spec::{YesNo, bytes_of};
 use super::{Agent, Candidate, Decision, Limit, Request, TreeSpec};
 use crate::eval::Evaluator;
 use crate::game::{Game, Mask};
-use crate::search::{Batch, PuctSettings, SearchRule, Tree, TreeLimit};
+use crate::search::{Batch, PuctSettings, SearchRule, Tree, TreeSize};
 
 /// Rounds between two checks of the limits, if the evaluator is as fast as a check.
 const ROUNDS_PER_CHECK: u32 = 64;
@@ -136,15 +136,15 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
     fn prepare(&mut self, requests: &mut [Request<'_, G>]) {
         let budgets: Vec<_> = requests.iter().map(|one| self.budget(&one.limit)).collect();
         let most = budgets.iter().map(|budget| budget.1).max().unwrap_or(0);
-        let affordable = TreeLimit::for_bytes::<G>(self.settings.bytes, BRANCHING);
+        let affordable = TreeSize::for_bytes::<G>(self.settings.bytes, BRANCHING);
         let wanted = |searches: u32| {
-            let wanted = TreeLimit::for_simulations(&self.game, most.saturating_mul(searches));
-            TreeLimit { nodes: wanted.nodes.min(affordable.nodes), edges: wanted.edges.min(affordable.edges) }
+            let wanted = TreeSize::for_simulations(&self.game, most.saturating_mul(searches));
+            TreeSize { nodes: wanted.nodes.min(affordable.nodes), edges: wanted.edges.min(affordable.edges) }
         };
         let keeps = self.settings.keeps && requests.iter().any(|one| one.memory.is_some());
         let limit = wanted(if keeps { KEPT_SEARCHES } else { 1 });
         let one = wanted(1);
-        let room = TreeLimit { nodes: one.nodes.min(limit.nodes / 2), edges: one.edges.min(limit.edges / 2) };
+        let room = TreeSize { nodes: one.nodes.min(limit.nodes / 2), edges: one.edges.min(limit.edges / 2) };
         for (request, (simulations, most)) in requests.iter_mut().zip(budgets) {
             let fits = |tree: &Tree<G>| tree.limit().holds(limit);
             let kept = self.recall(request).filter(fits);
