@@ -5,7 +5,7 @@ use std::io::{Cursor, sink};
 use jarmo::agent::AgentSpec;
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, Shipped, with_game};
 use jarmo::checksum;
-use jarmo::config::Config;
+use jarmo::config::{Base, Config};
 use jarmo::engine;
 use jarmo::game::Game;
 use jarmo::games::{ConnectFour, Jarmo};
@@ -146,7 +146,7 @@ fn configs(_: &mut Tools, bytes: &[u8]) {
         assert!(again.is_ok_and(|again| again == config), "{text}");
     }
     if text.len() < 200 {
-        let _ = Config::layered(&[], &[text.into_owned()]);
+        let _ = Config::layered(&Base::default(), &[], &[text.into_owned()]);
     }
 }
 

@@ -45,7 +45,7 @@ impl ConfigArgs {
         let default = (!may_name_another).then(|| first(games).to_owned());
         let base = Base { games: games.games(), game: self.game.clone().or(default), net };
         let settings = [&self.set[..], limits].concat();
-        Config::layered_on(&base, &self.files(), &settings).map_err(Failure::usage)
+        Config::layered(&base, &self.files(), &settings).map_err(Failure::usage)
     }
 
     /// An error about the settings, with the file that sets them.

@@ -12,7 +12,7 @@ use predicates::str::contains;
 
 fn with(settings: &[&str]) -> Result<Config, String> {
     let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
-    Config::layered(&[], &settings).map_err(|error| error.to_string())
+    Config::layered(&Base::default(), &[], &settings).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn every_config_in_the_repository_is_valid_and_reads_back() {
         if path.extension() != Some("toml".as_ref()) || path.ends_with("Cargo.toml") {
             continue;
         }
-        let config = Config::layered(&[&path], &[]).unwrap();
+        let config = Config::layered(&Base::default(), &[&path], &[]).unwrap();
         assert_eq!(Config::from_toml(&config.to_toml()).unwrap(), config);
         jarmo::catalog::with_game(&config.game.name, &config.game.settings(), Nothing).unwrap();
         seen += 1;
@@ -56,7 +56,7 @@ fn later_layers_win() {
     std::fs::write(&first, "[selfplay]\ngames = 7\nsimulations = 9\n").unwrap();
     std::fs::write(&second, "selfplay.simulations = 11\n[game]\nname = \"guard\"\n").unwrap();
     let files: [&Path; 2] = [&first, &second];
-    let config = Config::layered(&files, &["run.seed=99".to_owned()]).unwrap();
+    let config = Config::layered(&Base::default(), &files, &["run.seed=99".to_owned()]).unwrap();
     assert_eq!(config.selfplay.games, 7);
     assert_eq!(config.selfplay.simulations, 11);
     assert_eq!(config.game.name, "guard");
@@ -70,7 +70,7 @@ fn a_run_from_an_agent_has_its_network_size_unless_set_otherwise() {
     let from = |settings: &[&str]| {
         let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
         let base = Base { net: Some(net), ..Base::default() };
-        Config::layered_on(&base, &[], &settings).unwrap().net
+        Config::layered(&base, &[], &settings).unwrap().net
     };
     assert_eq!(from(&["run.seed=2"]), net);
     assert_eq!(from(&["net.blocks=5"]).to_string(), "mlp 64x5");
@@ -120,7 +120,7 @@ fn a_value_that_a_file_must_not_have_is_refused_with_the_file_and_the_key() {
         ("run.sed = 5\n", "unknown setting run.sed; the nearest is run.seed"),
     ] {
         std::fs::write(&path, text).unwrap();
-        let error = Config::layered(&[&path], &[]).unwrap_err().to_string();
+        let error = Config::layered(&Base::default(), &[&path], &[]).unwrap_err().to_string();
         assert!(error.starts_with(&format!("{}: ", path.display())), "{error}");
         assert!(error.contains(message), "{error}");
     }
@@ -221,7 +221,7 @@ fn errors_name_the_setting_and_the_remedy() {
         let error = with(&[setting]).unwrap_err();
         assert!(error.contains(message), "{setting}: {error}");
     }
-    let missing = Config::layered(&[Path::new("no/such.toml")], &[]).unwrap_err();
+    let missing = Config::layered(&Base::default(), &[Path::new("no/such.toml")], &[]).unwrap_err();
     assert!(missing.to_string().starts_with("no/such.toml: "));
 }
 
@@ -245,11 +245,11 @@ fn config_prints_the_settings_of_a_run() {
 fn a_game_comes_with_the_settings_that_suit_it() {
     for game in GAMES {
         let base = Base { game: Some(game.to_owned()), ..Base::default() };
-        let config = Config::layered_on(&base, &[], &[]).unwrap();
+        let config = Config::layered(&base, &[], &[]).unwrap();
         let file = format!("configs/{game}.toml");
-        assert_eq!(config, Config::layered(&[Path::new(&file)], &[]).unwrap());
+        assert_eq!(config, Config::layered(&Base::default(), &[Path::new(&file)], &[]).unwrap());
         let other = ["game.name=scripted".to_owned()];
-        assert!(Config::layered_on(&base, &[], &other).is_err());
+        assert!(Config::layered(&base, &[], &other).is_err());
     }
     for (args, message) in [
         (&["config", "--game", "chess"][..], "game.name = chess: it must be one of jarmo"),
@@ -267,21 +267,21 @@ fn a_game_comes_with_the_settings_that_suit_it() {
 fn a_registered_game_brings_its_settings_and_is_named_in_errors() {
     let scripted = || Scripted::new(&Node::white([Node::end(1, 0), Node::end(0, 1)]));
     let base = |games: Vec<Listed>| Base { games, game: Some("scripted".to_owned()), net: None };
-    let usual = Config::layered_on(&base(Shipped.register(scripted()).games()), &[], &[]).unwrap();
+    let usual = Config::layered(&base(Shipped.register(scripted()).games()), &[], &[]).unwrap();
     assert_eq!(usual.game.name, "scripted");
     assert_eq!(usual.evaluation.opponents, ["rollout:1000", "random"]);
     assert_eq!(Config::from_toml(&usual.to_toml()).unwrap(), usual);
 
     let with = |training| Shipped.register(scripted()).trained_with(training).games();
     let own = base(with("net.width = 64"));
-    assert_eq!(Config::layered_on(&own, &[], &[]).unwrap().net.width, 64);
+    assert_eq!(Config::layered(&own, &[], &[]).unwrap().net.width, 64);
     let chess = Base { game: Some("chess".to_owned()), ..own.clone() };
     for (base, settings, message) in [
         (chess, vec![], "it must be one of jarmo, guard, tammi, connect_four, scripted"),
         (own, vec!["game.name=chess".to_owned()], "it must be one of jarmo, guard, tammi, connect_four, scripted"),
         (base(with("net.depth = 3")), vec![], "the training settings of scripted: unknown setting net.depth"),
     ] {
-        let error = Config::layered_on(&base, &[], &settings).unwrap_err();
+        let error = Config::layered(&base, &[], &settings).unwrap_err();
         assert!(error.to_string().contains(message), "{error}");
     }
 }
@@ -299,7 +299,7 @@ fn an_error_about_settings_together_names_the_file_that_sets_them() {
     let chess = file("chess.toml", "[game]\nname = \"chess\"\n");
     let told = |files: &[&std::path::Path], settings: &[&str]| {
         let settings: Vec<String> = settings.iter().map(|&one| one.to_owned()).collect();
-        Config::layered(files, &settings).unwrap_err().to_string()
+        Config::layered(&Base::default(), files, &settings).unwrap_err().to_string()
     };
     let named = |path: &std::path::Path| format!("{}: ", path.display());
     assert!(told(&[&small, &other], &[]).starts_with(&(named(&small) + "run.first_samples = ")));

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use jarmo::accuracy::ExamScore;
-use jarmo::config::Config;
+use jarmo::config::{Base, Config};
 use jarmo::games::Jarmo;
 use jarmo::observe::{Event as RunEvent, EventFile, Facts, Metrics, RunView, Strength, Timing};
 use jarmo::run::{RunFolder, run};
@@ -85,7 +85,7 @@ fn tensorboard_gets_all_metrics_of_a_run() {
         "evaluation.opponents=['random']",
     ];
     let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
-    let config = Config::layered(&[], &settings).unwrap();
+    let config = Config::layered(&Base::default(), &[], &settings).unwrap();
     let folder = RunFolder::create(home.path(), &config, None).unwrap();
     let stop = AtomicBool::new(false);
     run(Jarmo::standard(), &config, &folder, &OpenDevice::cpu(), None, &stop, |_| ()).unwrap();
@@ -204,7 +204,7 @@ fn events_of_later_steps_are_void_after_a_resume() {
 #[test]
 fn the_view_shows_the_latest_values() {
     let settings = ["run.steps=200", "evaluation.every=70", "run.checkpoint=30"].map(str::to_owned);
-    let config = Config::layered(&[], &settings).unwrap();
+    let config = Config::layered(&Base::default(), &[], &settings).unwrap();
     let facts = Facts {
         what: "connect_four, mlp 32x1".to_owned(),
         device: "1 thread(s)".to_owned(),
@@ -274,13 +274,13 @@ fn the_view_shows_the_latest_values() {
 
 #[test]
 fn a_view_says_that_a_run_has_no_limit() {
-    let config = Config::layered(&[], &["run.minutes=0".to_owned()]).unwrap();
+    let config = Config::layered(&Base::default(), &[], &["run.minutes=0".to_owned()]).unwrap();
     let view = RunView::new(&config, Facts::default());
     let lines = view.block();
     assert!(lines.contains(&("time", "0:00  no limit".to_owned())), "{lines:?}");
     assert_eq!(view.limits_text(), "no limit");
     let settings = ["run.steps=200".to_owned(), "run.minutes=4".to_owned()];
-    let config = Config::layered(&[], &settings).unwrap();
+    let config = Config::layered(&Base::default(), &[], &settings).unwrap();
     let view = RunView::new(&config, Facts::default());
     assert_eq!(view.limits_text(), "stops after 200 steps or 4 minutes");
 }
@@ -298,7 +298,7 @@ fn a_view_of_a_resumed_run_keeps_its_curves() {
     let line = |step, loss, strength| Metrics { step, loss, strength, replay: 7000, ..Metrics::default() };
     let lines =
         [line(50, 2.0, Some(strength(50, 10.0))), line(100, 1.5, Some(strength(100, 60.0))), line(150, 1.0, None)];
-    let mut view = RunView::new(&Config::layered(&[], &[]).unwrap(), Facts::default());
+    let mut view = RunView::new(&Config::layered(&Base::default(), &[], &[]).unwrap(), Facts::default());
     let strength = strength(150, 90.0);
     let event = RunEvent::Resumed { step: 160, seconds: 200.0, lines: &lines, strength: Some(&strength) };
     view.note(&event);
@@ -321,7 +321,7 @@ fn no_line_of_a_view_is_cut_while_rows_are_free() {
         device: "2 thread(s) on 2 core(s), AVX-512 with bfloat16".to_owned(),
         folder: format!("runs/{}", "x".repeat(100)),
     };
-    let view = RunView::new(&Config::layered(&[], &[]).unwrap(), facts);
+    let view = RunView::new(&Config::layered(&Base::default(), &[], &[]).unwrap(), facts);
     let (width, whole) = (69, view.block());
     let words = |lines: &[(&str, String)]| {
         let texts: Vec<&str> = lines.iter().map(|(_, text)| text.as_str()).collect();

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use assert_cmd::Command;
 use jarmo::agent_file;
 use jarmo::catalog::CatalogGame;
-use jarmo::config::Config;
+use jarmo::config::{Base, Config};
 use jarmo::games::{ConnectFour, Tammi};
 use jarmo::net::{AgentFile, KernelKind};
 use jarmo::observe::{Event, Metrics, Timing};
@@ -38,7 +38,7 @@ pub(crate) fn config(settings: &[&str]) -> Config {
         "evaluation.opponents=['rollout:8', 'random']",
     ];
     let settings: Vec<String> = [&small, settings].concat().iter().map(|&s| s.to_owned()).collect();
-    Config::layered(&[], &settings).unwrap()
+    Config::layered(&Base::default(), &[], &settings).unwrap()
 }
 
 /// Runs until a limit, or until there are `stop_after` lines of metrics.

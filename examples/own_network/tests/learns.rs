@@ -29,7 +29,7 @@ fn config(steps: u64) -> Config {
         "evaluation.exam=none",
         &format!("run.steps={steps}"),
     ];
-    Config::layered_on(&base, &[], &settings.map(str::to_owned)).unwrap()
+    Config::layered(&base, &[], &settings.map(str::to_owned)).unwrap()
 }
 
 /// Runs to the limit, or stops after the first checkpoint.

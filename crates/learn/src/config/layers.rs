@@ -45,13 +45,9 @@ impl Default for Base {
 }
 
 impl Config {
-    /// The defaults, overridden by each file, then by each `KEY=VALUE`, and checked as a whole.
-    pub fn layered(files: &[&Path], settings: &[String]) -> Result<Config, RunError> {
-        Config::layered_on(&Base::default(), files, settings)
-    }
-
-    /// The same on other defaults. Settings that name another game than `base` are refused.
-    pub fn layered_on(base: &Base, files: &[&Path], settings: &[String]) -> Result<Config, RunError> {
+    /// The defaults of a base, overridden by each file, then by each `KEY=VALUE`, and checked as a whole. Settings that
+    /// name another game than the base are refused.
+    pub fn layered(base: &Base, files: &[&Path], settings: &[String]) -> Result<Config, RunError> {
         let mut table = defaults();
         if let Some(first) = base.games.first() {
             lay_over(&mut table, game_named(first.name));
