@@ -7,7 +7,7 @@ use std::slice;
 use jarmo::eval::{Evaluation, Evaluator, Value};
 use jarmo::game::Game;
 use jarmo::games::{Jarmo, JarmoPosition};
-use jarmo::search::{Batch, PuctSettings, SearchRule, Tree, TreeLimit};
+use jarmo::search::{Batch, PuctSettings, SearchRule, Tree, TreeSize};
 
 const SIMULATIONS: u32 = 20_000;
 
@@ -38,7 +38,7 @@ impl Evaluator<Jarmo> for Points {
 
 fn main() {
     let game = Jarmo::standard();
-    let limit = TreeLimit::for_simulations(&game, SIMULATIONS);
+    let limit = TreeSize::for_simulations(&game, SIMULATIONS);
     let rule = SearchRule::Puct(PuctSettings::default());
     let mut tree = Tree::new(game.clone(), rule, limit, game.start());
     tree.plan(SIMULATIONS, SIMULATIONS, &[], 1);

@@ -27,14 +27,14 @@
 //! use jarmo::eval::Rollout;
 //! use jarmo::game::Game;
 //! use jarmo::games::ConnectFour;
-//! use jarmo::search::{Batch, SearchRule, PuctSettings, Tree, TreeLimit};
+//! use jarmo::search::{Batch, SearchRule, PuctSettings, Tree, TreeSize};
 //!
 //! let game = ConnectFour::new(0);
 //! let mut position = game.start();
 //! for column in ["D", "A", "D", "A", "D", "B"] {
 //!     game.play_text(&mut position, column)?;
 //! }
-//! let limit = TreeLimit::for_simulations(&game, 200);
+//! let limit = TreeSize::for_simulations(&game, 200);
 //! let mut trees = [Tree::new(game.clone(), SearchRule::Puct(PuctSettings::default()), limit, position)];
 //! trees[0].plan(200, 200, &[], 1);
 //! Batch::new(&game).search(&mut trees, &mut Rollout::new(game.clone()), |_| false);

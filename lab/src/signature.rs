@@ -7,7 +7,7 @@ use jarmo_core::checksum::digits;
 use jarmo_core::eval::Uniform;
 use jarmo_core::game::Game;
 use jarmo_core::random::{any_of, stream};
-use jarmo_core::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeLimit};
+use jarmo_core::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeSize};
 
 /// Positions searched per game.
 const POSITIONS: u64 = 12;
@@ -22,7 +22,7 @@ const SIMULATIONS: u32 = 256;
 /// a hash of the visits at their roots.
 pub fn signature<G: Game>(game: &G) -> String {
     let search_rules = [SearchRule::Gumbel(GumbelSettings::default()), SearchRule::Puct(PuctSettings::default())];
-    let limit = TreeLimit::for_simulations(game, SIMULATIONS);
+    let limit = TreeSize::for_simulations(game, SIMULATIONS);
     let mut trees = Vec::new();
     for index in 0..POSITIONS {
         let position = random_position(game, index);
@@ -36,8 +36,8 @@ pub fn signature<G: Game>(game: &G) -> String {
     let (mut nodes, mut edges, mut found) = (0, 0, Vec::new());
     for tree in &trees {
         let size = tree.size();
-        nodes += size.nodes as u64;
-        edges += size.edges as u64;
+        nodes += u64::from(size.nodes);
+        edges += u64::from(size.edges);
         for root in tree.root_actions() {
             found.extend((u64::from(root.action.0) << 32 | u64::from(root.visits)).to_le_bytes());
         }

@@ -6,7 +6,7 @@ use std::thread;
 
 use jarmo_core::game::{Action, Game, Mask};
 use jarmo_core::random::stream;
-use jarmo_core::search::{Batch, GumbelSettings, PuctSettings, RootAction, SearchRule, Tree, TreeLimit};
+use jarmo_core::search::{Batch, GumbelSettings, PuctSettings, RootAction, SearchRule, Tree, TreeSize};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_selfplay::selfplay::draw_noise;
 use pyo3::exceptions::PyValueError;
@@ -72,7 +72,7 @@ fn search_part<G: CatalogGame>(
 ) -> Vec<Found> {
     let (game, caller) = (&evaluator.game.clone(), evaluator.caller.clone());
     let width = evaluator.function.batch;
-    let limit = TreeLimit::for_simulations(game, plan.simulations);
+    let limit = TreeSize::for_simulations(game, plan.simulations);
     let mut batch = Batch::new(game);
     let mut trees: Vec<Tree<G>> = Vec::new();
     let mut found = Vec::with_capacity(positions.len());

@@ -13,7 +13,7 @@ use jarmo::game::{Action, Outcome, Player, Verdict, conformance};
 use jarmo::games::scripted::Node;
 use jarmo::games::{ConnectFour, Scripted};
 use jarmo::net::GameVersion;
-use jarmo::search::{Batch, PuctSettings, SearchRule, Tree, TreeLimit};
+use jarmo::search::{Batch, PuctSettings, SearchRule, Tree, TreeSize};
 use jarmo::view::GameView;
 
 /// White wins with the second branch only; after the first one, Black chooses how to win.
@@ -99,7 +99,7 @@ fn search_proves_the_win_in_a_registered_game() {
     impl GameTask for Check {
         type Output = ();
         fn run<G: CatalogGame>(self, game: G) {
-            let limit = TreeLimit::for_simulations(&game, 100);
+            let limit = TreeSize::for_simulations(&game, 100);
             let rule = SearchRule::Puct(PuctSettings::default());
             let mut trees = [Tree::new(game.clone(), rule, limit, game.start())];
             trees[0].plan(100, 100, &[], 1);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jarmo::eval::{Evaluation, ScriptedEvaluator, Value};
 use jarmo::game::{Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError};
 use jarmo::game::{Reason, Wording};
-use jarmo::search::{Batch, GumbelSettings, SearchRule, Tree, TreeLimit};
+use jarmo::search::{Batch, GumbelSettings, SearchRule, Tree, TreeSize};
 use serde::Deserialize;
 
 const NO_ACTION: Wording = Wording { key: "no_action", english: "the table has no such action" };
@@ -107,7 +107,7 @@ fn cases() -> Vec<Arc<Case>> {
 fn search(case: &Arc<Case>) -> Tree<TableGame> {
     let game = TableGame(case.clone());
     let settings = GumbelSettings { considered: case.considered, ..GumbelSettings::default() };
-    let limit = TreeLimit::for_simulations(&game, case.simulations);
+    let limit = TreeSize::for_simulations(&game, case.simulations);
     let mut tree = Tree::new(game.clone(), SearchRule::Gumbel(settings), limit, game.start());
     let noise: Vec<f32> = game.legal(&game.start()).iter().map(|action| case.noise[action.index()]).collect();
     tree.plan(case.simulations, case.simulations, &noise, 0);

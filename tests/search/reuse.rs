@@ -5,10 +5,10 @@ use jarmo::eval::{Cache, Evaluation, Evaluator, ScriptedEvaluator, Value};
 use jarmo::game::{Game, Mask, Player, Proven};
 use jarmo::games::scripted::Node;
 use jarmo::games::{Jarmo, Scripted, ScriptedPosition, Tammi};
-use jarmo::search::{Batch, Tree, TreeLimit};
+use jarmo::search::{Batch, Tree, TreeSize};
 
-fn room<G: Game>(game: &G, simulations: u32) -> TreeLimit {
-    TreeLimit::for_simulations(game, simulations)
+fn room<G: Game>(game: &G, simulations: u32) -> TreeSize {
+    TreeSize::for_simulations(game, simulations)
 }
 
 #[test]

@@ -9,7 +9,7 @@ use jarmo::game::{Action, Game, Mask, Player, Proven, Verdict};
 use jarmo::games::scripted::Node;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Scripted, ScriptedPosition, Tammi};
 use jarmo::random::stream;
-use jarmo::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Step, Tree, TreeLimit, dirichlet, gumbel_noise};
+use jarmo::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Step, Tree, TreeSize, dirichlet, gumbel_noise};
 use rand::Rng;
 
 /// Evaluates each node of a scripted game by its number. Values are for White.
@@ -209,18 +209,18 @@ fn forced_positions_are_skipped_in_games_where_they_are_frequent() {
                 asked.push(rules.legal(position).count());
                 Evaluation::of(Value::EVEN)
             });
-            let limit = TreeLimit { nodes, edges: 100 * nodes };
+            let limit = TreeSize { nodes, edges: 100 * nodes };
             let mut tree = Tree::new(game.clone(), rule, limit, start);
             tree.plan(400, 400, &[], 7);
             Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
             let size = tree.size();
-            assert!(size.nodes <= nodes as usize);
+            assert!(size.nodes <= nodes);
             // A forced position is evaluated only if the tree is full.
             let forced = asked.iter().filter(|&&count| count == 1).count();
             assert!(forced <= usize::from(tree.is_full()), "{forced} evaluated");
             if nodes == 1000 {
                 assert_eq!(tree.simulations_done(), 400);
-                assert!(size.nodes > asked.len() + 40, "{size:?}, {}", asked.len());
+                assert!(size.nodes as usize > asked.len() + 40, "{size:?}, {}", asked.len());
             }
             for root in tree.root_actions() {
                 let value = root.value.map_or(0.0, |value| value.expectation());
@@ -233,7 +233,7 @@ fn forced_positions_are_skipped_in_games_where_they_are_frequent() {
 #[test]
 fn a_full_tree_stops_and_answers() {
     let game = Jarmo::standard();
-    let limit = TreeLimit { nodes: 20, edges: 100 };
+    let limit = TreeSize { nodes: 20, edges: 100 };
     for rule in search_rules() {
         let mut tree = Tree::new(game.clone(), rule, limit, game.start());
         tree.plan(1000, 1000, &[], 0);
@@ -243,7 +243,7 @@ fn a_full_tree_stops_and_answers() {
         let size = tree.size();
         assert!(size.nodes <= 20 && size.edges <= 100, "{size:?}");
     }
-    let none = TreeLimit { nodes: 0, edges: 0 };
+    let none = TreeSize { nodes: 0, edges: 0 };
     let mut tree = Tree::new(game.clone(), GUMBEL, none, game.start());
     tree.plan(10, 10, &[], 0);
     assert!(matches!(tree.select(), Step::Done));
@@ -255,8 +255,8 @@ fn an_edge_takes_at_most_100_bytes() {
     fn check<G: Game>(game: G) {
         let tree = grown(&game, GUMBEL, 2000, &mut Rollout::new(game.clone()));
         let size = tree.size();
-        let per_edge = size.bytes as f64 / size.edges as f64;
-        assert!(per_edge <= 100.0, "{}: {per_edge}", game.id());
+        let affordable = TreeSize::for_bytes::<G>(100 * size.edges as usize, size.edges / size.nodes);
+        assert!(affordable.nodes >= size.nodes, "{}: {size:?}", game.id());
     }
     check(Jarmo::standard());
     check(Guard::standard());
@@ -268,7 +268,7 @@ fn an_edge_takes_at_most_100_bytes() {
 fn a_simulation_allocates_nothing() {
     fn check<G: Game>(game: G) {
         for rule in search_rules() {
-            let limit = TreeLimit::for_simulations(&game, 600);
+            let limit = TreeSize::for_simulations(&game, 600);
             let mut tree = Tree::new(game.clone(), rule, limit, game.start());
             let mut batch = Batch::new(&game);
             let mut rollout = Rollout::new(game.clone());
@@ -305,7 +305,7 @@ fn a_position_that_is_over_has_nothing_to_search() {
     let game = Scripted::new(&Node::white([Node::end(1, 0)]));
     let mut position = game.start();
     game.play(&mut position, Action(0));
-    let mut tree = Tree::new(game, GUMBEL, TreeLimit { nodes: 9, edges: 9 }, position);
+    let mut tree = Tree::new(game, GUMBEL, TreeSize { nodes: 9, edges: 9 }, position);
     tree.plan(5, 5, &[], 0);
     assert!(matches!(tree.select(), Step::Done));
     assert_eq!(tree.best(), None);
@@ -315,7 +315,7 @@ fn a_position_that_is_over_has_nothing_to_search() {
 #[should_panic(expected = "not the leaf selected last")]
 fn a_leaf_from_before_a_restart_is_refused() {
     let game = Jarmo::standard();
-    let limit = TreeLimit::for_simulations(&game, 8);
+    let limit = TreeSize::for_simulations(&game, 8);
     let mut tree = Tree::new(game.clone(), GUMBEL, limit, game.start());
     tree.plan(8, 8, &[], 0);
     let Step::Evaluate(leaf) = tree.select() else {
@@ -343,7 +343,7 @@ fn a_tree_does_not_depend_on_its_neighbours() {
         }
         for rule in search_rules() {
             let make = |(index, position): (usize, &G::Position)| {
-                let limit = TreeLimit::for_simulations(&game, 60);
+                let limit = TreeSize::for_simulations(&game, 60);
                 let mut tree = Tree::new(game.clone(), rule, limit, *position);
                 let mut noise = stream(3, index as u64);
                 let legal = game.legal(position).count() as usize;
@@ -428,7 +428,7 @@ fn noise_is_an_argument_and_changes_the_choice() {
     let game = Jarmo::standard();
     let legal = game.legal(&game.start()).count() as usize;
     let pick = |favourite: usize| {
-        let limit = TreeLimit::for_simulations(&game, 16);
+        let limit = TreeSize::for_simulations(&game, 16);
         let mut tree = Tree::new(game.clone(), GUMBEL, limit, game.start());
         let mut noise = vec![0.0; legal];
         noise[favourite] = 50.0;

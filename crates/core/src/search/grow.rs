@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::gumbel::{self, GumbelSettings, Halving};
 use super::math::{exp, largest, ln, normalize};
 use super::puct::{self, PuctSettings};
-use super::tree::{Moved, NONE, Storage, TreeLimit, TreeSize};
+use super::tree::{Moved, NONE, Storage, TreeSize};
 use crate::eval::Evaluation;
 use crate::game::{Action, Game, Mask};
 use crate::random::mix;
@@ -107,7 +107,7 @@ pub enum Step<G: Game> {
 
 impl<G: Game> Tree<G> {
     /// A tree with only a root, which is not evaluated yet.
-    pub fn new(game: G, rule: SearchRule, limit: TreeLimit, position: G::Position) -> Tree<G> {
+    pub fn new(game: G, rule: SearchRule, limit: TreeSize, position: G::Position) -> Tree<G> {
         Tree {
             scratch: Vec::with_capacity(game.actions()),
             game,
@@ -129,7 +129,7 @@ impl<G: Game> Tree<G> {
 
     /// Makes this position the root. Its subtree is kept if the tree has one and `room` remains for the
     /// next search; otherwise the tree starts empty.
-    pub fn continue_at(&mut self, position: G::Position, room: TreeLimit) {
+    pub fn continue_at(&mut self, position: G::Position, room: TreeSize) {
         let known = self.storage.find(&position);
         match known.filter(|&node| self.storage.has_proof(node)) {
             Some(node) => {
@@ -256,7 +256,7 @@ impl<G: Game> Tree<G> {
     }
 
     /// The largest size that the tree may have.
-    pub fn limit(&self) -> TreeLimit {
+    pub fn limit(&self) -> TreeSize {
         self.storage.limit
     }
 

@@ -22,4 +22,4 @@ pub use gumbel::GumbelSettings;
 pub use heuristic::{HasHeuristic, Heuristic};
 pub use noise::{dirichlet, gumbel_noise};
 pub use puct::PuctSettings;
-pub use tree::{TreeLimit, TreeSize};
+pub use tree::TreeSize;

@@ -13,50 +13,39 @@ use crate::game::{Action, Game, Mask, Outcome, Player, Proven};
 /// No node or edge.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The largest size that a tree may have.
+/// The size of a tree, or the largest that it may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TreeLimit {
+pub struct TreeSize {
     /// The number of positions.
     pub nodes: u32,
     /// The number of their legal actions.
     pub edges: u32,
 }
 
-impl TreeLimit {
+impl TreeSize {
     /// Few trees have more legal actions per position on average.
     const TYPICAL_ACTIONS: u32 = 48;
 
     /// Room for this many simulations. The system provides memory only as it is used.
-    pub fn for_simulations<G: Game>(game: &G, simulations: u32) -> TreeLimit {
-        let actions = (game.actions() as u32).min(TreeLimit::TYPICAL_ACTIONS);
+    pub fn for_simulations<G: Game>(game: &G, simulations: u32) -> TreeSize {
+        let actions = (game.actions() as u32).min(TreeSize::TYPICAL_ACTIONS);
         let per_simulation = if game.is_often_forced() { 2 } else { 1 };
         let nodes = simulations.saturating_mul(per_simulation).saturating_add(1);
-        TreeLimit { nodes, edges: nodes.saturating_mul(actions).saturating_add(game.actions() as u32) }
+        TreeSize { nodes, edges: nodes.saturating_mul(actions).saturating_add(game.actions() as u32) }
     }
 
     /// Whether this limit is at least as large as the other.
-    pub fn holds(&self, other: TreeLimit) -> bool {
+    pub fn holds(&self, other: TreeSize) -> bool {
         self.nodes >= other.nodes && self.edges >= other.edges
     }
 
     /// The largest tree that fits into this many bytes, at `branching` actions per position.
-    pub fn for_bytes<G: Game>(bytes: usize, branching: u32) -> TreeLimit {
+    pub fn for_bytes<G: Game>(bytes: usize, branching: u32) -> TreeSize {
         let node = size_of::<TreeNode>() + size_of::<G::Position>();
         let nodes = bytes / (node + branching as usize * EDGE_BYTES);
         let nodes = u32::try_from(nodes).unwrap_or(NONE / branching);
-        TreeLimit { nodes, edges: nodes.saturating_mul(branching) }
+        TreeSize { nodes, edges: nodes.saturating_mul(branching) }
     }
-}
-
-/// The size of a tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TreeSize {
-    /// The number of positions.
-    pub nodes: usize,
-    /// The number of their legal actions.
-    pub edges: usize,
-    /// Memory of nodes, positions and edges.
-    pub bytes: usize,
 }
 
 const EDGE_BYTES: usize = 4 * size_of::<u32>() + size_of::<Certainty>() + size_of::<u16>();
@@ -171,14 +160,14 @@ impl Children<'_> {
 /// Nodes and edges of one tree: the root first, every node after its parent.
 #[derive(Debug)]
 pub(super) struct Storage<P> {
-    pub(super) limit: TreeLimit,
+    pub(super) limit: TreeSize,
     pub(super) nodes: Vec<TreeNode>,
     pub(super) positions: Vec<P>,
     pub(super) edges: Edges,
 }
 
 impl<P: Copy> Storage<P> {
-    pub(super) fn new(limit: TreeLimit) -> Storage<P> {
+    pub(super) fn new(limit: TreeSize) -> Storage<P> {
         let (nodes, edges) = (limit.nodes as usize, limit.edges as usize);
         Storage {
             limit,
@@ -209,8 +198,7 @@ impl<P: Copy> Storage<P> {
     }
 
     pub(super) fn size(&self) -> TreeSize {
-        let (nodes, edges) = (self.nodes.len(), self.edges.priors.len());
-        TreeSize { nodes, edges, bytes: nodes * (size_of::<TreeNode>() + size_of::<P>()) + edges * EDGE_BYTES }
+        TreeSize { nodes: self.nodes.len() as u32, edges: self.edges.priors.len() as u32 }
     }
 
     #[inline]

@@ -15,7 +15,7 @@ use jarmo_core::eval::{Cache, Evaluator, Value};
 use jarmo_core::game::{Action, Game, Mask};
 use jarmo_core::net::FileError;
 use jarmo_core::random::{Stream, slot_stream};
-use jarmo_core::search::{Batch, RootAction, Tree, TreeLimit};
+use jarmo_core::search::{Batch, RootAction, Tree, TreeSize};
 
 /// The maximum size of a shard's cache.
 const MOST_CACHED: usize = 1 << 17;
@@ -55,7 +55,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         let mut draws: Vec<Stream> = draws.collect();
         let open = |slot| Some(rules.open(&mut draws[slot - first]));
         let env = env::Shard::new(game, slots, keep, open);
-        let limit = TreeLimit::for_simulations(game, settings.simulations);
+        let limit = TreeSize::for_simulations(game, settings.simulations);
         let trees = (0..count).take(evaluator.batch().max(1));
         let tree = |slot| Tree::new(game.clone(), settings.root, limit, *env.position(slot));
         let cached = (count * settings.simulations as usize).min(MOST_CACHED);
