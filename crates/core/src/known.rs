@@ -46,10 +46,13 @@ pub trait Endgames<G: Game>: Send + Sync {
         if let Some(outcome) = game.outcome(&next) {
             return Proven::over(outcome.verdict(mover)).before();
         }
-        let known = self.known(game, &next);
-        let known = known.expect("successors of known positions are known");
-        let same = game.to_move(&next) == mover;
-        if same { known } else { known.flip() }.before()
+        let known = self.successor(game, &next).expect("successors of known positions are known");
+        if game.to_move(&next) == mover { known } else { known.flip() }.before()
+    }
+
+    /// [`Endgames::known`] of a position after an action of a known one.
+    fn successor(&self, game: &G, position: &G::Position) -> Option<Proven> {
+        self.known(game, position)
     }
 }
 

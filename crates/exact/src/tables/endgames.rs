@@ -69,16 +69,9 @@ impl<G: Solvable> Endgames<G> for Tables<G> {
         solved.then(|| G::holds(self, position, player))?
     }
 
-    fn after(&self, game: &G, position: &G::Position, action: Action) -> Proven {
-        let mover = game.to_move(position);
-        let next = game.after(position, action);
-        if let Some(outcome) = game.outcome(&next) {
-            return Proven::over(outcome.verdict(mover)).before();
-        }
-        let proven = self.proven(&next).expect("successors of known positions are known");
-        // The limit is far enough, because `known` knows the position before.
-        let proven = game.in_game(&next, proven);
-        if game.to_move(&next) == mover { proven } else { proven.flip() }.before()
+    /// The limit is far enough, because `known` knows the position before.
+    fn successor(&self, game: &G, position: &G::Position) -> Option<Proven> {
+        Some(game.in_game(position, self.proven(position)?))
     }
 
     fn force(&self, position: &G::Position) -> u32 {
