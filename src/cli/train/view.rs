@@ -109,17 +109,12 @@ impl<'a> Printer<'a> {
             })
             .collect();
         let stopping = self.stop.load(Ordering::Relaxed);
-        lines.push(match self.view.matches {
-            _ if stopping => {
-                let hint = "stopping after this turn; Ctrl-C again exits at once";
-                style(hint).yellow().to_string()
-            }
-            Some(step) => {
-                let hint = format!("playing the matches of step {step}");
-                style(hint).yellow().to_string()
-            }
-            None => style("Ctrl-C saves and stops").dim().to_string(),
-        });
+        let hint = match self.view.matches {
+            _ if stopping => style("stopping after this turn; Ctrl-C again exits at once".to_owned()).yellow(),
+            Some(step) => style(format!("playing the matches of step {step}")).yellow(),
+            None => style("Ctrl-C saves and stops".to_owned()).dim(),
+        };
+        lines.push(hint.to_string());
         let warnings = self.warnings.drain(..);
         block.draw(warnings, lines.iter().map(String::as_str), "…")
     }
