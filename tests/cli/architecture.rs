@@ -279,7 +279,8 @@ const PLAY_BY_HAND: [&str; 21] = [
 fn plays_by_hand(text: &str) -> bool {
     let code = text.lines().filter(|line| !line.trim().starts_with("//"));
     let text: String = code.flat_map(str::chars).filter(|symbol| !symbol.is_whitespace()).collect();
-    let calls = ["game.play(", "game().play(", "Game::play(", ".play(&mut"];
+    let calls =
+        ["game.play(", "game().play(", "Game::play(", ".play(&mut", "game.after(", "game().after(", "self.after("];
     let checked = [".try_play(", ".play_text("];
     calls.iter().chain(&checked).any(|call| text.contains(call))
 }
@@ -290,6 +291,7 @@ fn played_actions_are_found_however_they_are_written() {
     assert!(plays_by_hand("rules.play(&mut position, action)"));
     assert!(plays_by_hand("env.game().play(at, action)"));
     assert!(plays_by_hand("rules.try_play(position, action)?"));
+    assert!(plays_by_hand("self.game.after(position, action)"));
     assert!(!plays_by_hand("tournament.play(teams, stop, observer)"));
 }
 
