@@ -101,7 +101,8 @@ pub(super) fn with_board(game: &GameVersion) -> Result<(GameSettings, Option<Nam
     let file = (!lines.is_empty()).then(write).transpose();
     let file = file.map_err(|error| FleetError::new(format!("the board: {error}")))?;
     let board = file.as_ref().map(|file| file.path().to_owned());
-    Ok((GameSettings { board, ..GameSettings::default() }, file))
+    let rules = GameSettings { board, ..GameSettings::default() };
+    Ok((rules.fitting(&game.game), file)) // a game of another crate may have a board of its own
 }
 
 #[cfg(test)]
