@@ -3,6 +3,7 @@
 use std::process::Stdio;
 use std::{fs, thread};
 
+use jarmo::games::board::Board;
 use serde_json::Value;
 
 use super::server::{Server, first_worker as worker, jarmo, stop, until};
@@ -78,6 +79,22 @@ fn a_sequential_test_ends_at_the_same_game() {
     assert_eq!(shared(&server, &arena), expected);
     let report: Value = serde_json::from_str(&expected).unwrap();
     assert!(report["games"].as_u64().unwrap() < 2000);
+    stop(helper);
+}
+
+#[test]
+fn workers_get_a_board_of_ones_own() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let helper = worker(&server, "one.log");
+    let lines = Board::standard().text() + " A1-A2";
+    let lines: Vec<&str> = lines.split(' ').collect();
+    fs::write(server.folder().join("own.toml"), format!("name = \"own\"\nlines = {lines:?}\n")).unwrap();
+    let arena = ["arena", "greedy", "random", "--game", "guard", "--board", "own.toml", "--games", "20"];
+    let expected = alone(&server, &arena);
+    assert_eq!(shared(&server, &arena), expected);
+    assert_eq!(pairs(&server, "one.log"), 10);
     stop(helper);
 }
 
