@@ -94,7 +94,7 @@ fn workers_get_a_board_of_ones_own() {
     let arena = ["arena", "greedy", "random", "--game", "guard", "--board", "own.toml", "--games", "20"];
     let expected = alone(&server, &arena);
     assert_eq!(shared(&server, &arena), expected);
-    assert_eq!(pairs(&server, "one.log"), 10);
+    until("the worker says that it played them", || pairs(&server, "one.log") == 10);
     stop(helper);
 }
 
