@@ -77,7 +77,7 @@ pub mod probe;
 pub mod engine;
 pub mod cli;
 
-pub use jarmo_core::{checksum, encode, env, eval, game, games, known, net, numbers, random, search, view};
+pub use jarmo_core::{checksum, encode, env, error, eval, game, games, known, net, numbers, random, search, view};
 pub use jarmo_exact::{ExactError, ExactErrorKind, agent, catalog, proof, tables};
 #[cfg(feature = "fleet")]
 pub use jarmo_fleet as fleet;

@@ -20,7 +20,7 @@ pub fn clock() -> Duration {
     START.elapsed()
 }
 
-/// A seed that is another one each time.
+/// Random bits of the operating system: for seeds, and for the ids of sessions, which nobody can guess.
 pub(crate) fn fresh_seed() -> u64 {
     getrandom::u64().expect("the operating system has random numbers")
 }

@@ -25,8 +25,8 @@ use crate::threads::{self, Caller, Closable, serve};
 
 /// Self-play of a game whose type is not known.
 pub trait AnySelfPlay: Send {
-    /// Plays until there are so many samples. It asks this caller; all evaluations are forgotten before, because the
-    /// function may have learned since.
+    /// Plays until there are at least so many samples, or the caller fails. Evaluations of earlier calls are forgotten,
+    /// because the function may have learned since.
     fn play(&mut self, caller: &Caller, least: usize) -> Round;
     fn save(&self) -> GamesState;
     fn restore(&mut self, saved: &GamesState) -> Checked<()>;

@@ -279,8 +279,17 @@ const PLAY_BY_HAND: [&str; 21] = [
 fn plays_by_hand(text: &str) -> bool {
     let code = text.lines().filter(|line| !line.trim().starts_with("//"));
     let text: String = code.flat_map(str::chars).filter(|symbol| !symbol.is_whitespace()).collect();
-    let calls =
-        ["game.play(", "game().play(", "Game::play(", ".play(&mut", "game.after(", "game().after(", "self.after("];
+    let calls = [
+        "game.play(",
+        "game().play(",
+        "Game::play(",
+        ".play(&mut",
+        "game.after(",
+        "game().after(",
+        "Game::after(",
+        "rules.after(",
+        "self.after(",
+    ];
     let checked = [".try_play(", ".play_text("];
     calls.iter().chain(&checked).any(|call| text.contains(call))
 }

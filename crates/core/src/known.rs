@@ -50,7 +50,7 @@ pub trait Endgames<G: Game>: Send + Sync {
         if game.to_move(&next) == mover { known } else { known.flip() }.before()
     }
 
-    /// [`Endgames::known`] of a position after an action of a known one.
+    /// [`Endgames::known`] of a position that is reached from a known one by an action.
     fn successor(&self, game: &G, position: &G::Position) -> Option<Proven> {
         self.known(game, position)
     }

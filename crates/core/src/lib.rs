@@ -3,7 +3,7 @@
 //! This crate reads no files, knows no time of day, and starts no threads but those of rayon. Modules import only
 //! modules that come earlier in this list.
 
-mod error;
+pub mod error;
 pub mod checksum;
 pub mod game;
 pub mod games;

@@ -91,7 +91,7 @@ pub(super) fn read_said<T: DeserializeOwned>(json: &[u8]) -> Result<T, FleetErro
     serde_json::from_slice(json).map_err(unreadable)
 }
 
-/// The rules of a game with the lines of its board, and the board file with them, which is deleted when it is dropped.
+/// The settings of a game's rules, and a temporary file with its board. Dropping the file deletes it.
 pub(super) fn with_board(game: &GameVersion) -> Result<(GameSettings, Option<NamedTempFile>), FleetError> {
     let lines: Vec<&str> = game.board.split_whitespace().collect();
     let write = || {

@@ -68,7 +68,7 @@ pub trait Board: Send {
     /// The position at the cursor as text.
     fn position_text(&self) -> String;
 
-    /// The board at the cursor as the game draws it in text, if it has no other.
+    /// The board at the cursor as text, for games without a layout.
     fn drawing(&self) -> Option<String>;
 
     /// The whole game, without its players.

@@ -28,7 +28,7 @@ pub struct Step {
     pub accept: Vec<String>,
 }
 
-/// What a person's move is in an exercise.
+/// What came of a person's move in an exercise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// It is legal. One that does not solve the task was taken back.
@@ -73,7 +73,7 @@ pub(crate) fn session_at(game: &str, position: Option<&str>, moves: &[String]) -
 }
 
 /// Plays a move, and takes it back unless it is right. `is_right` is asked about the usual text of the move. `reply`
-/// gives what is said about a legal one, which is right or not.
+/// says something about a legal one, right or wrong.
 pub(crate) fn attempt(
     session: &mut Session,
     texts: &Texts,

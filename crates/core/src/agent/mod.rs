@@ -44,7 +44,7 @@ pub trait Agent<G: Game>: Send {
     /// Chooses an action for each request, in their order. No game may be over.
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision>;
 
-    /// Chooses an action for each position, with one stream for each. It keeps nothing for their games.
+    /// Chooses an action for each position, with one stream for each. Nothing is kept for their games.
     fn decide(&mut self, positions: &[G::Position], streams: &mut [Stream], limit: Limit<'_>) -> Vec<Decision> {
         let requests = positions.iter().zip(streams);
         let request = |(&position, stream)| Request { position, stream, limit, memory: None };

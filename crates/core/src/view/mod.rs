@@ -124,7 +124,7 @@ pub struct Piece {
     pub player: Player,
     /// A marked archer, a guard, or a king.
     pub strong: bool,
-    /// Already jumped; it leaves the board at the end of the capture.
+    /// Already jumped; it leaves the board at the end of the capture. No piece that is set up does.
     #[serde(default)]
     pub leaving: bool,
 }

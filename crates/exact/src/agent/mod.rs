@@ -29,8 +29,7 @@ pub fn build_all<G: CatalogGame>(game: &G, spec: &AgentSpec, count: usize) -> Re
     (0..count).map(|_| build_from(game.clone(), spec, &networks)).collect()
 }
 
-/// The same from the network of an agent file alone, without the search and the tables of the spec. `None` for agents
-/// without a network.
+/// Builds agents of the network of a spec alone, without its search and its tables; `None` if it has no network.
 pub fn build_without_search<G: CatalogGame>(
     game: &G,
     spec: &AgentSpec,

@@ -69,7 +69,7 @@ impl<G: Solvable> Endgames<G> for Tables<G> {
         solved.then(|| G::holds(self, position, player))?
     }
 
-    /// The limit is far enough, because `known` knows the position before.
+    /// The limit on the length is far enough: `known` asked that of the position before.
     fn successor(&self, game: &G, position: &G::Position) -> Option<Proven> {
         Some(game.in_game(position, self.proven(position)?))
     }

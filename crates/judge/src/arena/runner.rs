@@ -186,7 +186,7 @@ impl<G: Game> TeamGames<'_, G> {
         for (slot, decision) in asked.into_iter().zip(decisions) {
             assert!(
                 env.legal(slot).contains(decision.action),
-                "agent {agent} of the team chose an illegal action in {}",
+                "agent {agent} of its team, counted from 0, chose an illegal action in {}",
                 game.position_text(env.position(slot))
             );
             self.actions[slot] = decision.action;

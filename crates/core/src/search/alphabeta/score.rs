@@ -63,8 +63,8 @@ impl RootLine {
     }
 }
 
-/// The score with wins and losses sooner by so many plies, or later by fewer than none. In the table they count plies
-/// from the stored position, not from the root.
+/// The score with a win or loss so many plies sooner, or later if they are negative. The table counts plies from the
+/// stored position, the search from the root.
 #[inline]
 pub(super) fn sooner(score: i32, plies: i32) -> i32 {
     match score {

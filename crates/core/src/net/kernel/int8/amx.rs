@@ -5,7 +5,7 @@ use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use std::sync::LazyLock;
 
-use super::simd;
+use super::simd::{self, Unit};
 use super::vnni::Vnni;
 use super::{Dense8, Int8, Rows16};
 use crate::net::kernel::{Dense, Epilogue};
@@ -133,7 +133,7 @@ unsafe fn dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epi
             }
         }
         asm!("tilerelease", options(nostack, nomem, preserves_flags));
-        simd::dense::<Vnni, SIDE>(layer, input, scales, whole, epilogue);
+        simd::dense::<Vnni, { Vnni::LANES }>(layer, input, scales, whole, epilogue);
     }
 }
 

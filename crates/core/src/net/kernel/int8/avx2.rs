@@ -38,8 +38,8 @@ unsafe fn dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epi
     unsafe { simd::dense::<Avx2Int8<false>, 8>(layer, input, scales, 0, epilogue) }
 }
 
-// SAFETY of every function: callers of [`Unit`] guarantee the instructions and the pointers.
-impl<const VNNI: bool> Unit for Avx2Int8<VNNI> {
+// SAFETY: registers have eight lanes. Callers of each function guarantee the instructions and the pointers.
+unsafe impl<const VNNI: bool> Unit for Avx2Int8<VNNI> {
     type Integers = __m256i;
     type Weights = __m256i;
     type Sums = __m256i;

@@ -37,7 +37,8 @@ pub(in crate::net) trait Int8: Copy + Send + Sync + 'static {
     /// Adjacent inputs of a column in a panel.
     const DEPTH: usize;
 
-    /// Rounds a row of numbers, none negative, to inputs of a product, and returns their scale.
+    /// Rounds a row of numbers, none negative, to inputs of a product, and returns their scale. The row has a multiple of
+    /// `2 * LANES` numbers.
     fn quantise(self, row: &[f32], inputs: &mut [u8]) -> f32;
 
     /// For every row of `input`, `[rows, inputs]`, with its scale: the product with the weights, plus the bias,
@@ -151,11 +152,11 @@ pub(super) fn is_fast() -> bool {
 /// no bits behind the point.
 const ROUND: f32 = (1 << 23) as f32;
 
-/// See [`Int8::quantise`]. The loops are plain; so many numbers at a time, the compiler makes vectors of them.
+/// See [`Int8::quantise`]. The loops take so many numbers at a time, a power of two, that the compiler uses vectors.
 #[inline(always)]
 fn quantise<const AT_A_TIME: usize>(row: &[f32], inputs: &mut [u8]) -> f32 {
     let (vectors, rest) = row.as_chunks::<AT_A_TIME>();
-    assert!(rest.is_empty() && row.len() == inputs.len(), "an input for every number of whole vectors");
+    assert!(rest.is_empty() && row.len() == inputs.len(), "rows in whole vectors, with an input for every number");
     let mut most = [0.0; AT_A_TIME];
     for numbers in vectors {
         for (most, &number) in most.iter_mut().zip(numbers) {
@@ -189,7 +190,7 @@ fn outputs<const N: usize>(sums: [i32; N], row_scale: f32, scales: &[f32; N], bi
     out
 }
 
-/// The same of a hidden layer: plus the residual, with ReLU.
+/// The outputs of a hidden layer: those of its product plus the residual, with ReLU.
 #[inline(always)]
 fn hidden<const N: usize>(mut outputs: [f32; N], residual: &[f32; N]) -> [f32; N] {
     for (output, residual) in outputs.iter_mut().zip(residual) {
@@ -213,7 +214,7 @@ fn relu(number: f32) -> f32 {
     larger(number, 0.0)
 }
 
-/// The larger of two numbers; one instruction, because it does not ask whether they are numbers.
+/// The larger of two numbers. With a NaN it is `right`, unlike `f32::max`, and so one instruction.
 #[inline(always)]
 fn larger(left: f32, right: f32) -> f32 {
     if left > right { left } else { right }

@@ -19,8 +19,8 @@ impl Neon {
     }
 }
 
-// SAFETY of every function: callers of [`Unit`] guarantee the instructions and the pointers.
-impl Unit for Neon {
+// SAFETY: registers have four lanes. Callers of each function guarantee the instructions and the pointers.
+unsafe impl Unit for Neon {
     type Integers = int32x4_t;
     type Weights = int32x4_t;
     type Sums = int32x4_t;

@@ -15,9 +15,12 @@ const DEPTH: usize = 4;
 /// A vector unit. Holding a value of such a type proves that this processor has the unit.
 ///
 /// # Safety
-/// Every function needs a processor with the unit. Pointers are to `DEPTH * LANES` weights or to `DEPTH` inputs; they need
-/// no alignment. Registers are plain data of as many bytes as what is read from or into them.
-pub(in crate::net) trait Unit: Copy + Send + Sync + 'static {
+/// Implementors guarantee that registers are plain data: `Integers` of four bytes for every lane, weights of `DEPTH`
+/// bytes, and `Sums` the same as `Integers` unless `totals` is their own.
+///
+/// Callers guarantee a processor with the unit. Pointers are to `DEPTH * LANES` weights or to `DEPTH` inputs; they need
+/// no alignment.
+pub(in crate::net) unsafe trait Unit: Copy + Send + Sync + 'static {
     /// A register of `LANES` sums, of `2 * LANES` words, or of inputs.
     type Integers: Copy;
     /// The weights of `DEPTH` inputs for `LANES` columns.
@@ -88,10 +91,10 @@ unsafe fn load<R, N>(from: *const N) -> R {
     unsafe { from.cast::<R>().read_unaligned() }
 }
 
-/// So many numbers from this place on.
+/// The `N` numbers from this place on.
 ///
 /// # Safety
-/// There are so many.
+/// There are as many.
 #[inline(always)]
 unsafe fn part<const N: usize>(numbers: &[f32], from: usize) -> &[f32; N] {
     // SAFETY: the caller's promise.
@@ -120,7 +123,7 @@ pub(super) unsafe fn dense<U: Unit, const LANES: usize>(
     first: usize,
     epilogue: &mut Epilogue<'_>,
 ) {
-    const { assert!(LANES == U::LANES) };
+    const { assert!(LANES == U::LANES && size_of::<U::Integers>() == 4 * LANES) };
     let mut column = 0;
     while column < layer.layer.outputs {
         let vectors = ((layer.layer.outputs - column) / LANES).min(U::VECTORS);
@@ -220,7 +223,7 @@ unsafe fn tile<U: Unit, const LANES: usize, const R: usize, const V: usize>(
 /// Writes the outputs of a row from this column on.
 ///
 /// # Safety
-/// As [`dense`]; there is that row, and so many columns.
+/// `layer.check` passed for `scales` and `epilogue`; there is that row, and the columns are in it.
 #[inline(always)]
 pub(super) unsafe fn finish<const LANES: usize>(
     layer: &Dense8,
@@ -248,7 +251,7 @@ pub(super) unsafe fn finish<const LANES: usize>(
 /// The processor has the unit, and `table.check(rows, out)` passed.
 #[inline(always)]
 pub(super) unsafe fn sum_rows<U: Unit, const LANES: usize>(table: &Rows16, rows: &[u32], out: &mut [f32]) {
-    const { assert!(LANES == U::LANES) };
+    const { assert!(LANES == U::LANES && size_of::<U::Integers>() == 4 * LANES) };
     let vectors = table.width() / (2 * LANES);
     let mut vector = 0;
     // SAFETY: each call takes as many vectors as are left or fewer.

@@ -21,8 +21,8 @@ impl Vnni {
     }
 }
 
-// SAFETY of every function: callers of [`Unit`] guarantee the instructions and the pointers.
-impl Unit for Vnni {
+// SAFETY: registers have 16 lanes. Callers of each function guarantee the instructions and the pointers.
+unsafe impl Unit for Vnni {
     type Integers = __m512i;
     type Weights = __m512i;
     type Sums = __m512i;

@@ -22,8 +22,8 @@ impl Simd128 {
     }
 }
 
-// SAFETY of every function: callers of [`Unit`] guarantee the pointers; the program has the instructions.
-impl Unit for Simd128 {
+// SAFETY: registers have four lanes. Callers of each function guarantee the pointers; the program has the instructions.
+unsafe impl Unit for Simd128 {
     type Integers = v128;
     type Weights = [v128; 2]; // of 16 bits: those of the first two columns and those of the others
     type Sums = [v128; 2]; // the same columns, two sums for each
