@@ -25,7 +25,7 @@ fn drawn_exam(game: &Jarmo, tables: &Tables, (mix, sources): (Mix, &[Source]), t
     let mut solve = |positions: &[JarmoPosition]| solve_by_tables(game, tables, positions);
     let draw = Draw::new(game, &mut solve, mix, 5);
     let random = |stream: &mut _| random_of_tables(tables, stream);
-    draw.exam(120, sources, random, "random placements", ("some", &mut agents), "tables")
+    draw.exam(120, sources, random, "random placements", ("random", &mut agents), "tables")
 }
 
 #[test]
