@@ -148,10 +148,8 @@ pub fn record_line(session: &Session) -> String {
 /// without a newline.
 pub fn annotated(session: &Session) -> String {
     let reviewer = session.board().agents().reviewer();
-    let agent =
-        specs::named(&reviewer.spec.with_nodes(
-            reviewer.nodes.expect("a reviewer has a number of nodes, so that an analysis can be repeated"),
-        ));
+    let nodes = reviewer.nodes.expect("a reviewer has a number of nodes, so that an analysis can be repeated");
+    let agent = specs::named(&reviewer.spec.with_nodes(nodes));
     let mut record: Json = serde_json::from_str(&session.record().to_line()).expect("a record is JSON");
     let moves = session.assessments();
     let mistakes = mistakes(&moves).map(|[white, black]| json!({"white": white, "black": black}));

@@ -98,8 +98,8 @@ pub(super) async fn whole(request: Request<Incoming>, patience: Duration) -> Res
     Err(refusal)
 }
 
-/// Lets a connection of a client in if there is room. The connection keeps what is returned while it is open, and `open`
-/// counts what is kept.
+/// Lets a connection of a client in if there is room. The connection keeps what is returned while it is open, and
+/// `open` counts what is kept.
 fn admit(open: &mut Vec<Weak<IpAddr>>, client: IpAddr, bounds: &Bounds) -> Option<Arc<IpAddr>> {
     open.retain(|other| other.strong_count() > 0);
     let here = open.iter().filter(|other| other.upgrade().as_deref() == Some(&client)).count();

@@ -115,9 +115,10 @@ impl<G: HasEndgames> Yardstick<G> {
         &self.starts
     }
 
-    /// Measures the agent with this name, of which there is one per thread. `nodes` limits its nodes or simulations per decision, 0 for
-    /// its network without search; without it, its spec decides. The worst case is measured `with_worst_case`; it asks
-    /// the most positions, and means something for agents alone whose decision depends on the position alone.
+    /// Measures the agent with this name, of which there is one per thread. `nodes` limits its nodes or simulations per
+    /// decision, 0 for its network without search; without it, its spec decides. The worst case is measured
+    /// `with_worst_case`; it asks the most positions, and means something only for agents whose decision depends on the
+    /// position alone.
     ///
     /// # Panics
     /// Panics if there is no agent.

@@ -49,8 +49,8 @@ impl fmt::Display for SearchSpeed {
     }
 }
 
-/// Plays so many games of the agent with this name against itself in parallel, on this thread, and reports the speed. `nodes` are
-/// simulations or nodes per decision in place of the agent's own number.
+/// Plays so many games of the agent with this name against itself in parallel, on this thread, and reports the speed.
+/// `nodes` are simulations or nodes per decision in place of the agent's own number.
 pub fn search<G: Game>(
     game: &G,
     name: String,

@@ -37,8 +37,8 @@ pub(in crate::net) trait Int8: Copy + Send + Sync + 'static {
     /// Adjacent inputs of a column in a panel.
     const DEPTH: usize;
 
-    /// Rounds a row of numbers, none negative, to inputs of a product, and returns their scale. The row has a multiple of
-    /// `2 * LANES` numbers.
+    /// Rounds a row of numbers, none negative, to inputs of a product, and returns their scale. The row has a multiple
+    /// of `2 * LANES` numbers.
     fn quantise(self, row: &[f32], inputs: &mut [u8]) -> f32;
 
     /// For every row of `input`, `[rows, inputs]`, with its scale: the product with the weights, plus the bias,
