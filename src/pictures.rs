@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use jarmo_core::net::FileError;
+use jarmo_core::error::FileError;
 use jarmo_core::view::{Arrow, Layout, svg};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_host::files::{SETTINGS_BYTES, read_text};

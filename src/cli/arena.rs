@@ -10,7 +10,7 @@ use console::Term;
 use super::block::LiveBlock;
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{Failure, GameArgs, check_output, in_file, write_output};
-use jarmo_core::net::FileError;
+use jarmo_core::error::FileError;
 use jarmo_core::numbers::{BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, RANDOM_PLIES, SEED, THREADS};
 use jarmo_exact::agent::{AGENTS, AgentError, AgentSpec, build};
 use jarmo_exact::catalog::{CatalogGame, GameTask};

@@ -11,10 +11,10 @@ use jarmo::arena::{
     Standings, Team, Tournament,
 };
 use jarmo::catalog::CatalogGame;
+use jarmo::error::FileError;
 use jarmo::eval::Value;
 use jarmo::game::{Action, Game, Mask};
 use jarmo::games::{Guard, Jarmo};
-use jarmo::net::FileError;
 use jarmo::record::GameRecord;
 
 /// Plays the legal action with the lowest or highest index, and records its requests.

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use jarmo_core::encode::Encode;
-use jarmo_core::net::{AgentFile, FileError};
+use jarmo_core::error::FileError;
+use jarmo_core::net::AgentFile;
 
 use crate::container::read_file;
 use crate::files::write_whole;

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use jarmo_core::net::FileError;
+use jarmo_core::error::FileError;
 pub use jarmo_core::record::{ArenaMark, FORMAT, GameRecord};
 
 use crate::files::{LINES_BYTES, check_regular, read, unlock};

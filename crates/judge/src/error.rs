@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use jarmo_core::net::FileError;
+use jarmo_core::error::FileError;
 
 /// A problem in words, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -18,7 +18,6 @@ mod settings;
 mod version;
 mod weights;
 
-pub use crate::error::FileError;
 pub use evaluator::{NetEvaluator, Network};
 pub use features::FeatureBatch;
 pub use file::{AgentFile, AgentHeader, MatchResult, Provenance};

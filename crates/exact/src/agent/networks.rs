@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jarmo_core::agent::{AGENTS, AgentSource, FILE_ENDING, Sources};
 use jarmo_core::encode::Encode;
+use jarmo_core::error::FileError;
 use jarmo_core::game::shorten;
 use jarmo_core::known::{Endgames, Guide};
-use jarmo_core::net::{FileError, FrozenNet, GameVersion, KernelKind};
+use jarmo_core::net::{FrozenNet, GameVersion, KernelKind};
 
 use super::trained;
 use crate::catalog::CatalogGame;

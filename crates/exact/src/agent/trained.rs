@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use jarmo_core::agent::AgentSource;
 use jarmo_core::encode::Encode;
-use jarmo_core::net::{AgentFile, FileError};
+use jarmo_core::error::FileError;
+use jarmo_core::net::AgentFile;
 use jarmo_host::{agent_file, files};
 
 /// The trained agents that are part of the program, as agent files by game. In a browser tab they come with

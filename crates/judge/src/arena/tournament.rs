@@ -15,8 +15,8 @@ use super::schedule::{self, GameId, Pairing};
 use super::sprt::{Conclusion, Sprt};
 use super::standings::{Anchor, Conditions, Entrant, GameResult, Standings};
 use crate::JudgeError;
+use jarmo_core::error::FileError;
 use jarmo_core::game::{Game, Player, shorten};
-use jarmo_core::net::FileError;
 use jarmo_exact::tables::Endgames;
 use jarmo_host::record::GameRecord;
 

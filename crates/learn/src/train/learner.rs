@@ -9,8 +9,9 @@ use super::predictions::Predictions;
 use super::tensors::Tensors;
 use super::trainee::{Records, Training};
 use crate::RunError;
+use jarmo_core::error::FileError;
 use jarmo_core::net::container::{Array, Format, numbers};
-use jarmo_core::net::{FileError, NetError, NetKind, NetShape, Weights};
+use jarmo_core::net::{NetError, NetKind, NetShape, Weights};
 use jarmo_core::numbers::{Bounds, STEPS};
 use jarmo_selfplay::replay::Samples;
 

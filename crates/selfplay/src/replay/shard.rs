@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::samples::Samples;
+use jarmo_core::error::FileError;
 use jarmo_core::net::container::{Array, Format, numbers};
-use jarmo_core::net::{FileError, GameVersion, RESULTS};
+use jarmo_core::net::{GameVersion, RESULTS};
 
 const FORMAT: Format = Format { key: "jarmo_replay", what: "samples", version: 4 };
 

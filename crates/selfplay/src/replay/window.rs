@@ -10,7 +10,8 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use super::samples::{Sample, Samples};
-use jarmo_core::net::{FileError, GameVersion};
+use jarmo_core::error::FileError;
+use jarmo_core::net::GameVersion;
 use jarmo_core::numbers::Bounds;
 use jarmo_core::random::Stream;
 use jarmo_host::container::read_file;

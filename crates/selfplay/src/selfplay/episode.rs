@@ -8,7 +8,7 @@ use super::{Counts, SelfPlaySettings};
 use crate::replay::Samples;
 use jarmo_core::encode::Encode;
 use jarmo_core::env::{Line, SavedGame};
-use jarmo_core::net::FileError;
+use jarmo_core::error::FileError;
 use jarmo_exact::tables::HasEndgames;
 
 /// A finished game with its search results.

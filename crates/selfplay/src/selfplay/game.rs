@@ -3,9 +3,9 @@
 use super::Searched;
 use crate::replay::{Sample, Samples};
 use jarmo_core::encode::Encode;
+use jarmo_core::error::FileError;
 use jarmo_core::eval::Value;
 use jarmo_core::game::{Mask, Outcome, Player, Verdict};
-use jarmo_core::net::FileError;
 
 #[derive(Debug, Default)]
 pub(super) struct Record {

@@ -11,9 +11,9 @@ use super::settings::Rules;
 use super::{Episode, GamesState, Round, Searched};
 use jarmo_core::encode::Encode;
 use jarmo_core::env::{self, Keep, SavedGame};
+use jarmo_core::error::FileError;
 use jarmo_core::eval::{Cache, Evaluator, Value};
 use jarmo_core::game::{Action, Game, Mask};
-use jarmo_core::net::FileError;
 use jarmo_core::random::{Stream, slot_stream};
 use jarmo_core::search::{Batch, RootAction, Tree, TreeSize};
 
