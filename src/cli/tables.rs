@@ -18,6 +18,8 @@ use jarmo_exact::tables::{BuildSettings, PliesTo, Solvable, TableProgress, Table
 
 /// Forces of tables. Not every game has all of them.
 const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_FORCE as u64);
+/// Tables of jarmo are packed beyond this force by default.
+const WHOLE: u32 = 7;
 const GIBIBYTES: NumberRange<f64> = NumberRange::new(0.5, 1024.0);
 const SAMPLES: NumberRange<u64> = NumberRange::new(1, 1_000_000_000);
 /// Plies of openings: five are 160,000 openings.
@@ -30,7 +32,7 @@ const LINE: NumberRange<u64> = NumberRange::new(0, 1000);
 pub(super) enum Command {
     /// Solve all positions up to a force
     Build(BuildArgs),
-    /// Compress tables to the results without distances, in a thirty-fifth of the space (with the default distances, a twenty-seventh)
+    /// Compress tables: jarmo's to the results without distances, in a thirty-fifth of the space (with the default distances, a twenty-seventh)
     Pack(PackArgs),
     /// Check tables: every byte, random positions against their successors, and games played out
     Verify(VerifyArgs),
@@ -67,13 +69,12 @@ pub(super) struct PackArgs {
     tables: PathBuf,
     #[command(flatten)]
     game: SolvedGameArgs,
-    /// The folder of the packed results; sound ones that are already there are kept
+    /// The folder of the packed tables; sound ones that are already there are kept
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
-    /// Copy whole tables up to this force, so that wins need no search there; 0 for none
-    #[arg(long, value_name = "F", default_value_t = 7)]
-    #[arg(value_parser = FORCE.or_zero().parser::<u32>())]
-    distances: u32,
+    /// Copy whole tables up to this force, so that wins need no search there; 0 for none [default: 7 in jarmo, 0 in tammi, whose packed tables have distances]
+    #[arg(long, value_name = "F", value_parser = FORCE.or_zero().parser::<u32>())]
+    distances: Option<u32>,
 }
 
 #[derive(clap::Args)]
@@ -129,7 +130,7 @@ pub(super) struct OpeningsArgs {
 /// A game with exact tables and the settings of its rules.
 #[derive(clap::Args)]
 struct SolvedGameArgs {
-    /// The game: jarmo or tammi; `pack` and `openings` are for jarmo
+    /// The game: jarmo or tammi; `openings` is for jarmo
     #[arg(long = "game", default_value = "jarmo", value_name = "NAME")]
     name: String,
     /// A board file with other lines than the standard board (jarmo)
@@ -156,7 +157,11 @@ impl Command {
             Command::Build(args) => run_build(game, args),
             Command::Verify(args) => run_verify(game, args),
             Command::Probe(args) => run_probe(game, args),
-            Command::Pack(_) | Command::Openings(_) => {
+            Command::Pack(PackArgs { tables, out, distances, .. }) => {
+                let whole = distances.unwrap_or(if G::PLIES_TO == PliesTo::End { WHOLE } else { 0 });
+                Ok(pack(game, tables, out, whole, &mut show_progress())?)
+            }
+            Command::Openings(_) => {
                 let problem = "this command is for jarmo only, not for";
                 Err(Failure::usage(format!("{problem} {}", game.id())))
             }
@@ -178,9 +183,6 @@ impl GameTask for &Command {
         let id = game.id();
         let game: &dyn Any = &game;
         match (self, game.downcast_ref::<Jarmo>(), game.downcast_ref::<Tammi>()) {
-            (Command::Pack(PackArgs { tables, out, distances, .. }), Some(jarmo), _) => {
-                Ok(pack(jarmo, tables, out, *distances, &mut show_progress())?)
-            }
             (Command::Openings(args), Some(jarmo), _) => run_openings(jarmo, args),
             (_, Some(jarmo), _) => self.run_for(jarmo),
             (_, _, Some(tammi)) => self.run_for(tammi),

@@ -6,20 +6,27 @@ use std::time::Duration;
 
 use jarmo::agent::{Agent, EndgameAgent, Limit, RandomAgent, Request};
 use jarmo::game::{Game, Mask, Proven, Verdict};
-use jarmo::games::{Jarmo, JarmoPosition};
-use jarmo::random::{Stream, stream};
-use jarmo::tables::{BuildSettings, Endgames, TableProgress, Tables, build, pack, random_position, verify};
+use jarmo::games::{Jarmo, JarmoPosition, Tammi};
+use jarmo::random::{Stream, below, stream};
+use jarmo::tables::{BuildSettings, Endgames, Layer, Solvable, TableProgress, Tables};
+use jarmo::tables::{build, pack, random_position, verify};
+use rand::Rng;
 
 /// Tables up to a force, and the same packed, in two folders; whole tables up to `distances`.
-struct Both {
+struct Both<G: Solvable = Jarmo> {
     folder: tempfile::TempDir,
-    exact: Tables,
-    packed: Tables,
+    exact: Tables<G>,
+    packed: Tables<G>,
 }
 
 impl Both {
     fn new(force: u32, distances: u32) -> Both {
-        let game = Jarmo::standard();
+        Both::of(Jarmo::standard(), force, distances)
+    }
+}
+
+impl<G: Solvable> Both<G> {
+    fn of(game: G, force: u32, distances: u32) -> Both<G> {
         let folder = tempfile::tempdir().unwrap();
         let settings = BuildSettings { force, memory: None, save_every: Duration::from_secs(1000) };
         build(&game, &folder.path().join("exact"), settings, &mut |_| {}).unwrap();
@@ -28,7 +35,9 @@ impl Both {
         let open = |which: &str| Tables::open(&game, &both(which)).unwrap();
         Both { exact: open("exact"), packed: open("packed"), folder }
     }
+}
 
+impl Both {
     fn file(&self, name: &str) -> std::path::PathBuf {
         self.folder.path().join("packed").join(name)
     }
@@ -75,6 +84,54 @@ fn packed_results_are_those_of_the_tables() {
     for check in verify(&Jarmo::standard(), &both.packed, 2000, 1) {
         assert!(check.mistakes.is_empty(), "{:?}", check.mistakes);
     }
+}
+
+#[test]
+fn packed_tables_of_tammi_have_all_values() {
+    let game = Tammi::standard();
+    let both = Both::of(game.clone(), 3, 0);
+    for layer in both.exact.layers() {
+        assert!(both.packed.bytes(layer.force()).is_none(), "packed");
+        for index in 0..layer.size() {
+            let position = layer.position_at(index);
+            assert_eq!(
+                both.packed.proven(&position),
+                both.exact.proven(&position),
+                "{}",
+                game.position_text(&position)
+            );
+        }
+    }
+    assert_eq!(both.packed.stats(), both.exact.stats());
+    let size = |name: &str| fs::metadata(both.folder.path().join(name)).unwrap().len();
+    assert!(4 * size("packed/tammi-03.packed") < size("exact/tammi-03.table"));
+    for check in verify(&game, &both.packed, 1000, 1) {
+        assert!(check.mistakes.is_empty() && check.games > 0, "{check:?}");
+    }
+    // In the middle of a capture, and with plies since the last one.
+    let mut random = stream(5, 0);
+    let mut compared = 0;
+    for _ in 0..300 {
+        let mut position = random_position(both.exact.layers().last().unwrap(), &mut random);
+        while game.outcome(&position).is_none() {
+            assert_eq!(both.packed.proven(&position), both.exact.proven(&position));
+            compared += 1;
+            let legal = game.legal(&position);
+            let action = legal.nth(below(random.next_u64(), legal.count()));
+            game.play(&mut position, action);
+        }
+    }
+    assert!(compared > 2000, "{compared}");
+}
+
+#[test]
+fn results_that_take_too_long_are_not_packed() {
+    let game = Tammi::new(60, 0);
+    let folder = tempfile::tempdir().unwrap();
+    let settings = BuildSettings { force: 4, memory: None, save_every: Duration::from_secs(1000) };
+    build(&game, folder.path(), settings, &mut |_| {}).unwrap();
+    let error = pack(&game, folder.path(), folder.path(), 0, &mut |_| {}).unwrap_err().to_string();
+    assert!(error.ends_with("tammi-04.packed: a result takes 60 plies; 38 can be packed"), "{error}");
 }
 
 #[test]

@@ -61,14 +61,19 @@ fn the_same_commands_build_and_use_tables_of_tammi() {
     tammi(&["tables", "build", "--force", "6", "--out", tables])
         .code(2)
         .stderr(contains("--force 6: tables of tammi have 2 to 5 pieces"));
-    tammi(&["tables", "pack", tables, "--out", tables]).code(2).stderr(contains("for jarmo only, not for tammi"));
+    tammi(&["tables", "openings", tables]).code(2).stderr(contains("for jarmo only, not for tammi"));
+    let packed = folder.path().join("packed");
+    let packed = packed.to_str().unwrap();
+    tammi(&["tables", "pack", tables, "--out", packed]).success().stderr(contains("force 3: 196032 positions in 426"));
     tammi(&["tables", "verify", tables, "--samples", "1000"])
         .success()
         .stdout(contains("force 3: right; 1000 random positions"));
     let won = "8/8/8/4b3/8/8/8/6w1 b - 0 0";
-    tammi(&["tables", "probe", tables, "--position", won, "--line", "50"])
-        .success()
-        .stdout(contains("black: win in 13\nplies count to the next capture").and(contains("x")));
+    for folder in [tables, packed] {
+        tammi(&["tables", "probe", folder, "--position", won, "--line", "50"])
+            .success()
+            .stdout(contains("black: win in 13\nplies count to the next capture").and(contains("x")));
+    }
     tammi(&["accuracy", "random"]).success().stdout(contains("random\n").and(contains("  force 3")));
     let arena = ["arena", "random", "greedy", "--games", "20", "--tables", tables];
     tammi(&arena).success().stdout(contains("   mistakes").and(contains("at force 3")));

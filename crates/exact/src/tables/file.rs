@@ -137,7 +137,7 @@ pub(super) fn finished_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
     folder.join(format!("{}-{force:02}.table", G::FILES))
 }
 
-/// The file of a layer's packed results, of which only jarmo has some.
+/// The file of a packed layer.
 pub(super) fn packed_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
     folder.join(format!("{}-{force:02}.packed", G::FILES))
 }

@@ -4,11 +4,11 @@ use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
 use super::build::may_rebuild;
-use super::file::{Owner, pages_path, unfinished_path};
+use super::file::{pages_path, unfinished_path};
 use super::index::{self, LEAST_FORCE, MOST_FORCE, Placement};
 use super::lines::Lines;
 use super::lookup::Tables;
-use super::packed::PackedLayer;
+use super::packed::four;
 use super::real::Holds;
 use super::solvable::{Job, Layer, LayerEvent, PliesTo, Solvable};
 use super::solve::{Layers, Saved, Solver, Spill, memory_of};
@@ -86,8 +86,12 @@ impl Solvable for Jarmo {
         Lines::of(self.board()).map(|_| ())
     }
 
-    fn open_packed(folder: &Path, owner: Owner, layer: &index::Layer) -> Result<PackedLayer, ExactError> {
-        PackedLayer::open(folder, owner, layer)
+    fn matrices(layer: &index::Layer) -> Vec<[usize; 2]> {
+        four::matrices(layer)
+    }
+
+    fn read_row(&self, layer: &index::Layer, values: &[u8], row: (usize, usize), symbols: &mut [u8]) {
+        four::read_row(layer, values, row, symbols);
     }
 
     fn memory_needed(layer: &index::Layer) -> (u64, u64) {

@@ -6,7 +6,7 @@ use super::code;
 use super::file::{Bytes, Owner, finished_path, packed_path};
 use super::index::{LEAST_FORCE, Material, Placement};
 use super::lines::{is_over, score_difference};
-use super::packed::PackedLayer;
+use super::packed::{PackedLayer, four};
 use super::real::Holds;
 use super::solvable::{Layer, Solvable};
 use crate::ExactError;
@@ -20,7 +20,7 @@ use jarmo_core::games::{Jarmo, JarmoPosition};
 /// ply are ignored. Tammi's are those *without the rule of repetition and without a limit on the length of a game*, but
 /// with the limit on plies without a capture.
 ///
-/// A force has a table with distances, or packed results without (jarmo).
+/// A force has a table, or a packed one, which in jarmo has no distances.
 #[derive(Debug)]
 pub struct Tables<G: Solvable = Jarmo> {
     /// The game, without a limit on the length.
@@ -89,7 +89,7 @@ impl<G: Solvable> Tables<G> {
             .map(|force| {
                 let layer = G::layer(force);
                 let values = match !has_table(force) && has_packed(force) {
-                    true => Values::Packed(G::open_packed(folder, owner, &layer)?),
+                    true => Values::Packed(PackedLayer::open::<G>(folder, owner, &layer)?),
                     false => Values::Exact(Bytes::open::<G>(folder, owner, &layer)?),
                 };
                 Ok(Solved::new(layer, values))
@@ -139,11 +139,11 @@ impl<G: Solvable> Tables<G> {
         }
     }
 
-    /// The packed results of a force, if it has no table.
-    pub(super) fn packed(&self, force: u32) -> Option<&PackedLayer> {
-        match &self.solved(force)?.values {
-            Values::Exact(_) => None,
-            Values::Packed(packed) => Some(packed),
+    /// The packed values of a force, if it has no table.
+    pub(super) fn packed(&self, force: u32) -> Option<(&G::Layer, &PackedLayer)> {
+        match self.solved(force)? {
+            Solved { layer, values: Values::Packed(packed), .. } => Some((layer, packed)),
+            _ => None,
         }
     }
 
@@ -272,7 +272,7 @@ impl Tables {
     /// The value of a position of which there are packed results.
     pub(super) fn packed_value(&self, position: &JarmoPosition) -> Option<Proven> {
         let placement = &Placement::of(position);
-        let Solved { layer, values: Values::Packed(packed), .. } = self.solved(placement.force())? else { return None };
+        let (layer, packed) = self.packed(placement.force())?;
         layer.block_of(&Material::of(placement))?;
         if is_over(placement) {
             return Some(Proven::over(match score_difference(placement) {
@@ -282,7 +282,7 @@ impl Tables {
             }));
         }
         let verdict = match placement.mover {
-            Player::White => packed.verdict(layer, placement)?,
+            Player::White => four::verdict(packed, layer, placement)?,
             Player::Black => self.result_of_successors(position)?,
         };
         Some(Proven { verdict, plies: None })

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use super::file::{Bytes, Owner};
 use super::lookup::Tables;
-use super::packed::PackedLayer;
 use super::real::Holds;
 use crate::ExactError;
 use jarmo_core::game::{Action, Game, Player, Proven};
@@ -27,6 +26,8 @@ pub trait Solvable: Game {
     const FILES: &'static str;
     /// The event to which the plies of won and lost positions count.
     const PLIES_TO: PliesTo;
+    /// The most plies of a win or loss that can be packed.
+    const PACKED_PLIES: u32 = u32::MAX;
     /// Whether there may be files of what the sides hold by every rule.
     const HOLDS: bool = false;
     /// What the tables of other rules with the same version were built for, and the remedy.
@@ -95,10 +96,11 @@ pub trait Solvable: Game {
         Ok(())
     }
 
-    /// Opens the packed results of a layer and verifies their checksums. Only jarmo has some.
-    fn open_packed(folder: &Path, _owner: Owner, _layer: &Self::Layer) -> Result<PackedLayer, ExactError> {
-        Err(ExactError::missing().at(folder))
-    }
+    /// The matrices of a packed layer: the rows of each, and the symbols in a row.
+    fn matrices(layer: &Self::Layer) -> Vec<[usize; 2]>;
+
+    /// Reads a row of a matrix, by the numbers of both, from the values of a layer. Symbols are below 81.
+    fn read_row(&self, layer: &Self::Layer, values: &[u8], row: (usize, usize), symbols: &mut [u8]);
 
     /// The bytes of memory that solving a layer takes at least, and with the whole layer in memory; mapped files aside.
     fn memory_needed(layer: &Self::Layer) -> (u64, u64);

@@ -49,7 +49,7 @@ impl<G: Solvable> Tables<G> {
     pub fn stats(&self) -> Vec<LayerStats> {
         self.layers()
             .map(|layer| match self.packed(layer.force()) {
-                Some(packed) => packed.stats.clone(),
+                Some((_, packed)) => packed.stats.clone(),
                 None => layer_stats(layer, self.bytes(layer.force()).expect("solved")),
             })
             .collect()

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::coder::BLOCK_GROUPS;
+use super::BLOCK;
 
 /// Blocks kept by each thread.
 const KEPT: usize = 128;
@@ -12,26 +12,26 @@ pub(super) type Key = (u64, u64);
 
 struct Cache {
     keys: [Option<Key>; KEPT],
-    groups: Box<[[u8; BLOCK_GROUPS]; KEPT]>,
+    symbols: Box<[[u8; BLOCK]; KEPT]>,
 }
 
 thread_local! {
     static CACHE: RefCell<Cache> = RefCell::new(Cache {
         keys: [None; KEPT],
-        groups: vec![[0; BLOCK_GROUPS]; KEPT].try_into().expect("the length is right"),
+        symbols: vec![[0; BLOCK]; KEPT].try_into().expect("the length is right"),
     });
 }
 
-/// One group of a block; `decode` writes all of them if this thread does not have the block.
-pub(super) fn group(key: Key, at: usize, decode: impl FnOnce(&mut [u8; BLOCK_GROUPS])) -> u8 {
+/// One symbol of a block; `decode` writes all of them if this thread does not have the block.
+pub(super) fn symbol(key: Key, at: usize, decode: impl FnOnce(&mut [u8; BLOCK])) -> u8 {
     CACHE.with_borrow_mut(|cache| {
         let slot = (key.1.wrapping_add(key.0.wrapping_mul(11)) % KEPT as u64) as usize;
-        let groups = &mut cache.groups[slot];
+        let symbols = &mut cache.symbols[slot];
         if cache.keys[slot] != Some(key) {
             cache.keys[slot] = None;
-            decode(groups);
+            decode(symbols);
             cache.keys[slot] = Some(key);
         }
-        groups[at]
+        symbols[at]
     })
 }

@@ -1,66 +1,62 @@
-//! The entropy coder of packed results: range asymmetric numeral systems with a fixed model.
+//! The entropy coder of packed values: range asymmetric numeral systems with a fixed model.
 //!
-//! Four neighbouring results make a *group*, a number in base 3 below 81. A group is coded with the
-//! frequencies that follow the group before it. A block is cut into four streams of groups that are decoded
-//! side by side, so that the processor does not wait for one of them; they share the words of the block.
+//! A symbol is coded with the frequencies that follow the symbol before it. A block is cut into four streams of symbols
+//! that are decoded side by side, so that the processor does not wait for one of them; they share the words of the
+//! block.
 
 use super::BLOCK;
 
-/// Results in a group.
-pub(super) const GROUP: usize = 4;
-/// Numbers of groups.
-pub(super) const GROUPS: usize = 81;
-/// Groups of a whole block.
-pub(super) const BLOCK_GROUPS: usize = BLOCK / GROUP;
+/// Symbols are below this.
+pub(super) const SYMBOLS: usize = 81;
 
 const STREAMS: usize = 4;
-const FIRST: usize = 0; // the group before the first one of a stream
+const FIRST: usize = 0; // the symbol before the first one of a stream
 const BITS: u32 = 14;
 const TOTAL: u32 = 1 << BITS;
-const LEAST: u32 = 1 << 16; // states are at least this between two groups
+const LEAST: u32 = 1 << 16; // states are at least this between two symbols
 /// Bytes of a model in a file.
-pub(super) const MODEL_BYTES: usize = GROUPS * GROUPS * 2;
+pub(super) const MODEL_BYTES: usize = SYMBOLS * SYMBOLS * 2;
 
-/// How often every group follows every other, in `1 / TOTAL`.
+/// How often every symbol follows every other, in `1 / TOTAL`.
 #[derive(Debug)]
 pub(super) struct Model {
-    frequencies: Vec<[u16; GROUPS]>, // by the group before
-    ranked: Vec<Ranked>,             // the same, for decoding
+    frequencies: Vec<[u16; SYMBOLS]>, // by the symbol before
+    ranked: Vec<Ranked>,              // the same, for decoding
 }
 
-/// The groups that follow one group, most frequent first.
+/// The symbols that follow one symbol, most frequent first.
 #[derive(Debug)]
 struct Ranked {
-    starts: [u16; GROUPS + 1], // the sums of the frequencies before; the last is `TOTAL`
-    groups: [u8; GROUPS],
+    starts: [u16; SYMBOLS + 1], // the sums of the frequencies before; the last is `TOTAL`
+    symbols: [u8; SYMBOLS],
 }
 
 /// Counts from which a model is made.
-pub(super) struct Counts(Vec<[u64; GROUPS]>);
+pub(super) struct Counts(Vec<[u64; SYMBOLS]>);
 
 impl Counts {
-    /// No group counted.
+    /// No symbol counted.
     pub(super) fn new() -> Counts {
-        Counts(vec![[0; GROUPS]; GROUPS])
+        Counts(vec![[0; SYMBOLS]; SYMBOLS])
     }
 
-    /// Counts the groups of some results.
-    pub(super) fn add(&mut self, results: &[u8]) {
+    /// Counts some symbols.
+    pub(super) fn add(&mut self, symbols: &[u8]) {
         let mut before = FIRST;
-        for group in results.chunks(GROUP).map(group) {
-            self.0[before][group] += 1;
-            before = group;
+        for symbol in symbols.iter().copied().map(usize::from) {
+            self.0[before][symbol] += 1;
+            before = symbol;
         }
     }
 
-    /// The model of these counts. Every group can follow every other.
+    /// The model of these counts. Every symbol can follow every other.
     pub(super) fn model(&self) -> Model {
         let frequencies = self.0.iter().map(|counts| {
-            let rest = u64::from(TOTAL) - GROUPS as u64; // every group has at least one
+            let rest = u64::from(TOTAL) - SYMBOLS as u64; // every symbol has at least one
             let sum: u64 = counts.iter().sum();
             let mut shares = counts.map(|count| 1 + (count * rest).checked_div(sum).unwrap_or(0) as u16);
             let given: u32 = shares.iter().map(|&share| u32::from(share)).sum();
-            let most = (0..GROUPS).max_by_key(|&group| counts[group]).expect("not empty");
+            let most = (0..SYMBOLS).max_by_key(|&symbol| counts[symbol]).expect("not empty");
             shares[most] += (TOTAL - given) as u16;
             shares
         });
@@ -70,14 +66,14 @@ impl Counts {
 
 impl Model {
     /// A model with these frequencies; `None` if one of them is zero or their sum is wrong.
-    fn of(frequencies: Vec<[u16; GROUPS]>) -> Option<Model> {
+    fn of(frequencies: Vec<[u16; SYMBOLS]>) -> Option<Model> {
         let ranked = frequencies.iter().map(Ranked::of).collect::<Option<_>>()?;
         Some(Model { frequencies, ranked })
     }
 
     /// Reads the bytes of [`Model::to_bytes`].
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Model> {
-        let frequencies = bytes.as_chunks::<2>().0.as_chunks::<GROUPS>().0.iter();
+        let frequencies = bytes.as_chunks::<2>().0.as_chunks::<SYMBOLS>().0.iter();
         Model::of(frequencies.map(|row| row.map(u16::from_le_bytes)).collect())
     }
 
@@ -86,10 +82,10 @@ impl Model {
         self.frequencies.as_flattened().iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
-    /// Encodes the results of a block, at most [`BLOCK`] of them, each 0, 1 or 2.
-    pub(super) fn encode(&self, results: &[u8]) -> Vec<u8> {
-        let groups: Vec<usize> = results.chunks(GROUP).map(group).collect();
-        let length = groups.len().div_ceil(STREAMS);
+    /// Encodes the symbols of a block, at most [`BLOCK`] of them.
+    pub(super) fn encode(&self, symbols: &[u8]) -> Vec<u8> {
+        let symbol = |at: usize| symbols.get(at).map_or(FIRST, |&symbol| usize::from(symbol));
+        let length = symbols.len().div_ceil(STREAMS);
         let mut states = [LEAST; STREAMS];
         let mut words: Vec<u16> = Vec::new(); // last one first
         for place in (0..length).rev() {
@@ -97,11 +93,11 @@ impl Model {
                 let at = stream * length + place;
                 let before = match place {
                     0 => FIRST,
-                    _ => groups.get(at - 1).copied().unwrap_or(FIRST),
+                    _ => symbol(at - 1),
                 };
                 let ranked = &self.ranked[before];
-                // The streams are equally long; what lies behind the last group is not read.
-                let rank = ranked.rank(groups.get(at).copied().unwrap_or(FIRST));
+                // The streams are equally long; what lies behind the last symbol is not read.
+                let rank = ranked.rank(symbol(at));
                 let start = u32::from(ranked.starts[rank]);
                 let frequency = u32::from(ranked.starts[rank + 1]) - start;
                 let state = &mut states[stream];
@@ -116,12 +112,12 @@ impl Model {
         states.chain(words.iter().rev().flat_map(|word| word.to_le_bytes())).collect()
     }
 
-    /// Decodes a block of `results` results into its groups.
+    /// Decodes a block of `count` symbols.
     ///
     /// # Panics
     /// Panics if the block is too short.
-    pub(super) fn decode(&self, block: &[u8], results: usize, groups: &mut [u8; BLOCK_GROUPS]) {
-        let length = results.div_ceil(GROUP).div_ceil(STREAMS);
+    pub(super) fn decode(&self, block: &[u8], count: usize, symbols: &mut [u8; BLOCK]) {
+        let length = count.div_ceil(STREAMS);
         let (states, words) = block.split_at(4 * STREAMS);
         let mut states: [u32; STREAMS] =
             std::array::from_fn(|stream| u32::from_le_bytes(states[4 * stream..][..4].try_into().expect("four bytes")));
@@ -143,10 +139,10 @@ impl Model {
                     state = state << 16 | u32::from(word);
                 }
                 states[stream] = state;
-                let group = ranked.groups[rank];
-                before[stream] = usize::from(group);
-                if let Some(out) = groups.get_mut(stream * length + place) {
-                    *out = group;
+                let symbol = ranked.symbols[rank];
+                before[stream] = usize::from(symbol);
+                if let Some(out) = symbols.get_mut(stream * length + place) {
+                    *out = symbol;
                 }
             }
         }
@@ -154,33 +150,21 @@ impl Model {
 }
 
 impl Ranked {
-    fn of(frequencies: &[u16; GROUPS]) -> Option<Ranked> {
-        let mut groups: [u8; GROUPS] = std::array::from_fn(|group| group as u8);
-        groups.sort_by_key(|&group| std::cmp::Reverse(frequencies[usize::from(group)]));
-        let mut starts = [0; GROUPS + 1];
-        for (rank, &group) in groups.iter().enumerate() {
-            let frequency = frequencies[usize::from(group)];
+    fn of(frequencies: &[u16; SYMBOLS]) -> Option<Ranked> {
+        let mut symbols: [u8; SYMBOLS] = std::array::from_fn(|symbol| symbol as u8);
+        symbols.sort_by_key(|&symbol| std::cmp::Reverse(frequencies[usize::from(symbol)]));
+        let mut starts = [0; SYMBOLS + 1];
+        for (rank, &symbol) in symbols.iter().enumerate() {
+            let frequency = frequencies[usize::from(symbol)];
             let sum: u16 = starts[rank];
             starts[rank + 1] = sum.checked_add(frequency).filter(|_| frequency > 0)?;
         }
-        (u32::from(starts[GROUPS]) == TOTAL).then_some(Ranked { starts, groups })
+        (u32::from(starts[SYMBOLS]) == TOTAL).then_some(Ranked { starts, symbols })
     }
 
-    fn rank(&self, group: usize) -> usize {
-        self.groups.iter().position(|&one| usize::from(one) == group).expect("every group has a rank")
+    fn rank(&self, symbol: usize) -> usize {
+        self.symbols.iter().position(|&one| usize::from(one) == symbol).expect("every symbol has a rank")
     }
-}
-
-/// The group of up to four results; missing ones count as 0.
-fn group(results: &[u8]) -> usize {
-    (0..GROUP).rev().fold(0, |group, place| 3 * group + usize::from(results.get(place).copied().unwrap_or(0)))
-}
-
-/// One result of a group.
-#[inline(always)]
-pub(super) fn result(group: u8, place: usize) -> u8 {
-    const POWERS: [u8; GROUP] = [1, 3, 9, 27];
-    group / POWERS[place] % 3
 }
 
 #[cfg(test)]
@@ -194,20 +178,18 @@ mod tests {
         for odds in [2, 3, 10, 1000] {
             let draw = |_| match stream.next_u32() % odds {
                 0 => 0,
-                1 => 1,
+                1 => 80,
                 _ => 2,
             };
-            let results: Vec<u8> = (0..BLOCK).map(draw).collect();
+            let symbols: Vec<u8> = (0..BLOCK).map(draw).collect();
             let mut counts = Counts::new();
-            counts.add(&results[..BLOCK / 2]);
+            counts.add(&symbols[..BLOCK / 2]);
             let model = Model::from_bytes(&counts.model().to_bytes()).unwrap();
             for length in [1, 2, 5, 16, 17, 100, BLOCK - 1, BLOCK] {
-                let block = model.encode(&results[..length]);
-                let mut groups = [0; BLOCK_GROUPS];
-                model.decode(&block, length, &mut groups);
-                for (at, &expected) in results[..length].iter().enumerate() {
-                    assert_eq!(result(groups[at / GROUP], at % GROUP), expected);
-                }
+                let block = model.encode(&symbols[..length]);
+                let mut decoded = [0; BLOCK];
+                model.decode(&block, length, &mut decoded);
+                assert_eq!(decoded[..length], symbols[..length]);
             }
         }
     }

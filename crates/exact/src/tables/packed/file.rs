@@ -1,17 +1,17 @@
-//! Files of packed results: `force-NN.packed`. All numbers are little-endian.
+//! Files of packed values: `force-NN.packed`, `tammi-NN.packed`. All numbers are little-endian.
 //!
 //! | offset | bytes | what |
 //! |---|---|---|
 //! | 0 | 8 | `JARMOPAK` |
 //! | 8 | 4 | version of this format |
 //! | 12 | 4 | version of the rules |
-//! | 16 | 8 | digest of the board, as in a table |
+//! | 16 | 8 | digest of the rules, as in a table |
 //! | 24 | 4 | force |
-//! | 28 | 4 | number of matrices: one for every material, in the order of the layer |
+//! | 28 | 4 | number of matrices: jarmo has one for every material, in the order of the layer; tammi has one |
 //! | 32 | 8 | number of blocks |
 //! | 40 | 8 | bytes of all blocks |
 //! | 48 | 8 | checksum of the table it was made from |
-//! | 56 | 64 | positions won, drawn, lost and over, White to move, then Black |
+//! | 56 | 64 | positions won, drawn, lost and over, White to move, then Black; in tammi those of both, then zeros |
 //! | 120 | 8 | plies of the longest win and of the longest loss |
 //! | 128 | 16 | index of the first position of the layer with each |
 //! | 144 | 8 | XXH3-64 of the directory |
@@ -36,15 +36,13 @@ use memmap2::Mmap;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::coder::{GROUP, MODEL_BYTES, Model, result};
-use super::{BLOCK, RESULTS, cache, row_length};
+use super::coder::{MODEL_BYTES, Model};
+use super::{BLOCK, cache};
 use crate::tables::file::{Owner, long, packed_path, short};
-use crate::tables::index::{Block, Layer, Material, Placement};
 use crate::tables::map::map;
+use crate::tables::solvable::{Layer, Solvable};
 use crate::tables::stats::{LayerStats, SideStats};
 use crate::{ExactError, ExactErrorKind};
-use jarmo_core::game::{Player, Verdict};
-use jarmo_core::games::Jarmo;
 
 /// Goes up when anything in the file changes its meaning.
 const FORMAT_VERSION: u32 = 1;
@@ -54,31 +52,28 @@ const HEADER: usize = 160;
 const MATRIX_BYTES: usize = 8 + MODEL_BYTES;
 const ENTRY_BYTES: usize = 8;
 
-/// The bytes of a file before its first block, with this directory and `data` bytes of blocks. `source` is the checksum of
-/// the table.
+/// The bytes of a file before its first block, with this directory of matrices of these sizes, and `data` bytes of
+/// blocks. `source` is the checksum of the table.
 pub(super) fn head_bytes(
-    owner: Owner,
-    source: u64,
+    (owner, source): (Owner, u64),
     stats: &LayerStats,
-    layer: &Layer,
+    sizes: &[usize],
     directory: &[u8],
     data: u64,
 ) -> Vec<u8> {
-    let sizes = matrix_sizes(layer);
     let longest = [stats.longest_win, stats.longest_loss];
     let mut out = Vec::with_capacity(HEADER + directory.len());
     out.extend(MAGIC);
     out.extend(FORMAT_VERSION.to_le_bytes());
     out.extend(owner.to_bytes());
-    out.extend(layer.force.to_le_bytes());
+    out.extend(stats.force.to_le_bytes());
     out.extend((sizes.len() as u32).to_le_bytes());
-    out.extend((block_count(&sizes) as u64).to_le_bytes());
+    out.extend((block_count(sizes) as u64).to_le_bytes());
     out.extend(data.to_le_bytes());
     out.extend(source.to_le_bytes());
-    for side in &stats.sides {
-        for count in [side.won, side.drawn, side.lost, side.over] {
-            out.extend(count.to_le_bytes());
-        }
+    let counts = stats.sides.iter().flat_map(|side| [side.won, side.drawn, side.lost, side.over]);
+    for count in counts.chain([0; 4]).take(8) {
+        out.extend(count.to_le_bytes());
     }
     for longest in longest {
         out.extend(longest.map_or(0, |(plies, _)| plies).to_le_bytes());
@@ -93,35 +88,24 @@ pub(super) fn head_bytes(
     out
 }
 
-/// The bytes of a layer's file before its first block.
-pub(super) fn head_size(layer: &Layer) -> usize {
-    HEADER + directory_bytes(layer)
-}
-
-fn directory_bytes(layer: &Layer) -> usize {
-    let sizes = matrix_sizes(layer);
-    sizes.len() * MATRIX_BYTES + block_count(&sizes) * ENTRY_BYTES
+/// The bytes of a file before its first block, with matrices of these sizes.
+pub(super) fn head_size(sizes: &[usize]) -> usize {
+    HEADER + sizes.len() * MATRIX_BYTES + block_count(sizes) * ENTRY_BYTES
 }
 
 fn block_count(sizes: &[usize]) -> usize {
     sizes.iter().map(|size| size.div_ceil(BLOCK)).sum()
 }
 
-/// The numbers of results in the matrices of a layer.
-fn matrix_sizes(layer: &Layer) -> Vec<usize> {
-    let turned = layer.blocks.iter().filter(|block| block.material.mover == Player::Black);
-    turned.map(|block| block.rows * row_length(block.columns)).collect()
-}
-
-/// The packed results of a layer.
+/// The packed values of a layer.
 #[derive(Debug)]
-pub struct PackedLayer {
+pub(in crate::tables) struct PackedLayer {
     number: u64, // of this file in this process, for the cache
     map: Mmap,
     data: usize, // where the blocks begin
     matrices: Vec<Open>,
     /// The counts of the table it was made from.
-    pub(crate) stats: LayerStats,
+    pub(in crate::tables) stats: LayerStats,
     pub(super) source: u64, // the checksum of that table
 }
 
@@ -131,41 +115,36 @@ struct Open {
     model: Model,
     first: usize, // its first block
     start: u64,   // of that block
-    size: usize,  // its results
+    size: usize,  // its symbols
 }
 
 impl PackedLayer {
     /// Opens the file of a layer and verifies its checksums.
-    pub(crate) fn open(folder: &Path, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactError> {
-        let path = &packed_path::<Jarmo>(folder, layer.force);
+    pub(in crate::tables) fn open<G: Solvable>(
+        folder: &Path,
+        owner: Owner,
+        layer: &G::Layer,
+    ) -> Result<PackedLayer, ExactError> {
+        let path = &packed_path::<G>(folder, layer.force());
         let file = File::open(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => repack("is missing").at(path),
             _ => ExactError::io(path)(error),
         })?;
         let map = map(&file).map_err(ExactError::io(path))?;
-        read(map, owner, layer).map_err(|error| error.at(path))
+        let sizes: Vec<usize> = G::matrices(layer).iter().map(|[rows, length]| rows * length).collect();
+        read(map, owner, layer, &sizes).map_err(|error| error.at(path))
     }
 
-    /// White's result in a position of the layer that is not over, with White to move.
+    /// A symbol of a matrix.
     #[inline]
-    pub fn verdict(&self, layer: &Layer, placement: &Placement) -> Option<Verdict> {
-        debug_assert_eq!(placement.mover, Player::White);
-        let turned = placement.passed();
-        let index = layer.index(&turned)?;
-        let block = layer.block_of(&Material::of(&turned))?;
-        // White to move comes before Black to move.
-        let matrix = &self.matrices[block / 2];
-        let Block { start, columns, .. } = layer.blocks[block];
-        let (row, column) = ((index - start) / columns, (index - start) % columns);
-        let at = row * row_length(columns) + column;
+    pub(in crate::tables) fn symbol(&self, matrix: usize, at: usize) -> u8 {
+        let matrix = &self.matrices[matrix];
         let number = matrix.first + at / BLOCK;
-        let key = (self.number, number as u64);
-        let group = cache::group(key, at % BLOCK / GROUP, |groups| {
+        cache::symbol((self.number, number as u64), at % BLOCK, |symbols| {
             let rest = matrix.size - at / BLOCK * BLOCK;
             let bytes = &self.map[self.block(matrix, number)];
-            matrix.model.decode(bytes, rest.min(BLOCK), groups);
-        });
-        Some(RESULTS[usize::from(result(group, at % GROUP))])
+            matrix.model.decode(bytes, rest.min(BLOCK), symbols);
+        })
     }
 
     /// The bytes of a block in the file.
@@ -202,9 +181,9 @@ impl PackedLayer {
 }
 
 /// Refuses the header of another kind or version of file, of another board or other rules, and of another layer.
-fn check(head: &[u8], owner: Owner, layer: &Layer, matrices: usize, blocks: usize) -> Result<(), ExactError> {
+fn check(head: &[u8], owner: Owner, force: u32, matrices: usize, blocks: usize) -> Result<(), ExactError> {
     if head[..8] != MAGIC {
-        return Err(repack("is not a file of packed results"));
+        return Err(repack("is not a file of packed tables"));
     }
     if long(head, 152) != xxh3_64(&head[..152]) {
         return Err(repack("has a damaged header"));
@@ -214,26 +193,27 @@ fn check(head: &[u8], owner: Owner, layer: &Layer, matrices: usize, blocks: usiz
         return Err(repack(format_args!("has format version {version}, this build needs {FORMAT_VERSION}")));
     }
     owner.check(short(head, 12), long(head, 16))?;
-    let force = short(head, 24);
-    if (force, short(head, 28), long(head, 32)) != (layer.force, matrices as u32, blocks as u64) {
-        return Err(repack(format_args!("holds force {force}")));
+    let found = short(head, 24);
+    if (found, short(head, 28), long(head, 32)) != (force, matrices as u32, blocks as u64) {
+        return Err(repack(format_args!("holds force {found}")));
     }
     Ok(())
 }
 
 /// The counts in a header.
-fn read_stats(head: &[u8], layer: &Layer) -> LayerStats {
+fn read_stats(head: &[u8], layer: &impl Layer) -> LayerStats {
     let longest = |plies: u32, index: u64| {
-        let inside = plies > 0 && index < layer.size as u64;
+        let inside = plies > 0 && index < layer.size() as u64;
         inside.then_some((plies, index as usize))
     };
-    let sides = Player::BOTH.map(|to_move| {
-        let count = |place: usize| long(head, 56 + 32 * to_move.index() + 8 * place);
-        SideStats { to_move: Some(to_move), won: count(0), drawn: count(1), lost: count(2), over: count(3) }
+    let players = layer.sides().into_iter().take(2).map(|(to_move, _)| to_move);
+    let sides = players.enumerate().map(|(number, to_move)| {
+        let count = |place: usize| long(head, 56 + 32 * number + 8 * place);
+        SideStats { to_move, won: count(0), drawn: count(1), lost: count(2), over: count(3) }
     });
     LayerStats {
-        force: layer.force,
-        sides: sides.to_vec(),
+        force: layer.force(),
+        sides: sides.collect(),
         longest_win: longest(short(head, 120), long(head, 128)),
         longest_loss: longest(short(head, 124), long(head, 136)),
     }
@@ -244,13 +224,12 @@ fn repack(problem: impl fmt::Display) -> ExactError {
 }
 
 /// Checks a whole file.
-fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactError> {
+fn read(file: Mmap, owner: Owner, layer: &impl Layer, sizes: &[usize]) -> Result<PackedLayer, ExactError> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let (head, rest) = file.split_at_checked(HEADER).ok_or_else(|| repack("is truncated"))?;
-    let sizes = matrix_sizes(layer);
-    let blocks = block_count(&sizes);
-    check(head, owner, layer, sizes.len(), blocks)?;
-    let size = directory_bytes(layer);
+    let blocks = block_count(sizes);
+    check(head, owner, layer.force(), sizes.len(), blocks)?;
+    let size = head_size(sizes) - HEADER;
     let whole = rest.len().checked_sub(size).map(|data| data as u64);
     if whole != Some(long(head, 40)) {
         return Err(repack("has the wrong length"));
@@ -262,7 +241,7 @@ fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactErr
     let packed = PackedLayer {
         number: NUMBER.fetch_add(1, Ordering::Relaxed),
         data: HEADER + size,
-        matrices: read_matrices(directory, &sizes)?,
+        matrices: read_matrices(directory, sizes)?,
         stats: read_stats(head, layer),
         source: long(head, 48),
         map: file,
@@ -273,7 +252,7 @@ fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactErr
     }
 }
 
-/// The matrices of a directory, with these numbers of results.
+/// The matrices of a directory, with these numbers of symbols.
 fn read_matrices(directory: &[u8], sizes: &[usize]) -> Result<Vec<Open>, ExactError> {
     let mut first = 0;
     let matrices = directory.chunks(MATRIX_BYTES).zip(sizes).map(|(bytes, &size)| {

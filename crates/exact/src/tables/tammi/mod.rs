@@ -16,7 +16,9 @@ use std::ops::RangeInclusive;
 
 pub(super) use index::FORCES;
 pub use index::TammiLayer;
+use solve::{Choices, best_capture, choices};
 
+use super::code::{self, DRAWN};
 use super::file::write_finished;
 use super::lookup::Tables;
 use super::solvable::{Job, Layer, LayerEvent, PliesTo, Solvable};
@@ -24,6 +26,9 @@ use crate::ExactError;
 use jarmo_core::game::{Action, Game, Proven, Verdict};
 use jarmo_core::games::{Tammi, TammiPosition};
 use jarmo_core::random::Stream;
+
+/// Positions in a row of the packed matrix.
+const ROW: usize = 256;
 
 /// Memory for everything but the layer: mostly the updates of a batch.
 const BESIDES: u64 = 512 << 20;
@@ -33,6 +38,8 @@ impl Solvable for Tammi {
     const FORCE_COUNTS: &'static str = "pieces";
     const FILES: &'static str = "tammi";
     const PLIES_TO: PliesTo = PliesTo::Capture;
+    /// The byte of a win in this many plies is the highest symbol.
+    const PACKED_PLIES: u32 = 38;
     const OTHER_RULES: [&'static str; 2] = ["another limit on plies without a capture", "; use another folder"];
 
     type Layer = TammiLayer;
@@ -60,12 +67,21 @@ impl Solvable for Tammi {
         }
     }
 
-    /// Captures in progress.
+    /// Captures in progress, and packed positions.
     fn value_without_byte(tables: &Tables<Tammi>, position: &TammiPosition) -> Option<Proven> {
-        position.jumper()?;
         let after = |position: &TammiPosition| Some(tables.proven(position)?.verdict);
-        let verdict = solve::best_capture(&tables.game, position, &after)?;
-        Some(by_capture(verdict))
+        if position.jumper().is_some() {
+            return best_capture(&tables.game, position, &after).map(by_capture);
+        }
+        let (layer, packed) = tables.packed(Tammi::force(position))?;
+        let index = layer.index_of(position)?;
+        let placement = layer.position_at(index);
+        let value = match choices(&tables.game, &placement) {
+            Choices::None => Proven::over(Verdict::Loss),
+            Choices::Captures => by_capture(best_capture(&tables.game, &placement, &after)?),
+            Choices::Moves(_) => code::proven(packed.symbol(0, index)),
+        };
+        Some(tables.game.value(position, value))
     }
 
     fn value_before(position: &TammiPosition, next: &TammiPosition, after: Proven) -> Proven {
@@ -96,6 +112,23 @@ impl Solvable for Tammi {
             tables.proven(&next).map(|after| Tammi::value_before(position, &next, after).plies)
         };
         *winning.iter().min_by_key(plies).expect("an action keeps the win")
+    }
+
+    /// All in one row would be read by one thread.
+    fn matrices(layer: &TammiLayer) -> Vec<[usize; 2]> {
+        vec![[layer.size().div_ceil(ROW), ROW]]
+    }
+
+    /// The bytes of the table. What captures and the rules decide takes the byte before it, because repeats take the
+    /// least space.
+    fn read_row(&self, layer: &TammiLayer, values: &[u8], (_, row): (usize, usize), symbols: &mut [u8]) {
+        let mut last = DRAWN;
+        for (symbol, index) in symbols.iter_mut().zip(row * ROW..) {
+            if index < values.len() && matches!(choices(self, &layer.position_at(index)), Choices::Moves(_)) {
+                last = values[index];
+            }
+            *symbol = last;
+        }
     }
 
     fn memory_needed(layer: &TammiLayer) -> (u64, u64) {

@@ -97,15 +97,31 @@ fn first_byte(
     counters: ActionCounters,
     position: &TammiPosition,
 ) -> u8 {
-    let legal = game.legal(position);
-    let Some(first) = legal.iter().next() else { return code::lost(0) };
-    if position.jumped_by(first) == 0 {
-        return counters.counter(legal.count());
+    match choices(game, position) {
+        Choices::None => code::lost(0),
+        Choices::Moves(count) => counters.counter(count),
+        Choices::Captures => match best_capture(game, position, lower).expect("lower layers are solved") {
+            Verdict::Win => code::won(1),
+            Verdict::Draw => DRAWN,
+            Verdict::Loss => code::lost(1),
+        },
     }
-    match best_capture(game, position, lower).expect("lower layers are solved") {
-        Verdict::Win => code::won(1),
-        Verdict::Draw => DRAWN,
-        Verdict::Loss => code::lost(1),
+}
+
+/// What a player can do in a position without a history.
+pub(super) enum Choices {
+    None,
+    Captures,
+    Moves(u32),
+}
+
+/// What the player to move can do in a position without a history.
+pub(super) fn choices(game: &Tammi, position: &TammiPosition) -> Choices {
+    let legal = game.legal(position);
+    match legal.iter().next() {
+        None => Choices::None,
+        Some(first) if position.jumped_by(first) == 0 => Choices::Moves(legal.count()),
+        Some(_) => Choices::Captures,
     }
 }
 
