@@ -20,5 +20,8 @@ pub const EXAMS: [(&str, &[u8]); 3] = [
 pub const OPENINGS: [(&str, &str); 1] = [("jarmo", include_str!("jarmo.openings"))];
 
 /// Puzzles, a line each, the easiest first.
-pub const PUZZLES: [(&str, &str); 2] =
-    [("jarmo", include_str!("jarmo.puzzles")), ("connect_four", include_str!("connect_four.puzzles"))];
+pub const PUZZLES: [(&str, &str); 3] = [
+    ("jarmo", include_str!("jarmo.puzzles")),
+    ("tammi", include_str!("tammi.puzzles")),
+    ("connect_four", include_str!("connect_four.puzzles")),
+];

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use assert_cmd::Command;
 use jarmo_core::game::{Action, Game, Mask, Verdict};
-use jarmo_core::games::{ConnectFour, Jarmo, JarmoPosition};
-use jarmo_exact::tables::{BuildSettings, Tables, build};
+use jarmo_core::games::{ConnectFour, Jarmo, Tammi};
+use jarmo_exact::tables::{BuildSettings, Solvable, Tables, build};
 use jarmo_judge::accuracy::Exam;
 use jarmo_judge::puzzles::{Goal, Puzzle, shipped};
 use lab::puzzles::{Solver, Truth};
 use predicates::str::contains;
 
 /// The only action that keeps the goal.
-fn only(tables: &Tables, game: &Jarmo, position: &JarmoPosition, goal: Goal) -> Action {
+fn only<G: Solvable>(tables: &Tables<G>, game: &G, position: &G::Position, goal: Goal) -> Action {
     let wanted = match goal {
         Goal::Win => Verdict::Win,
         Goal::Draw => Verdict::Draw,
@@ -24,7 +24,7 @@ fn only(tables: &Tables, game: &Jarmo, position: &JarmoPosition, goal: Goal) -> 
 }
 
 /// Checks with exact tables that each action of the player in the solution is the only right one.
-fn check_by_tables(tables: &Tables, game: &Jarmo, puzzle: &Puzzle) {
+fn check_by_tables<G: Solvable>(tables: &Tables<G>, game: &G, puzzle: &Puzzle) {
     let mut position = game.parse_position(&puzzle.position).unwrap();
     let player = game.to_move(&position);
     for text in &puzzle.line {
@@ -55,7 +55,52 @@ fn the_puzzles_of_the_program_are_sound() {
         }
     }
     assert!(checked >= 30, "{checked}");
-    assert_eq!(shipped("tammi"), None);
+    assert_eq!(shipped("guard"), None);
+}
+
+#[test]
+fn the_puzzles_of_tammi_are_sound() {
+    let game = Tammi::standard();
+    let puzzles = shipped("tammi").unwrap();
+    assert_eq!(puzzles.len(), 200);
+    assert!(puzzles.is_sorted_by_key(|puzzle| puzzle.rating));
+    const FORCE: u32 = 4;
+    let tables = Tables::solve(&game, FORCE).unwrap();
+    let mut checked = 0;
+    for puzzle in puzzles {
+        puzzle.check(&game).unwrap();
+        let mut position = game.parse_position(&puzzle.position).unwrap();
+        assert!(puzzle.plies.is_none() && position.jumper().is_none(), "{puzzle:?}");
+        if Tammi::force(&position) <= FORCE {
+            check_by_tables(&tables, &game, puzzle);
+            checked += 1;
+        }
+        // The players take turns.
+        for text in &puzzle.line {
+            let player = game.to_move(&position);
+            game.play_text(&mut position, text).unwrap();
+            assert!(game.to_move(&position) != player || game.outcome(&position).is_some(), "{puzzle:?}");
+        }
+    }
+    assert!(checked >= 80, "{checked}");
+}
+
+#[test]
+fn puzzles_of_tammi_are_made_from_an_exam() {
+    let folder = tempfile::tempdir().unwrap();
+    let game = Tammi::standard();
+    let settings = BuildSettings { force: 2, memory: None, save_every: Duration::from_secs(1000) };
+    build(&game, folder.path(), settings, &mut |_| {}).unwrap();
+    let exam = concat!(env!("CARGO_MANIFEST_DIR"), "/../checkpoints/tammi.exam");
+    let out = folder.path().join("new.puzzles");
+    let mut lab = Command::cargo_bin("lab").unwrap();
+    lab.arg("puzzles").arg(folder.path()).args(["--exam", exam, "--out"]).arg(&out).assert().success();
+    let tables = Tables::solve(&game, 2).unwrap();
+    let text = std::fs::read_to_string(&out).unwrap();
+    assert!(text.lines().count() > 0);
+    for line in text.lines() {
+        check_by_tables(&tables, &game, &Puzzle::parse(line).unwrap());
+    }
 }
 
 #[test]

@@ -77,7 +77,7 @@ pub struct Options {
     /// Learn the game step by step
     #[arg(long, conflicts_with_all = ["web", "load", "analyse", "puzzles"])]
     learn: bool,
-    /// Solve puzzles of jarmo or connect_four; your rating is kept in $XDG_DATA_HOME/jarmo or ~/.local/share/jarmo
+    /// Solve puzzles of jarmo, tammi or connect_four; your rating is kept in $XDG_DATA_HOME/jarmo or ~/.local/share/jarmo
     #[arg(long, conflicts_with_all = ["web", "load", "analyse"])]
     puzzles: bool,
     /// With --analyse: append the annotated record to this file and exit

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use super::{BoardArgs, CommandResult, thread_pool};
 use crate::puzzles::{Games, Solved, Solver, from_exam, from_games, make};
 use jarmo_core::game::Game;
-use jarmo_core::games::{ConnectFour, Jarmo};
+use jarmo_core::games::{ConnectFour, Jarmo, Tammi};
 use jarmo_core::numbers::{NumberRange, SEED, THREADS};
 use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::tables::{Holds, Tables};
 use jarmo_host::files;
-use jarmo_judge::accuracy::Exam;
+use jarmo_judge::accuracy::{Exam, ExamHeader};
 use jarmo_judge::puzzles::Puzzle;
 
 const COUNT: NumberRange<u64> = NumberRange::new(1, 100_000);
@@ -23,10 +23,10 @@ const POSITIONS: NumberRange<u64> = NumberRange::new(1, 10_000_000);
 #[derive(clap::Args)]
 #[command(after_help = "\
 Positions of jarmo are taken from games of the player against itself. A win is checked against every reply under the \
-shuttle rule, which the tables leave out; of a puzzle to save the draw, all other actions are. Positions of connect four \
-are those of an exam with 18 stones or more, solved by search.")]
+shuttle rule, which the tables leave out; of a puzzle to save the draw, all other actions are. Positions of tammi and \
+connect four are those of an exam: tammi's are solved by tables, connect four's, with 18 stones or more, by search.")]
 pub(super) struct Args {
-    /// The folder of jarmo's tables, with distances
+    /// The folder of tables; jarmo's with distances
     #[arg(value_name = "FOLDER", default_value = "tables")]
     tables: PathBuf,
     /// The folder of what each side holds under the shuttle rule (`lab real build`): draws must be held
@@ -35,8 +35,8 @@ pub(super) struct Args {
     /// Keep the puzzles of this file, but for draws that are not held, and make only as many as are missing
     #[arg(long, value_name = "FILE", requires = "holds")]
     keep: Option<PathBuf>,
-    /// Make puzzles of connect four from this exam
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["tables", "holds", "board", "player", "positions", "seed"])]
+    /// Make puzzles of tammi or connect four from this exam
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["holds", "board", "player", "positions", "seed"])]
     exam: Option<PathBuf>,
     #[command(flatten)]
     board: BoardArgs,
@@ -68,9 +68,14 @@ pub(super) fn run(args: &Args) -> CommandResult {
     let tell = |done: String| eprintln!("{done}");
     let puzzles = pool.install(|| -> Result<Vec<Puzzle>, Box<dyn Error + Send + Sync>> {
         if let Some(exam) = &args.exam {
+            let wanted = (args.count, &args.solver);
+            if ExamHeader::load(exam)?.game == Tammi::standard().id() {
+                let game = Tammi::standard();
+                let positions = from_exam(&game, &Exam::load(&game, exam)?);
+                return Ok(make(&game, &Tables::open(&game, &args.tables)?, &positions, wanted, tell)?);
+            }
             let game = ConnectFour::new(0);
             let positions = from_exam(&game, &Exam::load(&game, exam)?);
-            let wanted = (args.count, &args.solver);
             return Ok(make(&game, &Solver::new(), &positions, wanted, tell)?);
         }
         let game = args.board.jarmo().map_err(|error| error.to_string())?;

@@ -2,6 +2,7 @@
 
 mod four;
 mod jarmo;
+mod tammi;
 
 use std::collections::HashSet;
 
@@ -110,7 +111,7 @@ impl<P: Copy + Eq + std::hash::Hash> Draft<P> {
     /// The puzzle of a position with a single right action, if it holds.
     fn new<G: CatalogGame<Position = P>>(game: &G, truth: &impl Truth<G>, position: &P) -> Option<Draft<P>> {
         let (action, goal, plies) = only(game, truth, position)?;
-        if !truth.holds(game, position, action, goal, plies) {
+        if !ends_turn(game, position, action) || !truth.holds(game, position, action, goal, plies) {
             return None;
         }
         let mut draft = Draft { position: *position, goal, plies, line: vec![action], turns: vec![*position] };
@@ -163,7 +164,7 @@ fn only<G: CatalogGame>(
 }
 
 /// The best reply after which the player again has a single right action, the position after it, and that action:
-/// the slowest loss, or any reply that keeps the draw.
+/// the slowest loss, or any reply that keeps the draw. None where a player acts twice in a row.
 fn reply<G: CatalogGame>(
     game: &G,
     truth: &impl Truth<G>,
@@ -177,14 +178,19 @@ fn reply<G: CatalogGame>(
         Goal::Draw => value.proven.verdict == best.verdict,
     };
     values.iter().filter(as_good).find_map(|value| {
-        let mut next = *position;
-        game.play(&mut next, value.action);
-        if game.outcome(&next).is_some() {
+        let next = game.after(position, value.action);
+        if game.outcome(&next).is_some() || !ends_turn(game, position, value.action) {
             return None;
         }
         let (answer, again, _) = only(game, truth, &next)?;
-        (again == goal).then_some((value.action, next, answer))
+        (again == goal && ends_turn(game, &next, answer)).then_some((value.action, next, answer))
     })
+}
+
+/// Whether the other player is next after an action, or nobody.
+fn ends_turn<G: CatalogGame>(game: &G, position: &G::Position, action: Action) -> bool {
+    let next = game.after(position, action);
+    game.outcome(&next).is_some() || game.to_move(&next) != game.to_move(position)
 }
 
 /// The agent for which difficulty is measured.

@@ -158,8 +158,8 @@ fn the_first_visit_keeps_the_opponent_of_the_command_line_also_as_black() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_failed_puzzle_is_analysed_and_other_games_say_whose_puzzles_they_are() {
     let browser = Browser::at(serve(["human", "human"], Bounds::default()));
-    browser.choose("game", "tammi");
-    browser.wait_for_game("tammi");
+    browser.choose("game", "guard");
+    browser.wait_for_game("guard");
     assert_eq!(browser.text("puzzles"), "Puzzles (Jarmo)");
     browser.click("#puzzles");
     browser.wait_for_text("exercise-heading", "Jarmo: Puzzle");
@@ -179,7 +179,7 @@ fn a_failed_puzzle_is_analysed_and_other_games_say_whose_puzzles_they_are() {
     browser.run("history.back()");
     browser.wait_for_text("exercise-heading", "Jarmo: Puzzle");
     browser.click("#exercise-leave");
-    browser.wait_for_game("tammi");
+    browser.wait_for_game("guard");
 }
 
 #[test]

@@ -64,8 +64,7 @@ fn moves_may_be_written_in_other_ways() {
 #[test]
 fn every_puzzle_is_solved_by_its_line_and_by_no_other_first_move() {
     let texts = Language::En.texts();
-    let all = ["jarmo", "connect_four"].into_iter().flat_map(puzzles::of);
-    for puzzle in all {
+    for puzzle in GAMES.into_iter().flat_map(puzzles::of) {
         let mut board = puzzles::session(puzzle, 0);
         let legal = board.board().scene().legal;
         for text in legal.iter().map(|legal| &legal.text) {

@@ -120,9 +120,9 @@ fn connect_four_has_puzzles_and_a_rating_of_its_own() {
     let input = own.join("\n") + "\n";
     play(&args, folder.path(), &input)
         .stdout(contains(format!("Puzzle, rating {}", puzzle.rating)).and(contains("The puzzle is solved.")));
-    let mut tammi = Command::cargo_bin("play").unwrap();
-    let tammi = tammi.args(["--plain", "--puzzles", "--game", "tammi", "--lang", "en"]);
-    tammi.assert().code(2).stderr(contains("There are no puzzles"));
+    let mut guard = Command::cargo_bin("play").unwrap();
+    let guard = guard.args(["--plain", "--puzzles", "--game", "guard", "--lang", "en"]);
+    guard.assert().code(2).stderr(contains("There are no puzzles"));
     let kept = |name: &str| folder.path().join("jarmo").join(name).exists();
     assert!(kept("puzzles-connect_four.json") && !kept("puzzles.json"));
 }
