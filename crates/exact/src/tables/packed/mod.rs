@@ -1,4 +1,4 @@
-//! Packed tables, in a tenth to a twentieth of the space of the tables that they are made from.
+//! Packed tables, in a sixth (tammi) to a thirty-fifth (jarmo) of the space of the tables that they are made from.
 //!
 //! A layer is one or several matrices of *symbols*, numbers below 81. What a symbol says is up to the game: four results
 //! without distances in jarmo ([`four`]), a value with its distance in tammi. A matrix is cut into blocks of [`BLOCK`]
