@@ -80,6 +80,7 @@ fn the_puzzles_of_tammi_are_sound() {
             let player = game.to_move(&position);
             game.play_text(&mut position, text).unwrap();
             assert!(game.to_move(&position) != player || game.outcome(&position).is_some(), "{puzzle:?}");
+            assert_eq!(position.repeats(), 0, "{puzzle:?}");
         }
     }
     assert!(checked >= 80, "{checked}");

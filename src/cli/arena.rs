@@ -73,7 +73,7 @@ pub(super) struct Args {
     /// by ELO1, with an error probability of about 5 % each
     #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
     sprt: Option<Sprt>,
-    /// Exact tables or packed results: count the mistakes of each agent, by ply and force
+    /// Exact tables, packed or not: count the mistakes of each agent, by ply and force
     #[arg(long, value_name = "FOLDER")]
     tables: Option<PathBuf>,
     /// Write the result to standard output as JSON

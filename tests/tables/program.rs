@@ -64,7 +64,7 @@ fn the_same_commands_build_and_use_tables_of_tammi() {
     tammi(&["tables", "openings", tables]).code(2).stderr(contains("for jarmo only, not for tammi"));
     let packed = folder.path().join("packed");
     let packed = packed.to_str().unwrap();
-    tammi(&["tables", "pack", tables, "--out", packed]).success().stderr(contains("force 3: 196032 positions in 426"));
+    tammi(&["tables", "pack", tables, "--out", packed]).success().stderr(contains("force 3: 196032 positions in "));
     tammi(&["tables", "verify", tables, "--samples", "1000"])
         .success()
         .stdout(contains("force 3: right; 1000 random positions"));

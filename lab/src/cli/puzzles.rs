@@ -26,9 +26,9 @@ Positions of jarmo are taken from games of the player against itself. A win is c
 shuttle rule, which the tables leave out; of a puzzle to save the draw, all other actions are. Positions of tammi and \
 connect four are those of an exam: tammi's are solved by tables, connect four's, with 18 stones or more, by search.")]
 pub(super) struct Args {
-    /// The folder of tables; jarmo's with distances
-    #[arg(value_name = "FOLDER", default_value = "tables")]
-    tables: PathBuf,
+    /// The folder of tables; jarmo's with distances [default: tables]
+    #[arg(value_name = "FOLDER")]
+    tables: Option<PathBuf>,
     /// The folder of what each side holds under the shuttle rule (`lab real build`): draws must be held
     #[arg(long, value_name = "FOLDER")]
     holds: Option<PathBuf>,
@@ -66,13 +66,17 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> CommandResult {
     let pool = thread_pool(args.threads)?;
     let tell = |done: String| eprintln!("{done}");
+    let tables = args.tables.as_deref().unwrap_or(Path::new("tables"));
     let puzzles = pool.install(|| -> Result<Vec<Puzzle>, Box<dyn Error + Send + Sync>> {
         if let Some(exam) = &args.exam {
             let wanted = (args.count, &args.solver);
             if ExamHeader::load(exam)?.game == Tammi::standard().id() {
                 let game = Tammi::standard();
                 let positions = from_exam(&game, &Exam::load(&game, exam)?);
-                return Ok(make(&game, &Tables::open(&game, &args.tables)?, &positions, wanted, tell)?);
+                return Ok(make(&game, &Tables::open(&game, tables)?, &positions, wanted, tell)?);
+            }
+            if args.tables.is_some() {
+                return Err("connect four has no tables; leave out the folder".into());
             }
             let game = ConnectFour::new(0);
             let positions = from_exam(&game, &Exam::load(&game, exam)?);
@@ -80,7 +84,7 @@ pub(super) fn run(args: &Args) -> CommandResult {
         }
         let game = args.board.jarmo().map_err(|error| error.to_string())?;
         let holds = args.holds.as_ref().map(|folder| Holds::open(&game, folder));
-        let truth = Solved { tables: Tables::open(&game, &args.tables)?, holds: holds.transpose()? };
+        let truth = Solved { tables: Tables::open(&game, tables)?, holds: holds.transpose()? };
         let mut puzzles = kept(&game, &truth, args.keep.as_deref())?;
         tell(format!("{} puzzles are kept", puzzles.len()));
         let games = Games { positions: args.positions, player: args.player.clone(), seed: args.seed };
@@ -94,7 +98,11 @@ pub(super) fn run(args: &Args) -> CommandResult {
     });
     let puzzles = puzzles.map_err(|error| error.to_string())?;
     if puzzles.is_empty() {
-        return Err("no puzzle was found; raise --positions".into());
+        let more = match args.exam {
+            Some(_) => "use another exam, or tables of a higher force",
+            None => "raise --positions",
+        };
+        return Err(format!("no puzzle was found; {more}").into());
     }
     let line = |puzzle: &Puzzle| puzzle.to_line() + "\n";
     let text: String = puzzles.iter().map(line).collect();

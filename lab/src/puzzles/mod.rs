@@ -107,7 +107,7 @@ pub fn make<G: CatalogGame>(
     Ok(choose(game, rated, count))
 }
 
-impl<P: Copy + Eq + std::hash::Hash> Draft<P> {
+impl<P: Copy> Draft<P> {
     /// The puzzle of a position with a single right action, if it holds.
     fn new<G: CatalogGame<Position = P>>(game: &G, truth: &impl Truth<G>, position: &P) -> Option<Draft<P>> {
         let (action, goal, plies) = only(game, truth, position)?;
@@ -117,12 +117,12 @@ impl<P: Copy + Eq + std::hash::Hash> Draft<P> {
         let mut draft = Draft { position: *position, goal, plies, line: vec![action], turns: vec![*position] };
         let mut here = *position;
         game.play(&mut here, action);
-        let mut seen = HashSet::from([*position]);
+        let mut seen = HashSet::from([board(game, position)]);
         while draft.line.len() + 2 <= LONGEST_LINE && game.outcome(&here).is_none() {
             let Some((reply, next, answer)) = reply(game, truth, &here, goal) else {
                 break;
             };
-            if !seen.insert(next) {
+            if !seen.insert(board(game, &next)) {
                 break; // a draw that goes in circles
             }
             draft.line.extend([reply, answer]);
@@ -164,7 +164,7 @@ fn only<G: CatalogGame>(
 }
 
 /// The best reply after which the player again has a single right action, the position after it, and that action:
-/// the slowest loss, or any reply that keeps the draw. None where a player acts twice in a row.
+/// a loss, the slowest where plies are known, or any reply that keeps the draw. None where a player acts twice in a row.
 fn reply<G: CatalogGame>(
     game: &G,
     truth: &impl Truth<G>,
@@ -187,7 +187,12 @@ fn reply<G: CatalogGame>(
     })
 }
 
-/// Whether the other player is next after an action, or nobody.
+/// The pieces and the player to move, without history: the first two words of the text.
+fn board<G: CatalogGame>(game: &G, position: &G::Position) -> String {
+    game.position_text(position).split(' ').take(2).collect()
+}
+
+/// Whether an action ends the player's turn or the game.
 fn ends_turn<G: CatalogGame>(game: &G, position: &G::Position, action: Action) -> bool {
     let next = game.after(position, action);
     game.outcome(&next).is_some() || game.to_move(&next) != game.to_move(position)

@@ -74,7 +74,7 @@ impl<G: Solvable> Solved<G> {
 }
 
 impl<G: Solvable> Tables<G> {
-    /// Opens a folder of tables or packed results and verifies all checksums. Of a force that has both,
+    /// Opens a folder of tables, packed or not, and verifies all checksums. Of a force that has both forms,
     /// the table is taken.
     pub fn open(game: &G, folder: &Path) -> Result<Tables<G>, ExactError> {
         let owner = Owner::of(game);
@@ -131,7 +131,7 @@ impl<G: Solvable> Tables<G> {
         self.layers.iter().map(|solved| &solved.layer)
     }
 
-    /// The bytes of a layer, one per index; `None` if the force has packed results or is not solved.
+    /// The bytes of a layer, one per index; `None` if the force has a packed table or is not solved.
     pub fn bytes(&self, force: u32) -> Option<&[u8]> {
         match &self.solved(force)?.values {
             Values::Exact(bytes) => Some(bytes.get()),
@@ -152,8 +152,8 @@ impl<G: Solvable> Tables<G> {
         self.layers.get(force.checked_sub(*G::FORCES.start())? as usize)
     }
 
-    /// The value for the player to move. `None` outside the tables and where a player has no piece. Packed
-    /// results have no plies, unless the game is over.
+    /// The value for the player to move. `None` outside the tables and where a player has no piece. Jarmo's
+    /// packed tables have no plies, unless the game is over.
     #[inline]
     pub fn proven(&self, position: &G::Position) -> Option<Proven> {
         let place = self.place(position)?;

@@ -70,7 +70,7 @@ fn check<G: Solvable>(game: &G, tables: &Tables<G>, position: &G::Position) -> O
             tables.actions(game, position).expect("the layer holds it").first().expect("the game is not over").proven
         }
     };
-    // Packed results have no plies to compare.
+    // Jarmo's packed tables have no plies to compare.
     let right = match stored.plies {
         Some(_) => stored == found,
         None => stored.verdict == found.verdict && !found.is_over(),

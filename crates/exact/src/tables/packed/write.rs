@@ -50,7 +50,9 @@ pub fn pack<G: Solvable>(
         let path = packed_path::<G>(to, force);
         if longest > G::PACKED_PLIES {
             let most = G::PACKED_PLIES;
-            return Err(ExactError::new(format!("a result takes {longest} plies; {most} can be packed")).at(&path));
+            let problem = format!("its longest result takes {longest} plies, packed tables hold at most {most}");
+            let remedy = format!("copy it whole with `--distances {force}`");
+            return Err(ExactError::new(format!("{problem}; {remedy}")).at(&finished_path::<G>(from, force)));
         }
         let unfinished = path.with_extension("packed.tmp");
         let matrices = Matrices { game, layer: &layer, values: table.get() };

@@ -38,7 +38,7 @@ impl Solvable for Tammi {
     const FORCE_COUNTS: &'static str = "pieces";
     const FILES: &'static str = "tammi";
     const PLIES_TO: PliesTo = PliesTo::Capture;
-    /// The byte of a win in this many plies is the highest symbol.
+    /// A win in 39 plies would be byte 81, which is no symbol.
     const PACKED_PLIES: u32 = 38;
     const OTHER_RULES: [&'static str; 2] = ["another limit on plies without a capture", "; use another folder"];
 
@@ -114,13 +114,13 @@ impl Solvable for Tammi {
         *winning.iter().min_by_key(plies).expect("an action keeps the win")
     }
 
-    /// All in one row would be read by one thread.
+    /// One matrix, cut into rows so that several threads read it; the last row is padded.
     fn matrices(layer: &TammiLayer) -> Vec<[usize; 2]> {
         vec![[layer.size().div_ceil(ROW), ROW]]
     }
 
-    /// The bytes of the table. What captures and the rules decide takes the byte before it, because repeats take the
-    /// least space.
+    /// The table's bytes. Where the player must capture or cannot move, the byte is never read back; it repeats the one
+    /// before, which takes the least space.
     fn read_row(&self, layer: &TammiLayer, values: &[u8], (_, row): (usize, usize), symbols: &mut [u8]) {
         let mut last = DRAWN;
         for (symbol, index) in symbols.iter_mut().zip(row * ROW..) {
