@@ -133,7 +133,7 @@ fn results_that_take_too_long_are_not_packed() {
     build(&game, folder.path(), settings, &mut |_| {}).unwrap();
     let error = pack(&game, folder.path(), folder.path(), 0, &mut |_| {}).unwrap_err().to_string();
     let problem = "tammi-04.table: its longest result takes 60 plies, packed tables hold at most 38";
-    assert!(error.ends_with(&format!("{problem}; copy it whole with `--distances 4`")), "{error}");
+    assert!(error.ends_with(&format!("{problem}; copy whole tables up to this force")), "{error}");
 }
 
 #[test]

@@ -51,8 +51,8 @@ pub fn pack<G: Solvable>(
         if longest > G::PACKED_PLIES {
             let most = G::PACKED_PLIES;
             let problem = format!("its longest result takes {longest} plies, packed tables hold at most {most}");
-            let remedy = format!("copy it whole with `--distances {force}`");
-            return Err(ExactError::new(format!("{problem}; {remedy}")).at(&finished_path::<G>(from, force)));
+            let problem = format!("{problem}; copy whole tables up to this force");
+            return Err(ExactError::new(problem).at(&finished_path::<G>(from, force)));
         }
         let unfinished = path.with_extension("packed.tmp");
         let matrices = Matrices { game, layer: &layer, values: table.get() };
