@@ -235,6 +235,17 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn an_address_opens_puzzles_and_the_way_back_leads_to_a_game() {
+    let address = serve(["human", "human"], Bounds::default());
+    let browser = Browser::start();
+    browser.open_link(&format!("http://{address}/#puzzles=tammi"));
+    browser.wait_for_text("exercise-heading", "Tammi: Puzzle");
+    browser.click("#exercise-leave");
+    browser.wait_for_game("jarmo");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn puzzles_are_shown_from_the_side_of_the_player() {
     let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.click("#puzzles");

@@ -74,9 +74,9 @@ const solve = (game) => train(new Puzzles(game, language), `#puzzles=${game}`);
 // The game whose puzzles are shown in a game: its own, or else those of the first game that has some.
 const puzzled = (game) => (words.puzzles.includes(game) ? game : words.puzzles[0]);
 
-// Opens the lesson or the puzzles that the address names.
-function openTask() {
-  const [, task, game] = /^#(learn|puzzles)(?:=(\w+))?$/.exec(location.hash) ?? [];
+// Opens the lesson or the puzzles that an address names.
+function openTask(hash) {
+  const [, task, game] = /^#(learn|puzzles)(?:=(\w+))?$/.exec(hash) ?? [];
   if (task === "learn" && words.games.includes(game)) learn(game);
   else if (task === "puzzles" && words.puzzles.length) solve(puzzled(game));
   else return false;
@@ -509,7 +509,8 @@ async function begin() {
   tabs = new Tabs(() => view && redraw());
   controls();
   onAgent((name) => send({ do: "seat", player: view.seats[0] === "human" ? "black" : "white", who: name }));
-  const linked = location.hash && !history.state; // someone has sent this address
+  const { hash } = location; // a new game replaces it
+  const linked = hash && !history.state; // someone has sent this address
   let told = ""; // why the game of the address cannot be shown
   const there = await arrive().catch((error) => {
     told = error.told ?? error.message;
@@ -524,7 +525,7 @@ async function begin() {
   }
   if (told) say(told);
   addEventListener("popstate", async () => {
-    if (openTask()) return;
+    if (openTask(location.hash)) return;
     travelling = true;
     if (exercise.on) exercise.leave();
     try {
@@ -535,7 +536,7 @@ async function begin() {
     note(false); // an address that shows no game is not kept
     travelling = false;
   });
-  openTask();
+  openTask(hash);
   document.documentElement.dataset.ready = "true";
   performance.mark("ready");
   if (!linked && isFirstVisit() && view.moves.length < 2) welcome(view);
