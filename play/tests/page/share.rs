@@ -94,7 +94,7 @@ fn the_address_holds_the_game_and_the_way_back_leads_to_the_one_before() {
     browser.choose("game", "tammi");
     browser.wait_for_game("tammi");
     hash("#game=tammi");
-    for (button, exercise) in [("#puzzles", "#puzzles=jarmo"), ("#learn", "#learn=tammi")] {
+    for (button, exercise) in [("#puzzles", "#puzzles=tammi"), ("#learn", "#learn=tammi")] {
         browser.click(button);
         hash(exercise);
         browser.wait_for_text("exercise-heading", ":");
