@@ -32,7 +32,7 @@ const LINE: NumberRange<u64> = NumberRange::new(0, 1000);
 pub(super) enum Command {
     /// Solve all positions up to a force
     Build(BuildArgs),
-    /// Compress tables: jarmo's to the results without distances, in a thirty-fifth of the space (with the default distances, a twenty-seventh)
+    /// Compress tables: jarmo's to the results without distances, in a thirty-fifth of the space (with the default distances, a twenty-seventh); tammi's to a sixth, with distances
     Pack(PackArgs),
     /// Check tables: every byte, random positions against their successors, and games played out
     Verify(VerifyArgs),
@@ -158,7 +158,7 @@ impl Command {
             Command::Verify(args) => run_verify(game, args),
             Command::Probe(args) => run_probe(game, args),
             Command::Pack(PackArgs { tables, out, distances, .. }) => {
-                let whole = distances.unwrap_or(if G::PLIES_TO == PliesTo::End { WHOLE } else { 0 });
+                let whole = distances.unwrap_or(if G::PACKED_PLIES.is_none() { WHOLE } else { 0 });
                 Ok(pack(game, tables, out, whole, &mut show_progress())?)
             }
             Command::Openings(_) => {

@@ -26,8 +26,8 @@ pub trait Solvable: Game {
     const FILES: &'static str;
     /// The event to which the plies of won and lost positions count.
     const PLIES_TO: PliesTo;
-    /// The most plies of a win or loss that can be packed.
-    const PACKED_PLIES: u32 = u32::MAX;
+    /// The most plies that a packed result can have; `None` if packed results have no plies.
+    const PACKED_PLIES: Option<u32> = None;
     /// Whether there may be files of what the sides hold by every rule.
     const HOLDS: bool = false;
     /// What the tables of other rules with the same version were built for, and the remedy.

@@ -88,6 +88,11 @@ pub(super) fn head_bytes(
     out
 }
 
+/// The symbols of every matrix, from its rows and the symbols in a row.
+pub(super) fn sizes(matrices: &[[usize; 2]]) -> Vec<usize> {
+    matrices.iter().map(|[rows, length]| rows * length).collect()
+}
+
 /// The bytes of a file before its first block, with matrices of these sizes.
 pub(super) fn head_size(sizes: &[usize]) -> usize {
     HEADER + sizes.len() * MATRIX_BYTES + block_count(sizes) * ENTRY_BYTES
@@ -131,8 +136,7 @@ impl PackedLayer {
             _ => ExactError::io(path)(error),
         })?;
         let map = map(&file).map_err(ExactError::io(path))?;
-        let sizes: Vec<usize> = G::matrices(layer).iter().map(|[rows, length]| rows * length).collect();
-        read(map, owner, layer, &sizes).map_err(|error| error.at(path))
+        read(map, owner, layer, &sizes(&G::matrices(layer))).map_err(|error| error.at(path))
     }
 
     /// A symbol of a matrix.

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::BLOCK;
 use super::coder::{Counts, Model};
-use super::file::{PackedLayer, head_bytes, head_size};
+use super::file::{PackedLayer, head_bytes, head_size, sizes};
 use crate::ExactError;
 use crate::tables::TableProgress;
 use crate::tables::build::may_rebuild;
@@ -48,8 +48,9 @@ pub fn pack<G: Solvable>(
             continue;
         }
         let path = packed_path::<G>(to, force);
-        if longest > G::PACKED_PLIES {
-            let most = G::PACKED_PLIES;
+        if let Some(most) = G::PACKED_PLIES
+            && longest > most
+        {
             let problem = format!("its longest result takes {longest} plies, packed tables hold at most {most}");
             let problem = format!("{problem}; copy whole tables up to this force");
             return Err(ExactError::new(problem).at(&finished_path::<G>(from, force)));
@@ -98,7 +99,8 @@ fn write<G: Solvable>(
     tell: &mut dyn FnMut(TableProgress),
 ) -> io::Result<u64> {
     let all = G::matrices(matrices.layer);
-    let sizes: Vec<usize> = all.iter().map(|[rows, length]| rows * length).collect();
+    let sizes = sizes(&all);
+    let symbols: usize = sizes.iter().sum();
     let mut file = BufWriter::with_capacity(1 << 20, File::create(path)?);
     let first = head_size(&sizes) as u64;
     file.seek(SeekFrom::Start(first))?;
@@ -126,7 +128,7 @@ fn write<G: Solvable>(
             }
             done += (to - from) * length;
             from = to;
-            let share = 100.0 * done as f64 / sizes.iter().sum::<usize>() as f64;
+            let share = 100.0 * done as f64 / symbols as f64;
             tell(TableProgress::Working(matrices.layer.force(), format!("{share:.0} %")));
         }
     }

@@ -39,7 +39,7 @@ impl Solvable for Tammi {
     const FILES: &'static str = "tammi";
     const PLIES_TO: PliesTo = PliesTo::Capture;
     /// A win in 39 plies would be byte 81, which is no symbol.
-    const PACKED_PLIES: u32 = 38;
+    const PACKED_PLIES: Option<u32> = Some(38);
     const OTHER_RULES: [&'static str; 2] = ["another limit on plies without a capture", "; use another folder"];
 
     type Layer = TammiLayer;
