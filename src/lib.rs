@@ -65,26 +65,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A game from another crate implements [`game::Game`] and [`encode::Encode`] and is registered in a [`catalog`]; then it
-//! has all of the above, and the whole `jarmo` program as [`cli::main`].
+//! A game from another crate implements [`game::Game`] and [`encode::Encode`] and is registered in [`Games`]; then it has
+//! all of the above, and the whole `jarmo` program as [`cli::main`].
 //!
 //! The folder `examples` has longer examples. This crate collects the crates of the workspace under one name and adds
 //! the program; `jarmo-core` alone has the rules, the environment, search and agents. Feature `train`, which is on by
 //! default, adds training.
 
-pub mod pictures;
 pub mod probe;
 pub mod engine;
 pub mod cli;
 
-pub use jarmo_core::{checksum, encode, env, error, eval, game, games, known, net, numbers, random, search, view};
+pub use jarmo_core::{
+    checksum, encode, env, error, eval, game, games, known, ndarray, net, numbers, random, search, view,
+};
 pub use jarmo_exact::{ExactError, ExactErrorKind, agent, catalog, proof, tables};
+pub use jarmo_facade::{self as facade, AnyGame, Games, erase};
 #[cfg(feature = "fleet")]
 pub use jarmo_fleet as fleet;
 pub use jarmo_host::{agent_file, ascii, files, input, program, record};
 pub use jarmo_judge::{JudgeError, accuracy, arena, puzzles, yardstick};
 #[cfg(feature = "train")]
-pub use jarmo_learn::{config, observe, run, train};
+pub use jarmo_learn::{TrainError, config, observe, run, train};
 pub use jarmo_selfplay::{bench, replay, selfplay};
 
 /// The README's examples, compiled and run as tests.

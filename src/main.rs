@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use jarmo::catalog::Shipped;
+use jarmo::Games;
 
 fn main() -> ExitCode {
-    jarmo::cli::main(&Shipped)
+    jarmo::cli::main(&Games::shipped())
 }

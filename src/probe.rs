@@ -5,11 +5,12 @@ use std::io::{self, BufRead, Write};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use jarmo_core::game::{Mask, Outcome, Player, shorten_quotes};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use jarmo_core::game::{AnyPosition, Outcome, Player, shorten_quotes};
+use jarmo_exact::catalog::GameSettings;
+use jarmo_facade::{AnyGame, Games};
 use jarmo_host::input::{read_line, too_long};
 
-/// The limit on the length of games that do not give `max_plies`.
+/// The move limit of games that do not give `max_plies`.
 const DEFAULT_MAX_PLIES: u32 = 200;
 
 /// The maximum length of a line; far more than a real game needs.
@@ -48,8 +49,8 @@ pub enum TraceError {
 /// replaces the rest of its positions and tracing continues. Returns whether all games succeeded.
 ///
 /// Settings that a game does not have are ignored.
-pub fn trace<C: Catalog>(
-    games: &C,
+pub fn trace(
+    games: &Games,
     settings: &GameSettings,
     mut input: impl BufRead,
     mut out: impl Write,
@@ -91,8 +92,8 @@ fn parse_line(line: &[u8]) -> Result<TraceGame, String> {
 }
 
 /// Traces one game. The outer error is a write error, the inner one is in the game.
-fn trace_game<C: Catalog>(
-    games: &C,
+fn trace_game(
+    games: &Games,
     settings: &GameSettings,
     traced: &TraceGame,
     out: &mut dyn Write,
@@ -101,52 +102,41 @@ fn trace_game<C: Catalog>(
         max_plies: Some(traced.max_plies.unwrap_or(DEFAULT_MAX_PLIES)),
         ..settings.fitting(&traced.game)
     };
-    match games.with_game(&traced.game, &settings, TraceTask { traced, out }) {
-        Ok(result) => result,
-        Err(error) => Ok(Err(error.to_string())),
-    }
-}
-
-struct TraceTask<'a> {
-    traced: &'a TraceGame,
-    out: &'a mut dyn Write,
-}
-
-impl GameTask for TraceTask<'_> {
-    type Output = io::Result<Result<(), String>>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Self::Output {
-        let mut position = match &self.traced.position {
-            None => game.start(),
-            Some(text) => match game.parse_position(text) {
-                Ok(position) => position,
-                Err(error) => return Ok(Err(format!("illegal position: {error}"))),
-            },
-        };
-        write_position(&game, &position, self.out)?;
-        for (index, text) in self.traced.moves.iter().enumerate() {
-            if let Err(error) = game.play_text(&mut position, text) {
-                return Ok(Err(format!("move {}: {error}", index + 1)));
-            }
-            write_position(&game, &position, self.out)?;
+    let game = match games.open(&traced.game, &settings) {
+        Ok(game) => game,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let mut position = match &traced.position {
+        None => game.facts().start.clone(),
+        Some(text) => match game.parse(text) {
+            Ok(position) => position,
+            Err(error) => return Ok(Err(format!("illegal position: {error}"))),
+        },
+    };
+    write_position(game.as_ref(), &position, out)?;
+    for (index, text) in traced.moves.iter().enumerate() {
+        match game.play_text(&position, text) {
+            Ok((_, next)) => position = next,
+            Err(error) => return Ok(Err(format!("move {}: {error}", index + 1))),
         }
-        Ok(Ok(()))
+        write_position(game.as_ref(), &position, out)?;
     }
+    Ok(Ok(()))
 }
 
-fn write_position<G: CatalogGame>(game: &G, position: &G::Position, out: &mut dyn Write) -> io::Result<()> {
+fn write_position(game: &dyn AnyGame, position: &AnyPosition, out: &mut dyn Write) -> io::Result<()> {
     let line = TracePosition {
-        position: &game.position_text(position),
-        to_move: game.to_move(position),
+        position: &game.text(position),
+        to_move: position.to_move,
         legal: legal_texts(game, position),
-        outcome: game.outcome(position),
+        outcome: position.outcome,
     };
     write_line(out, &line)
 }
 
 /// The texts of the legal actions, sorted.
-pub fn legal_texts<G: CatalogGame>(game: &G, position: &G::Position) -> Vec<String> {
-    let mut texts: Vec<String> = game.legal(position).iter().map(|action| game.action_text(position, action)).collect();
+pub fn legal_texts(game: &dyn AnyGame, position: &AnyPosition) -> Vec<String> {
+    let mut texts: Vec<String> = game.view(position).moves.into_iter().map(|one| one.text).collect();
     texts.sort_unstable();
     texts
 }

@@ -380,7 +380,7 @@ static int check_force(int force, int threads) {
                 }
             }
     printf("force %d, %s bound: of %lu placements with it to move it holds %lu, of as many with the other side to "
-           "move %lu; %lu wrong; %.0f s, %.0f s of processor time\n",
+           "move %lu; %lu wrong; %.0f s, %.0f s of CPU time\n",
            force, bound == WHITE ? "white" : "black", all / 2, claims[1], claims[0], wrong,
            seconds(CLOCK_MONOTONIC) - began, seconds(CLOCK_PROCESS_CPUTIME_ID) - worked);
     fflush(stdout);

@@ -459,7 +459,7 @@ static int check_layer(int force, int threads) {
                mover == WHITE ? "white" : "black", t->won, t->drawn, t->lost, t->over, t->longest,
                t->example);
     }
-    printf("force %d: %lu of %lu positions checked, %lu wrong; %.0f s, %.0f s of processor time\n", force,
+    printf("force %d: %lu of %lu positions checked, %lu wrong; %.0f s, %.0f s of CPU time\n", force,
            checked, layers[force].size, wrong, seconds(CLOCK_MONOTONIC) - began,
            seconds(CLOCK_PROCESS_CPUTIME_ID) - worked);
     fflush(stdout);

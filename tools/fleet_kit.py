@@ -17,7 +17,7 @@ import threading
 import time
 from pathlib import Path
 
-QUEUE, CONSUMER = "JARMO_SAMPLES_", "learner"  # the run follows
+QUEUE = "JARMO_SAMPLES_"  # the run follows
 TINY = {
     "game.name": "connect_four", "net.width": 32, "net.blocks": 1, "selfplay.simulations": 128, "selfplay.games": 16,
     "fleet.games": 16, "fleet.max_age": 1_000_000_000, "fleet.publish": 50, "run.first_samples": 256,
@@ -158,7 +158,7 @@ class Fleet:
         subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
         config = (self.folder / "server" / "server.conf").read_text()
         self.config = self.folder / "server" / "open.conf"
-        self.config.write_text(config[: config.index("authorization {")])
+        self.config.write_text(config[: config.index("accounts {")])
 
     def __enter__(self):
         return self
@@ -261,7 +261,9 @@ class Fleet:
 
     def unacknowledged(self):
         """Files that the learner has not acknowledged."""
-        answer = json.loads(self.ask(f"$JS.API.CONSUMER.INFO.{QUEUE}{self.run_name()}.{CONSUMER}") or b"{}")
+        queue = f"{QUEUE}{self.run_name()}"
+        names = json.loads(self.ask(f"$JS.API.CONSUMER.NAMES.{queue}") or b"{}").get("consumers") or ["none"]
+        answer = json.loads(self.ask(f"$JS.API.CONSUMER.INFO.{queue}.{names[0]}") or b"{}")
         return answer["num_pending"] + answer["num_ack_pending"] if "num_pending" in answer else None
 
     def status(self):
@@ -320,12 +322,6 @@ class Fleet:
             return all(name in window for name, _ in self.inbox())
 
         until("the inbox is in the window", taken, seconds, 0.5)
-
-    def repeat(self):
-        """Learns again from the recorded files; fails unless the weights are the same bit for bit."""
-        done = subprocess.run([self.jarmo, "fleet", "repeat", self.run], capture_output=True, text=True)
-        if done.returncode != 0 or "bit for bit" not in done.stdout:
-            raise Failed(f"fleet repeat: {done.stdout}{done.stderr}")
 
 
 def tools(options):

@@ -4,8 +4,7 @@
 
 A run of training with one thread is made once without a disturbance. Then the same run is killed (SIGKILL) after a
 random time and resumed, until it has been killed `--times` times, and then ends. Its agents must have the same weights
-and its metrics the same numbers, but for the time. The same is done with tables up to force 6, of which half lie in
-memory. Exits with 1 if anything differs, or if a resume refuses. Needs Python alone.
+and its metrics the same numbers, but for the time. The same is done with tables up to force 6. Exits with 1 if anything differs, or if a resume refuses. Needs Python alone.
 """
 
 import argparse
@@ -94,7 +93,7 @@ def train(program, folder, times, chance):
 
 def tables(program, folder, times, chance):
     def command(out):
-        build = [program, "tables", "build", "--force", "6", "--memory", "0.52", "--save-every", "0.05"]
+        build = [program, "tables", "build", "--force", "6", "--save-every", "0.05"]
         return [*build, "--out", str(folder / out)]
 
     seconds = finish(command("whole"))

@@ -30,8 +30,9 @@ HEAVY = "alphabeta:2000000"
 class Load:
     """The server's address, and counts of what was done to it."""
 
-    def __init__(self, port):
+    def __init__(self, port, slow):
         self.port = port
+        self.slow = slow  # connections that a dawdler holds
         self.counts = {}
         self.lock = threading.Lock()
         self.over = threading.Event()
@@ -132,7 +133,7 @@ def dawdler(load, client):
     """Holds connections whose head or body arrives one byte at a time."""
     links = []
     while not load.over.is_set():
-        if len(links) < 60:
+        while len(links) < load.slow and not load.over.is_set():
             try:
                 link = load.connect(client)
                 slow_body = len(links) % 2 == 0
@@ -140,7 +141,7 @@ def dawdler(load, client):
                 links.append(link)
                 load.count("slow requests")
             except OSError:
-                pass
+                break
         for link in list(links):
             try:
                 link.sendall(b"x")
@@ -182,10 +183,16 @@ def visitor(load, times):
     """Opens the start page again and again; `times` gets the seconds of every answer."""
     while not load.over.is_set():
         began = time.monotonic()
-        with load.connect("127.0.0.201") as link:
-            link.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-            while link.recv(1 << 16):
-                pass
+        status, answer = "nothing", b""
+        try:
+            with load.connect("127.0.0.201") as link:
+                link.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+                while part := link.recv(1 << 16):
+                    answer = answer or part
+            status = answer[9:12].decode() or status
+        except OSError:
+            pass
+        load.count(f"start pages answered by {status}")
         times.append((time.monotonic() - began, "start page"))
         load.over.wait(0.2)
 
@@ -214,6 +221,9 @@ def user(load, seconds, times):
             raise SystemExit(f"the user's game ended with status {status}")
 
 
+KINDS = {"greedy": greedy, "watcher": watcher, "rubbish": rubbish, "dawdler": dawdler, "pipeliner": pipeliner}
+
+
 def processor_seconds(process):
     with open(f"/proc/{process}/stat") as stat:
         fields = stat.read().rsplit(") ", 1)[1].split()
@@ -232,6 +242,8 @@ def main():
     options.add_argument("play", help="the program `play`")
     options.add_argument("--seconds", type=float, default=30, help="length of the attack [30]")
     options.add_argument("--clients", type=int, default=6, help="addresses of each kind of attacker [6]")
+    options.add_argument("--slow", type=int, default=60, help="connections of each slow address [60]")
+    options.add_argument("--only", action="append", choices=list(KINDS), help="this kind of attacker; repeatable [all]")
     options.add_argument("--worst", type=float, default=10, help="seconds that an answer may take [10]")
     options.add_argument("--rest", type=float, default=60, help="seconds until the server must rest [60]")
     given = options.parse_args()
@@ -248,16 +260,17 @@ def main():
 
 def attack(given, server):
     port = int(re.search(r":(\d+)/", server.stdout.readline()).group(1))
-    load = Load(port)
+    load = Load(port, given.slow)
     calm = []
     user(load, 5, calm)
     before = memory_mib(server.pid, "VmRSS")
 
     threads = []
     for number in range(given.clients):
-        for kind, network in [(greedy, 1), (watcher, 2), (rubbish, 3), (dawdler, 4), (pipeliner, 5)]:
+        for network, (name, kind) in enumerate(KINDS.items(), 1):
             client = f"127.0.{network}.{number + 1}"
-            threads.append(threading.Thread(target=kind, args=(load, client)))
+            if name in (given.only or KINDS):
+                threads.append(threading.Thread(target=kind, args=(load, client)))
     times = []
     threads.append(threading.Thread(target=visitor, args=(load, times)))
     for thread in threads:

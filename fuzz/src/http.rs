@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jarmo::catalog::GameSettings;
 use play::lang::Language;
-use play::server::{self, Bounds, Defaults, ServerOptions};
+use play::server::{self, Defaults, ServerLimits, ServerOptions};
 use play::specs::Store;
 
 /// A page that has opened a session.
@@ -100,8 +100,10 @@ fn serve() -> SocketAddr {
             record: None,
             analyse: false,
         },
-        bounds: Bounds::default(),
+        bounds: ServerLimits::default(),
         folder: None,
+        origins: Vec::new(),
+        proxies: Vec::new(),
     };
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {

@@ -3,17 +3,18 @@
 use std::io::{Cursor, sink};
 
 use jarmo::agent::AgentSpec;
-use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, Shipped, with_game};
+use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::checksum;
 use jarmo::config::{Base, Config};
 use jarmo::engine;
-use jarmo::game::Game;
+use jarmo::game::{Game, Mask};
 use jarmo::games::{ConnectFour, Jarmo};
 use jarmo::net::{AgentFile, GameVersion, NetOutput, NetSettings, NetShape, Provenance, Weights};
 use jarmo::probe;
 use jarmo::random::stream;
 use jarmo::record::GameRecord;
 use jarmo::replay::{Sample, Samples};
+use jarmo::{Games, erase};
 
 use crate::http::Page;
 
@@ -84,9 +85,10 @@ fn check_position<G: CatalogGame>(game: &G, position: &G::Position) {
     let again = game.parse_position(&text);
     let again = again.map(|again| game.position_text(&again));
     assert_eq!(again.as_deref(), Ok(text.as_str()));
-    let legal = probe::legal_texts(game, position);
-    assert_eq!(legal.is_empty(), game.outcome(position).is_some(), "{text}");
-    for action in legal {
+    let legal = game.legal(position);
+    assert_eq!(legal.count() == 0, game.outcome(position).is_some(), "{text}");
+    for action in legal.iter() {
+        let action = game.action_text(position, action);
         let mut next = *position;
         let played = game.play_text(&mut next, &action);
         assert!(played.is_ok(), "{text}: {action}");
@@ -135,7 +137,7 @@ fn records(_: &mut Tools, bytes: &[u8]) {
 }
 
 fn trace(_: &mut Tools, bytes: &[u8]) {
-    let traced = probe::trace(&Shipped, &GameSettings::default(), Cursor::new(bytes), sink());
+    let traced = probe::trace(&Games::shipped(), &GameSettings::default(), Cursor::new(bytes), sink());
     assert!(traced.is_ok());
 }
 
@@ -160,7 +162,7 @@ fn specs(_: &mut Tools, bytes: &[u8]) {
 
 /// Lines to an agent that answers at once: the session is tested, not the search.
 fn engine_lines(tools: &mut Tools, bytes: &[u8]) {
-    let ran = engine::run(Jarmo::standard(), &tools.spec, 1, Cursor::new(bytes.to_vec()), sink());
+    let ran = engine::run(erase(Jarmo::standard()).as_ref(), &tools.spec, 1, Cursor::new(bytes.to_vec()), sink());
     assert!(ran.is_ok_and(|written| written.is_ok()));
 }
 

@@ -196,8 +196,7 @@ impl Walk<'_> {
     /// The action of a quickest win that does not take the last one back, if there is one. Among them one whose
     /// replies are known already.
     fn choose(&self, position: &JarmoPosition, last: Option<Action>) -> Result<Action, MakeError> {
-        let values = self.tables.actions(self.game, position);
-        let values = values.ok_or_else(|| self.no_distance(position))?;
+        let values = self.tables.actions(self.game, position).ok_or_else(|| self.no_distance(position))?;
         let best: Option<Proven> = values.first().map(|value| value.proven);
         let best = values.iter().filter(|value| Some(value.proven) == best);
         let cost = |value: &&ActionValue| {

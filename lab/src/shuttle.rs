@@ -13,8 +13,8 @@ use jarmo_core::games::board::{BoardAction, Circle, Circles};
 use jarmo_core::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_exact::ExactError;
-use jarmo_exact::tables::index::{Army, LEAST_FORCE, Layer, Placement};
-use jarmo_exact::tables::{Holds, Tables};
+use jarmo_exact::tables::index::{Army, JarmoLayer, LEAST_FORCE, Placement};
+use jarmo_exact::tables::{ShuttleBounds, Tables};
 
 /// The highest force that [`shuttle_effect`] solves; it takes 1.2 GiB of memory.
 pub const MOST_SHUTTLE_FORCE: u32 = 4;
@@ -131,7 +131,7 @@ impl HoldCheck {
 ///
 /// # Panics
 /// Panics if the force is above [`MOST_SHUTTLE_FORCE`], or if a file of a force up to it is missing.
-pub fn check_holds(game: &Jarmo, force: u32, holds: &Holds) -> Vec<[[HoldCheck; 2]; 2]> {
+pub fn check_holds(game: &Jarmo, force: u32, holds: &ShuttleBounds) -> Vec<[[HoldCheck; 2]; 2]> {
     assert!(force <= MOST_SHUTTLE_FORCE, "the highest force that can be solved is {MOST_SHUTTLE_FORCE}");
     let histories = Histories::solve(game, force);
     (LEAST_FORCE..=force).map(|force| histories.check(holds, force)).collect()
@@ -140,7 +140,7 @@ pub fn check_holds(game: &Jarmo, force: u32, holds: &Holds) -> Vec<[[HoldCheck; 
 /// All positions up to a force with their histories, and their values.
 struct Histories {
     game: Jarmo,
-    layers: Vec<Layer>,
+    layers: Vec<JarmoLayer>,
     starts: Vec<Vec<usize>>, // by layer and placement: the index of its first byte
     bytes: Vec<AtomicU8>,
     degree: usize, // the most lines at a circle
@@ -192,7 +192,7 @@ impl Histories {
         let degrees = Circle::all().map(|circle| board.neighbours(circle).count() as usize);
         let mut histories = Histories {
             game: game.clone().with_max_plies(0),
-            layers: (LEAST_FORCE..=force).map(Layer::new).collect(),
+            layers: (LEAST_FORCE..=force).map(JarmoLayer::new).collect(),
             starts: Vec::new(),
             bytes: Vec::new(),
             degree: degrees.max().unwrap_or(0),
@@ -345,7 +345,7 @@ impl Histories {
         })
     }
 
-    fn check(&self, holds: &Holds, force: u32) -> [[HoldCheck; 2]; 2] {
+    fn check(&self, holds: &ShuttleBounds, force: u32) -> [[HoldCheck; 2]; 2] {
         let nothing: fn() -> [[HoldCheck; 2]; 2] = Default::default;
         self.each(|_| true, |position, index| (*position, self.bytes[index].load(Ordering::Relaxed)))
             .fold(nothing, |mut checks, (position, byte)| {

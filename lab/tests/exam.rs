@@ -235,7 +235,7 @@ fn best(game: &ConnectFour, position: &ConnectFourPosition) -> Proven {
 fn the_program_draws_an_exam_of_tammi() {
     let folder = tempfile::tempdir().unwrap();
     let game = Tammi::standard();
-    let settings = BuildSettings { force: 3, memory: None, save_every: Duration::from_secs(1000) };
+    let settings = BuildSettings { force: 3, save_every: Duration::from_secs(1000) };
     build_tables(&game, folder.path(), settings, &mut |_| {}).unwrap();
     let out = folder.path().join("my.exam");
     let lab = |tables: &Path| {

@@ -3,6 +3,7 @@
 mod balance;
 mod exam;
 mod numbers;
+mod pictures;
 mod proof;
 mod puzzles;
 mod real;

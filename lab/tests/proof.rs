@@ -10,7 +10,7 @@ use jarmo_core::env::Line;
 use jarmo_core::game::{Game, Mask, Player};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_exact::ExactError;
-use jarmo_exact::proof::{Claim, Guide, Proof, check};
+use jarmo_exact::proof::{Claim, Proof, ProofStrategy, check};
 use jarmo_exact::tables::{BuildSettings, Tables, build};
 use lab::proof::{Made, make};
 use predicates::str::contains;
@@ -222,7 +222,7 @@ fn only_decided_positions_inside_exact_tables_can_be_proven() {
 fn the_program_proves_a_position() {
     let folder = tempfile::tempdir().unwrap();
     let game = Jarmo::standard();
-    let settings = BuildSettings { force: 4, memory: None, save_every: Duration::from_secs(1000) };
+    let settings = BuildSettings { force: 4, save_every: Duration::from_secs(1000) };
     build(&game, folder.path(), settings, &mut |_| {}).unwrap();
     let file = folder.path().join("won.proof");
     let lab = |more: &[&str]| {

@@ -11,8 +11,8 @@ use jarmo_core::game::{Action, Game, Mask, Player, Proven, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_core::random::stream;
 use jarmo_exact::agent::{Agent, AgentSpec, Limit, Request};
-use jarmo_exact::tables::{self, BuildSettings, HasEndgames, Holds, Tables};
-use lab::real;
+use jarmo_exact::tables::{self, BuildSettings, HasEndgames, ShuttleBounds, Tables};
+use lab::shuttle_bounds;
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -20,7 +20,7 @@ fn build(folder: &Path, force: u32) -> Tables {
     let game = Jarmo::standard();
     let tables = Tables::solve(&game, force).unwrap();
     for bound in Player::BOTH {
-        real::build(&game, &tables, folder, bound, force, &mut |_| {}).unwrap();
+        shuttle_bounds::build(&game, &tables, folder, bound, force, &mut |_| {}).unwrap();
     }
     tables
 }
@@ -30,7 +30,7 @@ fn a_draw_that_only_a_shuttle_holds_is_not_held() {
     let folder = tempfile::tempdir().unwrap();
     let tables = build(folder.path(), 4);
     let game = Jarmo::standard();
-    let holds = Holds::open(&game, folder.path()).unwrap();
+    let holds = ShuttleBounds::open(&game, folder.path()).unwrap();
     let value = |text: &str| {
         let position = game.parse_position(text).unwrap();
         let verdict = tables.proven(&position).unwrap().verdict;
@@ -40,7 +40,7 @@ fn a_draw_that_only_a_shuttle_holds_is_not_held() {
     let (verdict, known) = value("1w3/1b3/5/b4/w4 w - - 0");
     assert_eq!(verdict, Verdict::Draw);
     assert_eq!(known, [Some(true), Some(false)]);
-    let counts = |bound, force| real::counts(&holds, &tables, bound, force).unwrap();
+    let counts = |bound, force| shuttle_bounds::counts(&holds, &tables, bound, force).unwrap();
     let white = counts(Player::White, 4);
     assert_eq!(white.drawn.iter().sum::<u64>(), 28_720);
     assert_eq!(white.drawn[0], 40);
@@ -53,7 +53,7 @@ fn a_pass_that_the_other_side_answers_by_passing_ends_the_game() {
     let folder = tempfile::tempdir().unwrap();
     build(folder.path(), 5);
     let game = Jarmo::standard().with_max_plies(0);
-    let holds = Holds::open(&game, folder.path()).unwrap();
+    let holds = ShuttleBounds::open(&game, folder.path()).unwrap();
     // White's only move is forbidden, so White passes a second time, and Black has lost 3:4. One ply before, Black's only
     // move is forbidden.
     for text in ["1w3/5/w4/b4/1wb2 w D2-B1*4 pass 0", "1w3/5/w4/b4/1wb2 b D2-B1*4 C3-A2*4 0"] {
@@ -67,7 +67,7 @@ fn a_file_that_is_missing_below_others_is_named() {
     let folder = tempfile::tempdir().unwrap();
     build(folder.path(), 4);
     fs::remove_file(folder.path().join("white-03.held")).unwrap();
-    let error = Holds::open(&Jarmo::standard(), folder.path()).unwrap_err();
+    let error = ShuttleBounds::open(&Jarmo::standard(), folder.path()).unwrap_err();
     let error = error.to_string();
     assert!(error.ends_with("white-03.held: is missing; build it first"));
 }
@@ -87,7 +87,7 @@ fn an_interrupted_build_continues_to_the_same_files() {
                 messages += 1;
                 assert!(messages < 23 * attempts, "stopped");
             };
-            let build = || real::build(&game, &tables, stopped.path(), bound, 4, &mut tell);
+            let build = || shuttle_bounds::build(&game, &tables, stopped.path(), bound, 4, &mut tell);
             if catch_unwind(AssertUnwindSafe(build)).is_ok_and(|done| done.is_ok()) {
                 break;
             }
@@ -109,7 +109,7 @@ fn a_damaged_file_is_refused() {
     let mut bytes = fs::read(&path).unwrap();
     bytes[1000] ^= 1;
     fs::write(&path, bytes).unwrap();
-    let error = Holds::open(&Jarmo::standard(), folder.path()).unwrap_err();
+    let error = ShuttleBounds::open(&Jarmo::standard(), folder.path()).unwrap_err();
     assert!(error.to_string().ends_with("black-03.held: is damaged; remove it and build it again"));
 }
 
@@ -160,14 +160,14 @@ fn can_be_beaten(agent: &mut dyn Agent<Jarmo>, start: JarmoPosition) -> bool {
 #[test]
 fn an_agent_with_the_files_is_not_beaten_by_the_rule() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = BuildSettings { force: 4, memory: None, save_every: Duration::MAX };
+    let settings = BuildSettings { force: 4, save_every: Duration::MAX };
     let game = Jarmo::standard();
     let tables = tables::build(&game, folder.path(), settings, &mut |_| {}).unwrap();
     let spec = format!("rollout:1?tables={}", folder.path().display());
     let agent = || jarmo_exact::agent::build(game.clone(), &spec.parse::<AgentSpec>().unwrap()).unwrap();
     let mut by_tables = agent();
     for bound in Player::BOTH {
-        real::build(&game, &tables, folder.path(), bound, 4, &mut |_| {}).unwrap();
+        shuttle_bounds::build(&game, &tables, folder.path(), bound, 4, &mut |_| {}).unwrap();
     }
     let known = game.open_endgames(folder.path()).unwrap();
     let mut by_files = agent();
@@ -221,7 +221,7 @@ fn files_are_built_shown_and_counted() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name| folder.path().join(name).to_str().unwrap().to_owned();
     let (tables, holds) = (path("tables"), path("holds"));
-    let settings = BuildSettings { force: 4, memory: None, save_every: Duration::MAX };
+    let settings = BuildSettings { force: 4, save_every: Duration::MAX };
     tables::build(&Jarmo::standard(), Path::new(&tables), settings, &mut |_| {}).unwrap();
     let build = ["build", &tables, "--out", &holds, "--force"];
     lab(&[&build[..], &["4"]].concat()).success().stderr(contains("black, force 4: 219100 bare positions in "));

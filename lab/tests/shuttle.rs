@@ -3,9 +3,9 @@
 use assert_cmd::Command;
 use jarmo_core::game::{Game, Mask, Player, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
-use jarmo_exact::tables::{Holds, Tables};
-use lab::real::build;
+use jarmo_exact::tables::{ShuttleBounds, Tables};
 use lab::shuttle::{HoldCheck, check_holds, shuttle_effect};
+use lab::shuttle_bounds::build;
 use predicates::str::contains;
 
 #[test]
@@ -65,7 +65,7 @@ fn what_a_side_holds_it_never_loses_in_exact_play_with_all_histories() {
     for bound in Player::BOTH {
         build(&game, &tables, folder.path(), bound, 3, &mut |_| {}).unwrap();
     }
-    let holds = Holds::open(&game, folder.path()).unwrap();
+    let holds = ShuttleBounds::open(&game, folder.path()).unwrap();
     let checks = check_holds(&game, 3, &holds);
     let fresh = |force: usize, player: Player| checks[force - 2][player.index()][0];
     for side in checks.iter().flatten().flatten() {

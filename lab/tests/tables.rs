@@ -13,7 +13,7 @@ use predicates::str::contains;
 use serde_json::Value;
 
 fn built<G: Solvable>(game: &G, folder: &Path, force: u32) {
-    let settings = BuildSettings { force, memory: None, save_every: Duration::MAX };
+    let settings = BuildSettings { force, save_every: Duration::MAX };
     build(game, folder, settings, &mut |_| {}).unwrap();
 }
 

@@ -100,7 +100,7 @@ def picture(curves):
             parts.append(line(x(minutes), top, x(minutes), height - bottom))
             parts.append(f'<text x="{x(minutes):.1f}" y="{height - bottom + 18}" text-anchor="middle">{minutes}</text>')
     middle = left + (width - left - right) / 2
-    parts.append(f'<text x="{middle}" y="{height - 8}" text-anchor="middle">minutes of processor time</text>')
+    parts.append(f'<text x="{middle}" y="{height - 8}" text-anchor="middle">minutes of CPU time</text>')
     ends = []
     names = list(dict.fromkeys(name for name, _, _ in curves))
     for name, sims, points in curves:

@@ -1,17 +1,20 @@
 //! Record files, one game per line, and the folder of the user's data.
 
 use std::env;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::analysis::record_line;
 use crate::lang::Texts;
+use crate::levels::Level;
 use crate::session::Session;
 use crate::words;
 use jarmo_core::game::shorten;
+use jarmo_exact::agent::AgentSpec;
 use jarmo_host::files::{LINES_BYTES, read_text};
 use jarmo_host::record::GameRecord;
+use jarmo_host::run_folder;
 
 /// Appends the record of a session's game to a file, and says so, or why not.
 pub(crate) fn save(session: &Session, texts: &Texts, name: &str) -> String {
@@ -29,6 +32,31 @@ pub(crate) fn load(session: &mut Session, texts: &Texts, name: &str) -> Result<(
     loaded.map_err(|problem| format!("{}: {problem}", shorten(name)))
 }
 
+/// Whether a line can be appended to a file. A file that is missing is missing afterwards.
+pub(crate) fn check_appending(path: &Path) -> Result<(), String> {
+    let exists = path.exists();
+    let opened = OpenOptions::new().append(true).create(true).open(path).map(drop);
+    let checked = if exists { opened } else { opened.and_then(|()| fs::remove_file(path)) };
+    checked.map_err(|error| error.to_string())
+}
+
+/// A player by the name that a person types: for the folder of a run, with or without settings after a `?`, the agent file
+/// of its newest checkpoint.
+pub(crate) fn player(who: &str) -> Result<String, String> {
+    let (folder, settings) = who.split_at(who.find('?').unwrap_or(who.len()));
+    let run = Path::new(folder);
+    let is_name = who == "human" || Level::parse(who).is_some() || who.parse::<AgentSpec>().is_ok();
+    if is_name || !run.is_dir() {
+        return Ok(who.to_owned());
+    }
+    let inner = run.join(run_folder::CHECKPOINTS);
+    let found = run_folder::checkpoints(if inner.is_dir() { &inner } else { run });
+    match found.unwrap_or_default().pop() {
+        Some((_, newest)) => Ok(format!("{}{settings}", newest.display())),
+        None => Err(format!("{}: this folder has no checkpoints, so it is not the folder of a run", shorten(folder))),
+    }
+}
+
 /// Appends a line to a file, which is created if missing.
 pub(crate) fn append_line(path: &Path, line: &str) -> Result<(), String> {
     let file = OpenOptions::new().append(true).create(true).open(path);
@@ -39,7 +67,7 @@ pub(crate) fn append_line(path: &Path, line: &str) -> Result<(), String> {
 pub(crate) fn last_record(path: &Path) -> Result<GameRecord, String> {
     let text = read_text(path, LINES_BYTES).map_err(|error| error.to_string())?;
     let last = text.lines().rfind(|line| !line.trim().is_empty());
-    GameRecord::parse(last.ok_or("the file holds no game record")?).map_err(|error| error.to_string())
+    GameRecord::parse(last.ok_or("the file contains no game record")?).map_err(|error| error.to_string())
 }
 
 /// The folder of this program's data of the user.

@@ -1,6 +1,6 @@
 //! Playing in the terminal, by lines of text, and in a browser: three front ends of one [`session::Session`].
 //!
-//! [`main`] is the `play` program for the games of any catalog.
+//! [`main`] is the `play` program for any list of games.
 
 pub(crate) mod book;
 pub(crate) mod exercise;
@@ -13,16 +13,18 @@ pub mod tui;
 
 use jarmo_session::words;
 pub use jarmo_session::{
-    agents, analysis, board, games, lang, lessons, levels, matches, puzzles, session, specs, thought,
+    agents, analysis, board, lang, lessons, levels, matches, puzzles, session, specs, thought, tree,
 };
 
+use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use jarmo_exact::catalog::Catalog;
+use clap::ArgMatches;
 
-use games::Games;
-use options::Options;
+pub use jarmo_facade::Games;
+
+use options::{Failure, Options};
 
 /// Runs the `play` program with the arguments of the process, for these games. Games that are registered are played by
 /// lines of text, at the board of their own drawing, and in a browser.
@@ -30,21 +32,34 @@ use options::Options;
 /// ```
 /// use std::process::ExitCode;
 ///
-/// use jarmo::catalog::{Catalog, Empty};
+/// use jarmo::Games;
 /// use jarmo::encode::Encode;
 ///
 /// /// The program for any game that has rules and features.
 /// fn program<G: Encode>(game: G) -> ExitCode {
-///     play::main(Empty.register(game))
+///     play::main(Games::empty().register(game))
 /// }
 /// ```
-pub fn main<C: Catalog + Send + Sync + 'static>(catalog: C) -> ExitCode {
-    match Options::read(Games::new(catalog)).run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            // If the message cannot be written, the exit status still reports the failure.
-            let _ = writeln!(io::stderr(), "error: {}", failure.message);
-            ExitCode::from(failure.status)
+pub fn main(games: Games) -> ExitCode {
+    let options = Options::of(games, env::args_os()).unwrap_or_else(|error| error.exit());
+    ended(options.run()).into()
+}
+
+/// Runs the program with options that another one has parsed by [`options::command`], as one of its commands. Returns the
+/// exit status.
+pub fn run(games: Games, matches: &ArgMatches) -> u8 {
+    match Options::parsed(games, matches) {
+        Ok(options) => ended(options.run()),
+        Err(error) => {
+            let _ = error.print();
+            error.exit_code() as u8
         }
     }
+}
+
+fn ended(result: Result<(), Failure>) -> u8 {
+    let Err(failure) = result else { return 0 };
+    // If the message cannot be written, the exit status still reports the failure.
+    let _ = writeln!(io::stderr(), "error: {}", failure.message);
+    failure.status
 }

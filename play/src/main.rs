@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use jarmo_exact::catalog::Shipped;
+use play::Games;
 
 fn main() -> ExitCode {
-    play::main(Shipped)
+    play::main(Games::shipped())
 }

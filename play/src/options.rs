@@ -1,39 +1,37 @@
 //! The options of the `play` program, and the front end that they select.
 
-use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write, stdin, stdout};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
-use clap_complete::Shell;
-use clap_mangen::Man;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
+use crate::Games;
 use crate::agents::Seat;
 use crate::analysis::annotated;
 use crate::exercise::Exercise;
 use crate::files;
-use crate::games::Games;
 use crate::lang::Language;
 use crate::levels::Level;
 use crate::machine::{self, fresh_seed};
-use crate::server::{self, Bounds, ServerOptions};
+use crate::server::{self, Origin, ServerLimits, ServerOptions};
 use crate::session::Session;
 use crate::specs::Store;
 use crate::tui::{self, App};
 use crate::{plain, puzzles};
-use jarmo_core::game::{Player, shorten};
+use jarmo_core::game::Player;
 use jarmo_core::numbers::{MAX_PLIES, NumberRange, PORT, QUIET_LIMIT, SEED};
 use jarmo_exact::catalog::GameSettings;
 use jarmo_host::ascii::locale_has_unicode;
+use jarmo_host::options::{Shell, print_completions, print_manual, shortened};
+use jarmo_host::program::{VERSION, version};
 use jarmo_host::record::GameRecord;
 use jarmo_session::page::Defaults;
 
 /// Play a board game: in the terminal, as plain lines, or in a browser.
 #[derive(Parser, Debug)]
-#[command(name = "play", version = jarmo_host::program::version(), max_term_width = 100, after_help = WHO)]
+#[command(name = "play", version = version(), max_term_width = 100, after_help = WHO)]
 pub struct Options {
     /// The game
     #[arg(long, default_value = "jarmo", value_name = "NAME")]
@@ -49,23 +47,29 @@ pub struct Options {
     /// The player of Black; overrides --side and --opponent
     #[arg(long, value_name = "WHO")]
     black: Option<String>,
-    /// Play by lines of text; the default if input or output is not a terminal, or the locale has ASCII only
+    /// Play with lines of text; the default if input or output is not a terminal, or the locale is ASCII only
     #[arg(long, conflicts_with = "web")]
     plain: bool,
     /// Serve the game to a browser on this machine
     #[arg(long)]
     web: bool,
-    /// The port for the browser, 0 for any free one
+    /// The port for the browser; 0 for any free port
     #[arg(long, default_value_t = 8025, value_name = "PORT", requires = "web", value_parser = PORT.parser::<u16>())]
     port: u16,
-    /// The address to serve at; everyone who can reach it can play and use this processor [default: 127.0.0.1]
+    /// The address to serve the page on; everyone who can reach it can play and use this CPU [default: 127.0.0.1]
     #[arg(long, value_name = "ADDRESS", requires = "web")]
     host: Option<IpAddr>,
-    /// Games that one address may have open; behind a reverse proxy, all people have one address
+    /// How many games one address can have open, and how many games of two people are saved for it
     #[arg(long, default_value_t = 50, value_name = "GAMES", requires = "web",
           value_parser = PER_ADDRESS.parser::<u16>())]
     per_address: u16,
-    /// Begin with this position, as `jarmo rules show` and the page write it; docs/games has the formats
+    /// The address of the page behind a reverse proxy, such as `https://play.example`; may be repeated
+    #[arg(long, value_name = "URL", requires = "web")]
+    origin: Vec<Origin>,
+    /// The address of a reverse proxy, whose X-Forwarded-For or Forwarded header is trusted; may be repeated
+    #[arg(long, value_name = "ADDRESS", requires = "web")]
+    proxy: Vec<IpAddr>,
+    /// Start from this position, as text from `jarmo rules show` or the page (docs/games has the formats)
     #[arg(long, value_name = "TEXT", conflicts_with = "load")]
     position: Option<String>,
     /// Load the last game of a record file
@@ -116,7 +120,8 @@ const PER_ADDRESS: NumberRange<u64> = NumberRange::new(1, 500);
 
 const WHO: &str = "\
 WHO is `human`, a level (newcomer, beginner, easy, casual, medium, hard, expert, best), or an agent's spec: \
-random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, trained, FILE.safetensors.
+random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, trained, FILE.safetensors, or the folder \
+of a run for its newest checkpoint.
 
 All levels but newcomer use a trained agent: GAME.safetensors in ./checkpoints or in checkpoints beside the \
 program, or else the one that is part of the program. If $JARMO_CHECKPOINTS is set, only that folder is searched.";
@@ -155,21 +160,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The error with a short form of what was given.
-fn shortened(mut error: clap::Error) -> clap::Error {
-    use ContextKind::{InvalidArg, InvalidValue};
-    for kind in [InvalidArg, InvalidValue] {
-        if let Some(ContextValue::String(text)) = error.get(kind) {
-            let short = ContextValue::String(shorten(text));
-            error.insert(kind, short);
-        }
-    }
-    error.remove(ContextKind::Suggested); // it repeats the argument
-    error
-}
-
 /// The command line for these games, of which the first one is the default.
-fn command(games: &Games) -> clap::Command {
+pub fn command(games: &Games) -> clap::Command {
     let names = games.names();
     Options::command().mut_arg("game", |arg| {
         let arg = arg.help(format!("The game: {}", names.join(", ")));
@@ -205,22 +197,18 @@ fn asked_to_stop() -> io::Result<impl Future<Output = ()>> {
 }
 
 impl Options {
-    /// Parses the arguments of the process.
-    ///
-    /// # Panics
-    /// Panics without a game.
-    pub fn read(games: Games) -> Options {
-        Options::of(games, env::args_os()).unwrap_or_else(|error| error.exit())
-    }
-
     /// Parses these arguments, of which the first is the name of the program.
     ///
     /// # Panics
     /// Panics without a game.
     pub fn of(games: Games, arguments: impl IntoIterator<Item = OsString>) -> Result<Options, clap::Error> {
-        let matches = command(&games).try_get_matches_from(arguments);
-        let options = matches.and_then(|matches| Options::from_arg_matches(&matches));
-        let options = options.map_err(shortened)?;
+        let matches = command(&games).try_get_matches_from(arguments).map_err(shortened)?;
+        Options::parsed(games, &matches)
+    }
+
+    /// The options as [`command`] has parsed them.
+    pub fn parsed(games: Games, matches: &ArgMatches) -> Result<Options, clap::Error> {
+        let options = Options::from_arg_matches(matches).map_err(shortened)?;
         Ok(Options { games, ..options })
     }
 
@@ -236,6 +224,10 @@ impl Options {
         let terminal = stdin().is_terminal() && stdout().is_terminal();
         let by_lines = self.export.is_some() || self.is_plain(terminal, locale_has_unicode());
         let mut session = self.session(!by_lines)?;
+        let exported = |problem, path: &Path| Failure::new(format!("--export: {}: {problem}", path.display()));
+        if let Some(path) = &self.export {
+            files::check_appending(path).map_err(|problem| exported(problem, path))?; // before the work
+        }
         if self.analyse.is_some() {
             session.set_analysing(true);
         }
@@ -249,28 +241,20 @@ impl Options {
             return Ok(tui::run(&mut app)?);
         }
         plain::run(&mut session, language.texts(), exercise, self.analyse.is_some())?;
-        let export = |path: &PathBuf| {
-            let written = files::append_line(path, &annotated(&session));
-            written.map_err(|problem| Failure::new(format!("{}: {problem}", path.display())))
-        };
-        self.export.as_ref().map_or(Ok(()), export)
+        let Some(path) = &self.export else { return Ok(()) };
+        files::append_line(path, &annotated(&session)).map_err(|problem| exported(problem, path))
     }
 
     /// Prints what a shell or the manual needs to know about the program. A closed pipe is no error.
     fn describe(&self) -> Result<(), Failure> {
-        let mut command = command(&self.games);
-        let mut text = Vec::new();
-        match self.completions {
-            Some(shell) => clap_complete::generate(shell, &mut command, "play", &mut text),
-            None => {
-                // The version of the command line has several lines; the foot of a page has room for one.
-                let source = format!("play {}", jarmo_host::program::VERSION);
-                Man::new(command).source(source).render(&mut text)?;
-            }
-        }
-        match stdout().write_all(&text) {
+        let command = command(&self.games);
+        let printed = match self.completions {
+            Some(shell) => print_completions(command, shell, "play"),
+            None => print_manual(command, format!("play {VERSION}")),
+        };
+        match printed {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            written => Ok(written?),
+            printed => Ok(printed?),
         }
     }
 
@@ -304,8 +288,10 @@ impl Options {
                 record: self.record()?.map(|record| record.to_line()),
                 analyse: self.analyse.is_some(),
             },
-            bounds: Bounds { per_address: self.per_address.into(), ..Bounds::default() },
+            bounds: ServerLimits { per_address: self.per_address.into(), ..ServerLimits::default() },
             folder: files::data_folder().map(|folder| folder.join("duels")),
+            origins: self.origin.clone(),
+            proxies: self.proxy.clone(),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
@@ -318,8 +304,8 @@ impl Options {
             if !address.ip().is_loopback() {
                 writeln!(
                     out,
-                    "Everyone who can reach this address can play here without a password and uses this machine's \
-                     processor. Press Ctrl-C to stop."
+                    "Everyone who can reach this address can play here without a password and use this machine's \
+                     CPU. Press Ctrl-C to stop."
                 )?;
             }
             out.flush()?;
@@ -332,7 +318,7 @@ impl Options {
         self.seed.unwrap_or_else(fresh_seed)
     }
 
-    fn seats(&self) -> [String; 2] {
+    fn seats(&self) -> Result<[String; 2], Failure> {
         let person = "human".to_owned();
         let opponent = self.opponent.as_deref().unwrap_or(Level::USUAL.name());
         let [white, black] = match self.side {
@@ -340,7 +326,8 @@ impl Options {
             None | Some(Side::White) => [person, opponent.to_owned()],
             Some(Side::Black) => [opponent.to_owned(), person],
         };
-        [self.white.clone().unwrap_or(white), self.black.clone().unwrap_or(black)]
+        let player = |given: &Option<String>, usual: String| files::player(given.as_ref().unwrap_or(&usual));
+        Ok([player(&self.white, white).map_err(Failure::usage)?, player(&self.black, black).map_err(Failure::usage)?])
     }
 
     fn settings(&self) -> GameSettings {
@@ -352,7 +339,7 @@ impl Options {
     }
 
     fn session(&self, needs_layout: bool) -> Result<Session, Failure> {
-        let [white, black] = self.seats();
+        let [white, black] = self.seats()?;
         let (store, seats) = (self.store(needs_layout), [&*white, &*black]);
         let session = Session::new(store, &self.game, self.settings(), None, seats, self.seed());
         let mut session = session.map_err(Failure::usage)?;

@@ -11,10 +11,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::agents::AgentCache;
+use crate::board::Played;
 use crate::exercise::Exercise;
 use crate::lang::Texts;
 use crate::session::{Job, Refusal, Session};
-use crate::thought::{Thought, Time};
+use crate::thought::{Analysis, Time};
 use crate::{files, machine, tui, words};
 use jarmo_core::game::{Player, shorten};
 use jarmo_host::ascii::{locale_has_unicode, to_ascii};
@@ -85,7 +86,7 @@ impl Plain<'_> {
             })?;
             let next = match line {
                 None => return Ok(()),
-                Some(Line::Text(line)) => self.obey(&line)?,
+                Some(Line::Text(line)) => self.apply(&line)?,
                 Some(Line::TooLong) => {
                     self.tell(&self.texts.fill("line_too_long", &[("most", &(MAX_LINE_BYTES >> 20))]))?
                 }
@@ -114,11 +115,12 @@ impl Plain<'_> {
             }
             self.session.finish(&job, Ok(thought));
         }
-        for one in self.session.assessments() {
+        let moves = self.session.board().moves();
+        for (one, played) in self.session.assessments().into_iter().zip(moves) {
             let value = |value: Option<f32>| value.map_or("?".to_owned(), words::chance);
             let mut line = format!(
-                "{:>3} {:<8} {:<3} {:>5} → {:>5}",
-                one.place + 1,
+                "{:>4} {:<8} {:<3} {:>5} → {:>5}",
+                played.label(),
                 one.text,
                 one.mark,
                 value(one.before),
@@ -138,7 +140,7 @@ impl Plain<'_> {
         Ok(())
     }
 
-    fn obey(&mut self, line: &str) -> io::Result<Next> {
+    fn apply(&mut self, line: &str) -> io::Result<Next> {
         if let Some(lines) = words::cell(self.texts, self.session.board(), line) {
             return self.tell(&lines.join("\n"));
         }
@@ -148,12 +150,15 @@ impl Plain<'_> {
             "" | "stop" => return Ok(Next::Ask),
             "quit" | "exit" | "q" => return Ok(Next::Leave),
             "board" => {}
-            "rules" => return self.tell_lines(self.texts.rules(self.session.board().game())),
+            "rules" => {
+                let rules = words::rules(self.texts, self.session.board()).to_owned();
+                return self.tell_lines(&rules);
+            }
             "moves" => {
                 let legal = self.session.board().scene().legal.into_iter().map(|legal| legal.text);
                 return self.tell(&legal.collect::<Vec<_>>().join(" "));
             }
-            _ if self.exercise.is_some() => return self.obey_in_exercise(line),
+            _ if self.exercise.is_some() => return self.apply_in_exercise(line),
             "learn" | "puzzles" => {
                 let exercise = match word {
                     "learn" => Exercise::lesson(self.session),
@@ -176,7 +181,7 @@ impl Plain<'_> {
             }
             "white" | "black" => {
                 let player = if word == "white" { Player::White } else { Player::Black };
-                if let Err(problem) = self.session.set_seat(player, rest) {
+                if let Err(problem) = files::player(rest).and_then(|who| self.session.set_seat(player, &who)) {
                     return self.tell(&problem);
                 }
             }
@@ -200,7 +205,7 @@ impl Plain<'_> {
     }
 
     /// Obeys a line that is only for a lesson or puzzles.
-    fn obey_in_exercise(&mut self, line: &str) -> io::Result<Next> {
+    fn apply_in_exercise(&mut self, line: &str) -> io::Result<Next> {
         let Some(exercise) = &mut self.exercise else {
             return Ok(Next::Ask);
         };
@@ -278,8 +283,9 @@ impl Plain<'_> {
         {
             let text = thought.text.clone();
             self.session.finish(&job, Ok(thought));
-            let number = self.session.board().cursor();
-            let line = if only_agents { format!("{number:>3} {text}") } else { format!("> {text}") };
+            let board = self.session.board();
+            let number = board.move_to(board.shown()).filter(|_| only_agents).map(Played::label);
+            let line = number.map_or(format!("> {text}"), |number| format!("{number:>4} {text}"));
             self.say(&line)?;
             if self.say_if_stopped(&job)? && only_agents {
                 return Ok(()); // or they would play on without thinking
@@ -303,7 +309,7 @@ impl Plain<'_> {
     }
 
     /// Runs a job on this thread. If the agent fails, its problem is printed and there is no result.
-    fn think(&mut self, job: &Job) -> io::Result<Option<Thought>> {
+    fn think(&mut self, job: &Job) -> io::Result<Option<Analysis>> {
         let stop = Arc::clone(self.stop());
         match job.run(&mut self.cache, Time::alone(machine::clock, &stop)) {
             Ok(thought) => Ok(Some(thought)),

@@ -30,6 +30,7 @@ from jarmo._jarmo import (
     search,
 )
 from jarmo._play import ExamResult, exam, self_play
+from jarmo._train import Event, Run, train
 from jarmo._types import Evaluation, Lookup, Outcome, Samples, SearchResult, Step, Symmetry
 
 __all__ = [
@@ -37,11 +38,13 @@ __all__ = [
     "Agent",
     "ArenaResult",
     "Evaluation",
+    "Event",
     "ExamResult",
     "Game",
     "Lookup",
     "Outcome",
     "Position",
+    "Run",
     "Samples",
     "SearchResult",
     "SelfPlay",
@@ -56,4 +59,5 @@ __all__ = [
     "save_agent",
     "search",
     "self_play",
+    "train",
 ]

@@ -83,14 +83,15 @@ def arena(
     openings: str | None = None,
     gauntlet: bool = False,
     anchor: str | None = None,
-    seed: int = 1,
+    seed: int | None = 1,
     threads: int | None = None,
+    threats: bool = False,
 ) -> ArenaResult:
     """Lets agents play each other and rates them.
 
     Args:
-        agents: Two or more: an agent, its spec, or a function that gets a list of positions and returns an action
-            for each. A function is named after itself and called in the thread of the caller.
+        agents: Two or more: an agent, its spec, or a function of positions, or of features and masks. A function is named
+            after itself and called in the thread of the caller.
         game: A game or its name.
         games: Games per match, an even number: each opening is played from both sides.
         nodes: Simulations or nodes per action for every agent, in place of their specs'.
@@ -99,8 +100,9 @@ def arena(
         openings: A file with openings.
         gauntlet: The first agent plays all others, which do not play each other.
         anchor: An agent with a fixed rating, such as ``"random=0"``; by default the mean of all ratings is 0.
-        seed: The seed of openings and agents.
+        seed: The seed of openings and agents; None for another one each time.
         threads: Threads, by default one per core. Their number changes no result.
+        threats: The features of functions have the planes of threats.
     """
     return ArenaResult(
         *_jarmo.arena(
@@ -114,6 +116,7 @@ def arena(
             anchor=anchor,
             seed=seed,
             threads=threads,
+            threats=threats,
         )
     )
 

@@ -1,12 +1,26 @@
 """The extension module. Import these names from `jarmo`."""
 
+import pathlib
 from collections.abc import Sequence
 from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jarmo._types import Evaluate, Evaluation, Lookup, Outcome, Path, Player, Positions, Samples, SearchResult, Step, Symmetry
+from jarmo._types import (
+    Evaluate,
+    Evaluation,
+    Lookup,
+    Outcome,
+    Path,
+    Player,
+    Positions,
+    Progress,
+    Samples,
+    SearchResult,
+    Step,
+    Symmetry,
+)
 
 __all__ = [
     "GAMES",
@@ -15,16 +29,23 @@ __all__ = [
     "Position",
     "SelfPlay",
     "Tables",
+    "Training",
     "VecEnv",
     "Yardstick",
     "__version__",
     "arena",
     "bench_env",
+    "create_run",
+    "decide",
     "exam",
     "exam_questions",
+    "read_run",
+    "run_program",
     "save_agent",
     "search",
     "yardstick_report",
+    "yardstick_rows",
+    "yardstick_seal",
     "yardstick_verify",
 ]
 
@@ -39,7 +60,7 @@ class Game:
 
     Args:
         name: One of ``jarmo.GAMES``.
-        max_plies: A game is cut off and drawn after this many actions, 0 for never; by default the game's limit.
+        max_plies: A game is truncated and drawn after this many actions, 0 for never; by default the game's limit.
         board: A board file with other lines than the standard board (jarmo and guard).
         quiet_limit: Plies without a capture after which tammi is drawn.
     """
@@ -54,15 +75,21 @@ class Game:
     ) -> Game: ...
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """One of ``jarmo.GAMES``."""
+
     @property
     def num_actions(self) -> int:
         """The number of actions; every action is an index below it."""
 
     @property
-    def max_plies(self) -> int: ...
+    def max_plies(self) -> int:
+        """A game is truncated and drawn after this many actions; 0 for never."""
+
     @property
-    def rules_version(self) -> int: ...
+    def rules_version(self) -> int:
+        """Increased whenever the rules or the numbers of actions and features change."""
+
     def feature_shape(self, *, threats: bool = False) -> tuple[int, int, int]:
         """Planes, rows and columns of a position's features. With ``threats`` there are planes for cells under
         attack, possible captures and the like behind the others; the networks of agent files need them."""
@@ -107,7 +134,9 @@ class Position:
     """
 
     @property
-    def game(self) -> Game: ...
+    def game(self) -> Game:
+        """The rules of its game."""
+
     @property
     def text(self) -> str:
         """The position as text; ``game.position(text)`` reads it. The text of tammi leaves out the earlier positions
@@ -122,7 +151,9 @@ class Position:
         """The number of actions played."""
 
     @property
-    def is_over(self) -> bool: ...
+    def is_over(self) -> bool:
+        """Whether the game is over."""
+
     @property
     def outcome(self) -> Outcome | None:
         """How the game ended; None while it goes on."""
@@ -164,14 +195,14 @@ class VecEnv:
     Args:
         game: A game or its name.
         num_envs: The number of games, ``N``.
-        seed: The seed of all randomness.
+        seed: The seed of all randomness. By default another one each time, which the property ``seed`` has.
         threads: The most threads to use, by default one per core. Their number changes no result.
-        max_plies: Another limit on the length of games, 0 for none.
+        max_plies: Another move limit, 0 for none.
         autoreset: The next game of a slot begins at once, in the next step (which ignores the slot's action), or
             when ``reset(mask=…)`` says so.
         opponent: Who plays the other side: an agent, its spec such as ``"random"``, or a function that gets a list
-            of positions and returns an action for each. A step then ends when the caller is to move again. By default
-            the caller plays both sides in turns.
+            of positions and returns an action for each, or gets features and masks. A step then ends when the caller
+            is to move again. By default the caller plays both sides in turns.
         seat: The side of the caller in games against an opponent, drawn for each game by default.
         random_plies: Random plies at the start of each game.
         dtype: The type of observations.
@@ -184,7 +215,7 @@ class VecEnv:
         game: Game | str,
         num_envs: int,
         *,
-        seed: int = 0,
+        seed: int | None = None,
         threads: int | None = None,
         max_plies: int | None = None,
         autoreset: Literal["same_step", "next_step", "disabled"] = "same_step",
@@ -196,15 +227,21 @@ class VecEnv:
         threats: bool = False,
     ) -> VecEnv: ...
     @property
-    def game(self) -> Game: ...
+    def game(self) -> Game:
+        """The rules of the games."""
+
     @property
-    def num_envs(self) -> int: ...
+    def num_envs(self) -> int:
+        """The number of games, ``N``."""
+
     @property
     def num_actions(self) -> int:
         """The number of actions; every action is an index below it."""
 
     @property
-    def threads(self) -> int: ...
+    def threads(self) -> int:
+        """The most threads that are used."""
+
     @property
     def seed(self) -> int | list[int]:
         """The seed of all randomness, or the list of those of the slots."""
@@ -233,8 +270,8 @@ class VecEnv:
         positions: Positions | None = None,
         out: Step | None = None,
     ) -> Step:
-        """Starts other games: all, or those where ``mask`` (``[N]``, ``bool``) is set. With a seed everything begins
-        again, as in a new environment with that seed; with ``N`` seeds, each slot plays as an environment of one game
+        """Starts other games: all, or those where ``mask`` (``[N]``, ``bool``) is set. The first reset of a new environment
+        keeps the games of its seed. With a seed everything begins again, as in a new environment with that seed; with ``N`` seeds, each slot plays as an environment of one game
         with its seed. With ``positions``, one for each game that starts, they start from these, without random
         actions; ``[env.position(slot)]`` copies the game of a slot."""
 
@@ -276,10 +313,11 @@ class VecEnv:
         threads may differ."""
 
     def close(self) -> None:
-        """Gives the games and their opponents back. Every other call is an error from then on."""
+        """Gives the games and their opponents back, after a call that is at work in another thread. A call of the
+        opponent that would close its own environment is an error. Every other call is an error from then on."""
 
     def __enter__(self) -> VecEnv: ...
-    def __exit__(self, *_exception: object) -> None: ...
+    def __exit__(self, *exception: object) -> None: ...
     def __reduce__(self) -> Any:
         """For pickling and copying: the games go on from what ``save`` gives."""
 
@@ -288,30 +326,36 @@ class VecEnv:
 @final
 class Agent:
     """An agent by its spec, for example ``"random"``, ``"greedy"``, ``"rollout:1000"``, ``"alphabeta:20000"``,
-    ``"trained:256"`` (the agent in the package) or ``"FILE.safetensors?sims=64"``. docs/agents.md lists them all."""
+    ``"trained:256"`` (the agent in the package) or ``"FILE.safetensors?sims=64"``. docs/agents.md lists them all.
+    ``seed`` is that of its random numbers, which go on from call to call; by default another one each time."""
 
-    def __new__(cls, spec: str, *, game: Game | str = "jarmo") -> Agent: ...
+    def __new__(cls, spec: str, *, game: Game | str = "jarmo", seed: int | None = None) -> Agent: ...
     @property
-    def spec(self) -> str: ...
+    def spec(self) -> str:
+        """The spec, in full."""
+
     @property
-    def game(self) -> Game: ...
+    def game(self) -> Game:
+        """The rules of its game."""
+
     def choose(
         self,
         positions: Positions,
         *,
         nodes: int | None = None,
-        seed: int = 0,
+        seed: int | None = None,
         threads: int | None = None,
     ) -> NDArray[np.int64]:
         """An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
-        the spec's. The decision in a position depends on it, its index, the seed and the agent's kernel alone."""
+        the spec's. The decision in a position depends on it, its index, the seed and the agent's kernel alone. Without a
+        seed, each call has another one, from that of the agent."""
 
     def evaluate(
         self,
         positions: Positions,
         *,
         nodes: int | None = None,
-        seed: int = 0,
+        seed: int | None = None,
         threads: int | None = None,
     ) -> Evaluation:
         """The agent's judgement of ``N`` positions."""
@@ -327,6 +371,8 @@ class Agent:
         of the player to move), and in games with points ``score``."""
 
     def __getnewargs_ex__(self) -> Any: ...
+    def __getstate__(self) -> int: ...
+    def __setstate__(self, drawn: int) -> None: ...
 
 @final
 class Tables:
@@ -334,7 +380,9 @@ class Tables:
 
     def __new__(cls, folder: Path, *, game: Game | str = "jarmo") -> Tables: ...
     @property
-    def game(self) -> Game: ...
+    def game(self) -> Game:
+        """The rules of their game."""
+
     def lookup(self, positions: Positions) -> Lookup:
         """The results of ``N`` positions."""
 
@@ -357,10 +405,15 @@ class SelfPlay:
         root: Literal["gumbel", "puct"] = "gumbel",
         max_random_plies: int = 0,
         value_lambda: float = 1.0,
-        seed: int = 0,
+        seed: int | None = None,
         threats: bool = False,
         min_samples: int = 1024,
         threads: int | None = None,
+        considered: int | None = None,
+        least_range: float | None = None,
+        c_puct: float | None = None,
+        fpu: float | None = None,
+        temperature: float | None = None,
     ) -> SelfPlay: ...
     def __iter__(self) -> SelfPlay: ...
     def __next__(self) -> Samples: ...
@@ -369,34 +422,37 @@ class SelfPlay:
 
     def restore(self, saved: bytes) -> None:
         """Continues exactly as the saved self-play would have, which must have had the same arguments. The number of
-        threads may differ."""
+        threads may differ, and the seed where none was given."""
 
     def stats(self) -> dict[str, float]:
         """Counts so far: finished ``games``, ``positions``, ``simulations`` and ``evaluations``; and means over
         finished games: ``white``, ``black``, ``drawn``, ``truncated`` and ``plies``."""
 
     def close(self) -> None:
-        """Gives the games and trees back. Every other call is an error from then on."""
+        """Gives the games and trees back, after a step of the iterator that is at work in another thread. It is an error in
+        the function that evaluates. Every other call is an error from then on."""
 
     def __enter__(self) -> SelfPlay: ...
-    def __exit__(self, *_exception: object) -> None: ...
+    def __exit__(self, *exception: object) -> None: ...
 
 def search(
     positions: Positions,
-    evaluate: Evaluate,
+    evaluate: Evaluate | Agent,
     *,
     simulations: int = 64,
     root: Literal["gumbel", "puct"] = "gumbel",
     noise: bool = False,
-    seed: int = 0,
+    seed: int | None = None,
     threats: bool = False,
     batch: int = 1024,
     pad: bool = False,
     threads: int | None = None,
     considered: int | None = None,
-    cpuct: float | None = None,
+    least_range: float | None = None,
+    c_puct: float | None = None,
     fpu: float | None = None,
     temperature: float | None = None,
+    min_visit_share: float | None = None,
 ) -> SearchResult:
     """Searches from ``N`` positions of one game with your own network, many trees at a time.
 
@@ -406,11 +462,12 @@ def search(
             ``float32`` and ``[B, actions]`` of ``bool``, in the thread of the caller. Returns ``(logits, values)``:
             ``[B, actions]``, of which those of illegal actions are ignored, and the expected results for the player to
             move, ``[B]`` from -1 to 1, or probabilities of win, draw and loss, ``[B, 3]``. Anything that
-            ``numpy.asarray`` reads will do. It must judge a position the same whatever the rest of the batch is.
+            ``numpy.asarray`` reads will do. It must judge a position the same whatever the rest of the batch is. Or an
+            agent with a network, for which ``threats``, ``batch`` and ``pad`` mean nothing.
         simulations: Simulations per position.
         root: Gumbel AlphaZero with sequential halving, or AlphaZero's PUCT.
         noise: Noise at the roots, for self-play: Gumbel variables, or a Dirichlet distribution.
-        seed: The seed of the noise.
+        seed: The seed of the noise, by default another one each time. Without noise nothing is random.
         threats: Adds the planes of threats to the features.
         batch: The most trees that a thread grows at a time, and so the largest ``B``.
         pad: Every batch has exactly ``batch`` rows, for networks that are compiled for a shape. Rows in excess are
@@ -418,9 +475,12 @@ def search(
         threads: Threads that grow trees, by default one per core. With two, one grows its trees while the leaves of
             the other are evaluated.
         considered: Gumbel: actions that get simulations before the first halving [16].
-        cpuct: PUCT: weight of exploration [1.25].
+        least_range: Gumbel: values at a node that span less than this influence the policy proportionally less [0].
+        c_puct: PUCT: weight of exploration [1.25].
         fpu: PUCT: how far below its parent's value an unvisited action starts, at most [0.2].
         temperature: PUCT: softmax temperature of the priors [1].
+        min_visit_share: PUCT: actions with at least this share of the most visits compete by value to be ``best``; with
+            1, the most visited action is ``best`` [1].
     """
 
 def save_agent(
@@ -448,7 +508,7 @@ def save_agent(
         tensors: ``float32`` arrays by name.
         run: A name for where it comes from.
         seed: The seed of the training.
-        step: Learning steps.
+        step: Training steps.
         games: Self-play games.
     """
 
@@ -462,8 +522,9 @@ def arena(
     openings: Path | None = None,
     gauntlet: bool = False,
     anchor: str | None = None,
-    seed: int = 1,
+    seed: int | None = 1,
     threads: int | None = None,
+    threats: bool = False,
 ) -> tuple[str, str, str]: ...
 def exam(
     agent: Player,
@@ -471,10 +532,12 @@ def exam(
     *,
     file: Path | None = None,
     nodes: int | None = None,
-    seed: int = 1,
+    seed: int | None = 1,
+    threats: bool = False,
+    progress: Progress | None = None,
 ) -> list[tuple[str, list[int]]]: ...
 def bench_env(
-    game: Game | str, num_envs: int, *, observe: bool = True, seconds: float = 1.0, seed: int = 0
+    game: Game | str, num_envs: int, *, observe: bool = True, seconds: float = 1.0, seed: int | None = None
 ) -> dict[str, float]:
     """The speed of the library's own environment in this process, without Python in the loop: ``plies_per_s``,
     ``plies_per_cpu_s`` and the number of ``threads``. With ``observe`` features and masks are written."""
@@ -495,9 +558,16 @@ class Yardstick:
         positions: int = 1000,
     ) -> Yardstick: ...
     @property
-    def game(self) -> Game: ...
+    def game(self) -> Game:
+        """The rules of the game."""
+
     def measure(
-        self, player: Player, *, nodes: int | None = None, worst: bool = True, name: str | None = None
+        self,
+        player: Player,
+        *,
+        nodes: int | None = None,
+        threats: bool = False,
+        progress: Progress | None = None,
     ) -> str:
         """Measures a player; returns a row of the result as JSON. ``nodes`` is its budget, which for a function is only
         noted."""
@@ -505,8 +575,18 @@ class Yardstick:
 def yardstick_report(rows: list[str], title: str) -> tuple[str, str]:
     """Rows of results as text and as a picture."""
 
-def yardstick_verify(row: str) -> None:
-    """Marks the answers of a row once more; raises ``ValueError`` if they do not give its result."""
+def yardstick_rows(text: str) -> list[str]:
+    """The rows of a file of results, one after another as JSON."""
+
+def yardstick_seal(row: str) -> str:
+    """A row with the checksum of its content."""
+
+def yardstick_verify(row: str, *, tables: Path | None = None, solved: bool = False) -> None:
+    """Computes the measures of a row from its answers; raises ``ValueError`` if they are others. With ``solved`` it leaves
+    out what a solver has judged."""
+
+def decide(policy: Player, positions: Positions, *, threats: bool = False) -> list[int]:
+    """The actions that a function of the user chooses in positions of one game, checked. Errors name the argument."""
 
 def exam_questions(
     game: Game | str, file: Path | None = None
@@ -521,3 +601,25 @@ def exam_questions(
 ]:
     """The questions of an exam: positions, results and plies ``[N, actions]``, phases and critical ones ``[N]``, the
     checksum, and how it was made."""
+
+def run_program(arguments: Sequence[str]) -> int:
+    """Runs the program with these arguments, of which the first is what was typed to start it; returns the exit status.
+    `jarmo.__main__` calls it."""
+
+def create_run(folder: Path, game: str, settings: Sequence[str], from_agent: Path | None = None) -> None:
+    """Creates the folder of a new run. Settings are texts ``KEY=VALUE``."""
+
+def read_run(folder: Path) -> tuple[Game, pathlib.Path | None]:
+    """The game of the run in a folder, and the path of its newest agent."""
+
+@final
+class Training:
+    """A training of the run in a folder, on a thread of its own, until a limit. It waits at each event until the event was
+    taken."""
+
+    def __new__(cls, folder: Path, limits: Sequence[str]) -> Training: ...
+    def next(self) -> tuple[tuple[int, str] | None, str | None, str | None] | None:
+        """The next event: ``((step, metrics), warning, line)``, of which each may be None; None after the end."""
+
+    def finish(self) -> None:
+        """Lets the training save and end; what it says until then is dropped."""

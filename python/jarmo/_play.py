@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from jarmo import _jarmo
 from jarmo._jarmo import Game, SelfPlay
-from jarmo._types import Evaluate, Path, Player
+from jarmo._types import Evaluate, Path, Player, Progress
 
 
 def self_play(
@@ -18,10 +18,15 @@ def self_play(
     root: Literal["gumbel", "puct"] = "gumbel",
     max_random_plies: int = 0,
     value_lambda: float = 1.0,
-    seed: int = 0,
+    seed: int | None = None,
     threats: bool = False,
     min_samples: int = 1024,
     threads: int | None = None,
+    considered: int | None = None,
+    least_range: float | None = None,
+    c_puct: float | None = None,
+    fpu: float | None = None,
+    temperature: float | None = None,
 ) -> SelfPlay:
     """Plays games against itself without end and yields their positions as `jarmo.Samples`.
 
@@ -34,10 +39,15 @@ def self_play(
         root: Gumbel AlphaZero, which needs few simulations, or AlphaZero's PUCT.
         max_random_plies: A game starts with 0 to this many random plies, which are not samples.
         value_lambda: Lambda of TD(lambda): 1 learns the results of games, 0 what search expected.
-        seed: The seed of all randomness.
+        seed: The seed of all randomness, by default another one each time.
         threats: Adds the planes of threats to the features.
         min_samples: Each step of the iterator yields at least this many positions.
         threads: Threads that grow trees, by default one per core.
+        considered: These five are settings of the search, as in `jarmo.search`.
+        least_range: See there.
+        c_puct: See there.
+        fpu: See there.
+        temperature: See there.
     """
     return SelfPlay(
         game,
@@ -51,6 +61,11 @@ def self_play(
         threats=threats,
         min_samples=min_samples,
         threads=threads,
+        considered=considered,
+        least_range=least_range,
+        c_puct=c_puct,
+        fpu=fpu,
+        temperature=temperature,
     )
 
 
@@ -89,16 +104,21 @@ def exam(
     game: Game | str = "jarmo",
     file: Path | None = None,
     nodes: int | None = None,
-    seed: int = 1,
+    seed: int | None = 1,
+    threats: bool = False,
+    progress: Progress | None = None,
 ) -> ExamResult:
-    """Examines an agent in solved positions.
+    """Examines an agent in solved positions. Ctrl-C ends it at once.
 
     Args:
-        agent: An agent, its spec, or a function that gets a list of positions and returns an action for each.
-        game: A game or its name; the package has exams for jarmo and connect_four.
-        file: Another exam than the one that comes with jarmo.
+        agent: An agent, its spec, or a function of positions, or of features and masks.
+        game: A game or its name; the package has exams for jarmo, tammi and connect_four.
+        file: Another exam than the one in the package.
         nodes: Simulations or nodes per position, in place of the spec's.
-        seed: The seed of the agent.
+        seed: The seed of the agent; None for another one each time.
+        threats: The features of a function have the planes of threats.
+        progress: A function that is told how far it is: ``progress("exam", done, total)``.
     """
-    counts = {name: Tally(*tally) for name, tally in _jarmo.exam(agent, game, file=file, nodes=nodes, seed=seed)}
-    return ExamResult(**counts)
+    counts = _jarmo.exam(agent, game, file=file, nodes=nodes, seed=seed, threats=threats, progress=progress)
+    tallies = {name: Tally(*tally) for name, tally in counts}
+    return ExamResult(*(tallies.get(name, Tally(0, 0, 0, 0)) for name in ExamResult._fields))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,41 @@ import numpy as np
 from jarmo._jarmo import Game, Position
 
 Choose = Callable[[list[Position]], Any]
+
+
+class Recording:
+    """A policy whose answers are kept, by the part of the measurement."""
+
+    def __init__(self, choose: Choose) -> None:
+        self.choose = choose
+        self.answers: dict[str, list[int]] = {"fresh": [], "games": [], "worst": []}
+
+    def part(self, name: str) -> Choose:
+        """The policy in a part."""
+
+        def choose(positions: list[Position]) -> list[int]:
+            chosen = [int(action) for action in self.choose(positions)]
+            self.answers[name] += chosen
+            return chosen
+
+        return choose
+
+
+class Replay:
+    """Recorded answers as a policy."""
+
+    def __init__(self, answers: dict[str, list[int]]) -> None:
+        self.left = iter([action for part in ("fresh", "games", "worst") for action in answers[part]])
+
+    def __call__(self, positions: list[Position]) -> list[int]:
+        chosen = list(islice(self.left, len(positions)))
+        if len(chosen) < len(positions):
+            raise ValueError("answers are missing")
+        for position, action in zip(positions, chosen, strict=True):
+            if action not in position.legal:
+                raise ValueError(f"action {action} is illegal in {position.text}")
+        return chosen
+
 
 OPENING_PLIES = 8
 """Random actions before games and the worst case begin."""
@@ -85,12 +121,23 @@ class Measures:
     def measure(self, choose: Choose, with_worst_case: bool) -> dict[str, Any]:
         """The parts of a row that tables give in other games."""
         games, starts = self.counts
+        policy = Recording(choose)
         return {
             "starts": f"drawn positions after {OPENING_PLIES} random plies",
-            "fresh": self.fresh(choose) if self.questions else None,
-            "games": self.against(choose, self.starts[:games]) if games else None,
-            "worst": self.worst(choose, self.starts[:starts]) if starts and with_worst_case else None,
+            "fresh": self.fresh(policy.part("fresh")) if self.questions else None,
+            "games": self.against(policy.part("games"), self.starts[:games]) if games else None,
+            "worst": self.worst(policy.part("worst"), self.starts[:starts]) if starts and with_worst_case else None,
+            "answers": policy.answers,
         }
+
+    def verify(self, row: dict[str, Any]) -> None:
+        """Measures once more with the answers of a row; raises ``ValueError`` unless everything is as it says."""
+        found = self.measure(Replay(row["answers"]), with_worst_case=not row["nodes"])
+        found["answers"]["exam"] = row["answers"]["exam"]
+        for part, measure in found.items():
+            if row[part] != measure:
+                said = "" if part == "answers" else f": it claims {row[part]}, and its answers give {measure}"
+                raise ValueError(part + said)
 
     def fresh(self, choose: Choose) -> dict[str, Any]:
         chosen = [int(action) for action in choose(self.questions)]

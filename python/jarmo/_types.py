@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -17,8 +18,13 @@ Path: TypeAlias = str | os.PathLike[str]
 Evaluate: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.bool_]], tuple[Any, Any]]
 """A network: features and masks in, logits and values out. See `jarmo.search`."""
 
-Player: TypeAlias = "str | Agent | Callable[[list[Position]], Any]"
-"""Who plays: the spec of an agent, an agent, or a function that gets positions and returns an action for each."""
+Player: TypeAlias = "str | Agent | Callable[..., Any]"
+"""Who plays: the spec of an agent, an agent, or a function. A function that needs one argument gets a list of positions and
+gives an action for each. Any other gets features ``[B, planes, rows, columns]`` and masks ``[B, actions]``, and gives actions
+``[B]``, logits ``[B, actions]``, or a tuple of logits and values."""
+
+Progress: TypeAlias = Callable[[str, int, int], Any]
+"""Is told now and then, in the thread of the caller: the part of the measurement, how much of it is done, and of how much."""
 
 Positions: TypeAlias = "Position | Sequence[Position] | NDArray[np.object_]"
 """A position or several."""
@@ -34,7 +40,7 @@ class Outcome(NamedTuple):
     score: tuple[int, int] | None
     """Points of White and Black, in games that have points."""
     truncated: bool
-    """The game was cut off by the limit on its length, which counts as a draw."""
+    """The game was truncated by the move limit, which counts as a draw."""
 
 
 class Step(NamedTuple):
@@ -55,7 +61,7 @@ class Step(NamedTuple):
     terminated: NDArray[np.bool_]
     """``[N]``: a game ended by its rules."""
     truncated: NDArray[np.bool_]
-    """``[N]``: a game was cut off by the limit on its length."""
+    """``[N]``: a game was truncated by the move limit."""
     to_move: NDArray[np.int8]
     """``[N]``: 0 if White is to move, 1 if Black is. The same player may act twice in a row."""
     seat: NDArray[np.int8]
@@ -176,6 +182,21 @@ class Lookup(NamedTuple):
     """``[N]``: 1 won, 0 drawn, -1 lost."""
     plies: NDArray[np.int32]
     """``[N]``: plies to the win or loss under best play; -1 for draws, and where the tables have no distances."""
+
+
+def takes_positions(policy: Callable[..., Any]) -> bool:
+    """Whether a function is one of positions: it needs one argument."""
+    try:
+        parameters = inspect.signature(policy).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(one.kind in kinds and one.default is one.empty for one in parameters) == 1
+
+
+def name_of(policy: Callable[..., Any]) -> str:
+    """The name of a function."""
+    return str(getattr(policy, "__name__", type(policy).__name__))
 
 
 def restored(arguments: dict[str, Any], saved: bytes) -> VecEnv:

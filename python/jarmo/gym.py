@@ -23,10 +23,15 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 import jarmo
+from jarmo import _raster
 from jarmo._types import Player, Step
 
 Observation = dict[str, NDArray[Any]]
 Seat = Literal["white", "black", "random"]
+RenderMode = Literal["ansi", "svg", "rgb_array"]
+
+RENDER_MODES: list[str] = ["ansi", "svg", "rgb_array"]
+"""Text, a picture as SVG text, and a picture as an array, ``[height, width, 3]``."""
 
 IDS = {
     "jarmo": "jarmo/Jarmo-v1",
@@ -55,6 +60,20 @@ def register() -> None:
             )
 
 
+def checked_mode(mode: str | None) -> str | None:
+    """A render mode; raises ``ValueError`` if there is none of this name."""
+    if mode is not None and mode not in RENDER_MODES:
+        raise ValueError(f"render_mode must be one of {', '.join(RENDER_MODES)}, not {mode!r}")
+    return mode
+
+
+def rendered(position: jarmo.Position, mode: str | None) -> Any:
+    """A position as the mode asks for, as text without one."""
+    if mode == "rgb_array":
+        return _raster.draw(position.svg())
+    return position.svg() if mode == "svg" else str(position)
+
+
 def _spaces(env: jarmo.VecEnv) -> tuple[Dict[Any], Discrete[np.int64]]:
     actions = env.game.num_actions
     observation = Dict(
@@ -75,7 +94,7 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
     turns).
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "svg"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 1}
 
     def __init__(
         self,
@@ -85,19 +104,20 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
         seat: Seat | None = None,
         random_plies: int = 0,
         threats: bool = False,
-        render_mode: Literal["ansi", "svg"] | None = None,
+        render_mode: RenderMode | None = None,
     ) -> None:
         """Makes the environment.
 
         Args:
             game: A game or its name.
             opponent: An agent, its spec, such as ``"random"``, ``"rollout:100"`` or ``"trained:16"``, or a function of
-                positions; None for both sides in turns.
+                positions, or of features and masks; None for both sides in turns.
             seat: The side of the caller, drawn for each game by default.
             random_plies: Random plies at the start of each game.
             threats: Adds the planes of threats to observations.
-            render_mode: ``"ansi"`` for text, ``"svg"`` for a picture as SVG text.
+            render_mode: ``"ansi"`` for text, ``"svg"`` for a picture as SVG text, ``"rgb_array"`` for one as an array.
         """
+        self.render_mode = checked_mode(render_mode)
         self._env = jarmo.VecEnv(
             game,
             1,
@@ -110,8 +130,7 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
         )
         self._in_turns = opponent is None
         self._over = True
-        self._begun = False
-        self.render_mode = render_mode
+        self._step: Step | None = None
         observation_space, action_space = _spaces(self._env)
         self.action_space: Discrete[np.int64] = action_space
         self.observation_space = observation_space  # type: ignore[assignment]
@@ -121,13 +140,8 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Starts another game."""
         super().reset(seed=seed)
-        if seed is not None or not self._begun:
-            step = self._env.reset(seed=int(self.np_random.integers(2**63)))
-        else:
-            step = self._env.reset()
-        self._begun = True
+        self._step = self._env.reset(seed=None if seed is None else int(self.np_random.integers(2**63)))
         self._over = False
-        self._step = step
         return self._observation(), self._info()
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -135,40 +149,46 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
         if self._over:
             raise RuntimeError("the game is over; reset the environment first")
         chosen = index(action)
-        if not (0 <= chosen < self._env.game.num_actions and self._step.mask[0, chosen]):
+        if not (0 <= chosen < self._env.game.num_actions and self._last.mask[0, chosen]):
             self._over = True
             info = self._info()
             info["illegal_action"] = self._refusal(chosen)
             return self._observation(), -1.0, True, False, info
-        self._step = self._env.step(np.array([chosen]))
-        terminated, truncated = bool(self._step.terminated[0]), bool(self._step.truncated[0])
+        self._step = step = self._env.step(np.array([chosen]))
+        terminated, truncated = bool(step.terminated[0]), bool(step.truncated[0])
         self._over = terminated or truncated
-        reward = float(self._step.seat_reward[0])
+        reward = float(step.seat_reward[0])
         return self._observation(), reward, terminated, truncated, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """``[actions]``: the legal actions, in the form that ``sb3_contrib.MaskablePPO`` asks for."""
-        return np.array(self._step.mask[0], dtype=np.bool_)
+        return np.array(self._last.mask[0], dtype=np.bool_)
 
     def render(self) -> Any:
-        """The position as text or as SVG."""
-        position = self._env.position(0)
-        return position.svg() if self.render_mode == "svg" else str(position)
+        """The position as text, as SVG, or as an array."""
+        return rendered(self._env.position(0), self.render_mode)
 
     def close(self) -> None:
         """Gives the game and its opponent back."""
         self._env.close()
 
+    @property
+    def _last(self) -> Step:
+        """What the last call gave back."""
+        if self._step is None:
+            raise RuntimeError("reset the environment first")
+        return self._step
+
     def _observation(self) -> Observation:
         return {
-            "observation": np.array(self._step.observation[0], dtype=np.float32),
-            "action_mask": self._step.mask[0].astype(np.int8),
+            "observation": np.array(self._last.observation[0], dtype=np.float32),
+            "action_mask": self._last.mask[0].astype(np.int8),
         }
 
     def _info(self) -> dict[str, Any]:
-        to_move = int(self._step.to_move[0])
+        to_move = int(self._last.to_move[0])
         return {
-            "action_mask": self._step.mask[0].astype(np.int8),
+            "action_mask": self._last.mask[0].astype(np.int8),
             "to_move": to_move,
             "seat": to_move if self._in_turns else int(self._env.seats[0]),
         }
@@ -189,7 +209,11 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     ``to_move`` and ``seat`` (``[N]``), and with ``SAME_STEP`` ``final_obs`` and ``final_info`` where a game ended.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "svg"], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {
+        "render_modes": RENDER_MODES,
+        "render_fps": 1,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
 
     def __init__(
         self,
@@ -202,21 +226,23 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         random_plies: int = 0,
         threats: bool = False,
         threads: int | None = None,
-        render_mode: Literal["ansi", "svg"] | None = None,
+        render_mode: RenderMode | None = None,
     ) -> None:
         """Makes the environments; the arguments are those of `JarmoEnv`.
 
         Args:
             game: A game or its name.
             num_envs: The number of games, ``N``.
-            opponent: An agent, its spec, or a function of positions; None for both sides in turns.
+            opponent: An agent, its spec, or a function of positions, or of features and masks; None for both sides in
+                turns.
             seat: The side of the caller, drawn for each game by default.
             autoreset_mode: When the next game of a slot begins.
             random_plies: Random plies at the start of each game.
             threats: Adds the planes of threats to observations.
             threads: The most threads to use, by default one per core.
-            render_mode: ``"ansi"`` for text, ``"svg"`` for pictures as SVG text.
+            render_mode: ``"ansi"`` for text, ``"svg"`` for pictures as SVG text, ``"rgb_array"`` for arrays.
         """
+        self.render_mode = checked_mode(render_mode)
         self.autoreset_mode: AutoresetMode = AutoresetMode(autoreset_mode)
         self._env = jarmo.VecEnv(
             game,
@@ -229,9 +255,8 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             threats=threats,
         )
         self._in_turns = opponent is None
-        self._begun = False
+        self._step: Step | None = None
         self.num_envs = num_envs
-        self.render_mode = render_mode
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         observation_space, action_space = _spaces(self._env)
         self.single_observation_space: Space[Any] = observation_space
@@ -251,15 +276,10 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             self._step = self._env.reset(mask=mask)
         elif isinstance(seed, Sequence):
             self._step = self._env.reset(seed=[int(np_random(one)[0].integers(2**63)) for one in seed])
-            self._begun = True
         else:
             super().reset(seed=seed)
-            if seed is not None or not self._begun:
-                self._step = self._env.reset(seed=int(self.np_random.integers(2**63)))
-            else:
-                self._step = self._env.reset()
-            self._begun = True
-        return self._observation(self._step), self._info()
+            self._step = self._env.reset(seed=None if seed is None else int(self.np_random.integers(2**63)))
+        return self._observation(self._step), self._info(self._step)
 
     def step(
         self, actions: ArrayLike
@@ -267,7 +287,7 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         """Plays an action in every game, and the opponents' actions after it."""
         self._step = step = self._env.step(actions)
         rewards = step.seat_reward.astype(np.float64)
-        info = self._info()
+        info = self._info(step)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and len(step.finished):
             self._add_final(info, step)
         return self._observation(step), rewards, step.terminated, step.truncated, info
@@ -278,12 +298,13 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """``[N, actions]``: the legal actions."""
+        if self._step is None:
+            raise RuntimeError("reset the environments first")
         return np.array(self._step.mask, dtype=np.bool_)
 
-    def render(self) -> tuple[str, ...]:
-        """All positions as text or as SVG."""
-        positions = self._env.positions()
-        return tuple(one.svg() if self.render_mode == "svg" else str(one) for one in positions)
+    def render(self) -> tuple[Any, ...]:
+        """All positions as text, as SVG, or as arrays."""
+        return tuple(rendered(position, self.render_mode) for position in self._env.positions())
 
     def close_extras(self, **kwargs: Any) -> None:
         """Gives the games and their opponents back."""
@@ -292,8 +313,7 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     def _observation(self, step: Step) -> Observation:
         return {"observation": step.observation, "action_mask": step.mask.astype(np.int8)}
 
-    def _info(self) -> dict[str, Any]:
-        step = self._step
+    def _info(self, step: Step) -> dict[str, Any]:
         seat = step.to_move if self._in_turns else self._env.seats
         info: dict[str, Any] = {
             "action_mask": step.mask.astype(np.int8),
@@ -312,11 +332,15 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         final = np.full(self.num_envs, None, dtype=object)
         for slot, observation in zip(step.finished, step.final_observation, strict=True):
             final[slot] = {"observation": observation, "action_mask": np.zeros(actions, np.int8)}
+        last = self._env.final_positions()
+        to_move = np.array([last[slot].to_move if slot in last else 0 for slot in range(self.num_envs)], np.int64)
         info["final_obs"], info["_final_obs"] = final, ended
         info["final_info"] = {
             "action_mask": np.zeros((self.num_envs, actions), np.int8),
             "_action_mask": ended.copy(),
-            "seat": np.where(ended, step.seat, 0).astype(np.int64),
+            "to_move": to_move,
+            "_to_move": ended.copy(),
+            "seat": to_move.copy() if self._in_turns else np.where(ended, step.seat, 0).astype(np.int64),
             "_seat": ended.copy(),
         }
         info["_final_info"] = ended.copy()

@@ -7,12 +7,14 @@
 
 from __future__ import annotations
 
-import inspect
 import json
+import math
+import os
 import platform
 import re
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime, timezone
 from functools import lru_cache, partial
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple, TypeAlias
@@ -23,7 +25,7 @@ from numpy.typing import NDArray
 import jarmo
 from jarmo import _jarmo, _solver
 from jarmo._jarmo import Agent, Game, Position, Yardstick
-from jarmo._types import Path
+from jarmo._types import Path, Player, Progress, name_of, takes_positions
 
 __all__ = [
     "Budget",
@@ -38,12 +40,12 @@ __all__ = [
     "verify",
 ]
 
-Policy: TypeAlias = "str | Agent | Callable[..., Any]"
+Policy: TypeAlias = Player
 """The spec of an agent, an agent, a function of positions that gives actions, or a function of features and masks that
 gives actions, logits, or a tuple of logits and values."""
 
 REFERENCE = 35e6
-"""Plies of connect four per second of processor time on the machine of the published results: AMD EPYC (Zen 4)."""
+"""Plies of connect four per second of CPU time on the machine of the published results: AMD EPYC (Zen 4)."""
 
 
 class Result:
@@ -51,26 +53,39 @@ class Result:
 
     rows: list[dict[str, Any]]
     """Everything, as ``jarmo yardstick --json`` writes it."""
-    machine: dict[str, Any]
-    """Where and when it was measured."""
     text: str
     svg: str
 
-    def __init__(self, rows: Sequence[str | dict[str, Any]], machine: dict[str, Any]) -> None:
+    def __init__(self, rows: Sequence[str | dict[str, Any]]) -> None:
         self.rows = [json.loads(row) if isinstance(row, str) else row for row in rows]
-        self.machine = machine
         names = {row["game"] for row in self.rows}
         title = f"Yardstick of {', '.join(sorted(names))}"
         self.text, self.svg = _jarmo.yardstick_report([json.dumps(row) for row in self.rows], title)
+
+    @staticmethod
+    def load(path: Path) -> Result:
+        """The result in a file of `to_json` or ``jarmo yardstick --json``, as the file has it; `verify` checks it."""
+        return Result(_jarmo.yardstick_rows(FilePath(path).read_text(encoding="utf-8")))
 
     @property
     def table(self) -> list[dict[str, Any]]:
         """The measures as numbers, one row per budget; None where something was not measured."""
         return [_numbers(row) for row in self.rows]
 
+    @property
+    def machine(self) -> dict[str, Any]:
+        """Where it was measured: versions, the processor, its speed."""
+        return dict(self.rows[0]["claims"]["machine"])
+
+    @property
+    def training(self) -> dict[str, Any] | None:
+        """How the policy was trained: ``budget``, ``seed``, ``steps`` of the environment, ``cpu_seconds``."""
+        training: dict[str, Any] | None = self.rows[0]["claims"].get("training")
+        return training
+
     def to_json(self, path: Path | None = None) -> str:
         """Everything as JSON, which is also written to a file if there is a path; `verify` reads it."""
-        text = json.dumps({"machine": self.machine, "rows": self.rows})
+        text = json.dumps({"rows": self.rows})
         if path is not None:
             FilePath(path).write_text(text, encoding="utf-8")
         return text
@@ -98,13 +113,17 @@ def evaluate(
     positions: int = 1000,
     threats: bool = False,
     name: str | None = None,
+    budget: Budget | None = None,
+    training_seed: int | None = None,
+    inputs: str | None = None,
+    progress: Progress | None = None,
 ) -> Result:
-    """Measures a policy by the exam of the package, and by exact tables.
+    """Measures a policy by the exam of the package, and by exact tables. Ctrl-C ends it at once.
 
     Args:
         policy: The spec of an agent, an agent, or a function: of a list of positions, which gives an action for each; or
             of features ``[B, planes, rows, columns]`` and masks ``[B, actions]``, which gives actions ``[B]``, logits
-            ``[B, actions]``, or a tuple of logits and values as for `jarmo.search`.
+            ``[B, actions]``, or a tuple of logits and values as for `jarmo.search`. Logits of legal actions must be finite.
         game: A game or its name.
         simulations: Budgets per decision, such as ``(0, 64, 256)``. 0 is the policy alone. Others need a network: an agent
             file, or a function that gives values. An agent without a network has the budget of its spec.
@@ -117,22 +136,39 @@ def evaluate(
         positions: The positions after which a start counts as held in the worst case.
         threats: Features have the planes of threats.
         name: A name for the policy.
+        budget: The budget of its training. Measure directly after it: the result notes the CPU time since its start.
+        training_seed: The seed of its training.
+        inputs: What the policy sees, where it is a function of positions that makes features itself.
+        progress: A function that is told how far it is: ``progress(part, done, total)``; the parts are ``exam``,
+            ``fresh``, ``games`` and ``worst``.
 
     In connect four a solver measures what tables measure in other games, if it is installed: a quarter of the questions
     and games, and a fifth of the starts and positions.
     """
+    if budget is None and training_seed is not None:
+        raise ValueError("training_seed is that of a training, whose budget is missing")
+    training = None if budget is None else budget.used(training_seed)
     folder = None if tables is None else str(tables)
     yardstick = _yardstick(game, folder, seed, fresh, games, starts, positions)
     solved = None
     if yardstick.game.name == "connect_four" and _solver.available():
         solved = _solved(yardstick.game, seed, fresh, games, starts, positions)
-    rows: list[dict[str, Any]] = []
+    rows: list[str] = []
 
-    def measured(player: Any, choose: Callable[[list[Position]], Any], nodes: int | None, name: str | None) -> None:
-        row = json.loads(yardstick.measure(player, nodes=nodes, worst=not nodes, name=name))
+    def measured(player: Any, choose: Callable[[list[Position]], Any], nodes: int | None, name: str) -> None:
+        row = json.loads(yardstick.measure(player, nodes=nodes, threats=threats, progress=progress))
+        row["agent"] = name
+        row["claims"] = {
+            "date": datetime.now(timezone.utc).date().isoformat(),
+            "machine": machine(),
+            "inputs": inputs,
+            "training": training,
+        }
         if solved is not None:
-            row.update(solved.measure(choose, with_worst_case=not nodes))
-        rows.append(row)
+            parts = solved.measure(choose, with_worst_case=not nodes)
+            row["answers"].update(parts.pop("answers"))
+            row.update(parts)
+        rows.append(_jarmo.yardstick_seal(json.dumps(row)))
 
     if isinstance(policy, (str, Agent)):
         agent = Agent(policy, game=yardstick.game) if isinstance(policy, str) else policy
@@ -140,12 +176,18 @@ def evaluate(
         for nodes in simulations if has_network else [None]:
             chosen = partial(_alone(agent) if nodes == 0 else agent.choose, nodes=nodes or None, seed=seed)
             measured(agent, chosen, nodes, name or agent.spec)
-        return Result(rows, machine())
-    player = Player(policy, yardstick.game, threats)
+        return Result(rows)
+    if inputs is None:
+        shape = "x".join(map(str, yardstick.game.feature_shape(threats=threats)))
+        features = f"features {shape}, {'with' if threats else 'without'} threats"
+        inputs = "positions" if takes_positions(policy) else features
     for nodes in simulations:
-        choose = player.at(nodes)
-        measured(choose, choose, nodes, name or player.name)
-    return Result(rows, machine())
+        if nodes == 0:
+            measured(policy, partial(_jarmo.decide, policy, threats=threats), 0, name or name_of(policy))
+        else:
+            search = _searching(policy, yardstick.game, nodes, threats)
+            measured(search, search, nodes, name or name_of(policy))
+    return Result(rows)
 
 
 def _alone(agent: Agent) -> Callable[..., Any]:
@@ -153,54 +195,21 @@ def _alone(agent: Agent) -> Callable[..., Any]:
     return Agent(re.split(r"[?]|:\d+$", agent.spec)[0] + ":0", game=agent.game).choose
 
 
-class Player:
-    """A function as a function of positions, alone or with search."""
+def _searching(
+    policy: Callable[..., Any], game: Game, simulations: int, threats: bool
+) -> Callable[[list[Position]], NDArray[np.int64]]:
+    """A function of features and masks as one of positions, with search."""
+    start = [game.start]
+    gives_values = not takes_positions(policy) and isinstance(
+        policy(game.features(start, threats=threats), game.masks(start)), tuple
+    )
+    if not gives_values:
+        raise ValueError("search needs a function of features and masks that gives logits and values")
 
-    def __init__(self, policy: Callable[..., Any], game: Game, threats: bool) -> None:
-        self.policy: Callable[..., Any] = policy
-        self.game: Game = game
-        self.threats: bool = threats
-        self.name: str = getattr(policy, "__name__", type(policy).__name__)
-        self.of_positions: bool = _arguments(policy) == 1
-        self.has_values: bool = False
-        if not self.of_positions:
-            answer = self._asked([game.start])
-            self.has_values = isinstance(answer, tuple)
+    def searching(positions: list[Position]) -> NDArray[np.int64]:
+        return jarmo.search(positions, policy, simulations=simulations, threats=threats).actions
 
-    def at(self, simulations: int) -> Callable[[list[Position]], Any]:
-        """The player with this budget."""
-        if simulations == 0:
-            return self.alone
-        if not self.has_values:
-            raise ValueError("search needs a function of features and masks that gives logits and values")
-
-        def searching(positions: list[Position]) -> NDArray[np.int64]:
-            found = jarmo.search(positions, self.policy, simulations=simulations, threats=self.threats)
-            return found.actions
-
-        return searching
-
-    def alone(self, positions: list[Position]) -> Any:
-        if self.of_positions:
-            return self.policy(positions)
-        answer = self._asked(positions)
-        answer = np.asarray(answer[0] if isinstance(answer, tuple) else answer)
-        if answer.ndim == 1:
-            return answer
-        return np.where(self.game.masks(positions), answer, -np.inf).argmax(axis=1)
-
-    def _asked(self, positions: list[Position]) -> Any:
-        return self.policy(self.game.features(positions, threats=self.threats), self.game.masks(positions))
-
-
-def _arguments(policy: Callable[..., Any]) -> int:
-    """The number of arguments that a function needs."""
-    try:
-        parameters = inspect.signature(policy).parameters.values()
-    except (TypeError, ValueError):
-        return 2
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(one.kind in kinds and one.default is one.empty for one in parameters)
+    return searching
 
 
 @lru_cache(maxsize=2)
@@ -233,10 +242,29 @@ def _numbers(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def verify(path: Path) -> None:
-    """Marks the answers in a file of `Result.to_json` once more; raises ``ValueError`` if they do not give its result."""
-    for row in json.loads(FilePath(path).read_text(encoding="utf-8"))["rows"]:
-        _jarmo.yardstick_verify(json.dumps(row))
+def verify(path: Path, *, tables: Path | None = None) -> Result:
+    """Computes every measure in a file of results from the answers in it; raises ``ValueError`` where one is another.
+
+    It measures once more, with the answers in place of the policy: it marks the exams, draws the fresh questions and the
+    starts, plays the games by the rules with the perfect player, and searches for the worst case. Give the folder of
+    tables if the result was measured with one. It cannot verify whose answers they are, or what the file says of name,
+    budget, training, date and machine; a checksum notices only changes by accident.
+    """
+    folder = None if tables is None else str(tables)
+    result = Result.load(path)
+    for number, row in enumerate(result.rows, 1):
+        by_solver = row["game"] == "connect_four" and any(row[part] for part in ("fresh", "games", "worst"))
+        try:
+            if by_solver and not _solver.available():
+                raise ValueError("a solver has judged it; it is verified with `pip install bitbully bitbully-databases`")
+            _jarmo.yardstick_verify(json.dumps(row), tables=folder, solved=by_solver)
+            if by_solver:
+                settings = row["settings"]
+                counts = (settings[name] for name in ("seed", "fresh", "games", "starts", "positions"))
+                _solved(Game("connect_four"), *counts).verify(row)
+        except ValueError as error:
+            raise ValueError(f"row {number}: {error}") from None
+    return result
 
 
 def interval(numbers: Sequence[float], *, draws: int = 2000, seed: int = 1) -> tuple[float, float, float]:
@@ -279,7 +307,7 @@ def machine() -> dict[str, Any]:
 
 
 class Budget:
-    """A limit for training: minutes of processor time on a machine of speed 1, or steps of the environment.
+    """A limit for training: minutes of CPU time on a machine of speed 1, or environment steps.
 
     >>> budget = Budget(minutes=1)
     >>> while budget:
@@ -289,11 +317,16 @@ class Budget:
     def __init__(self, *, minutes: float | None = None, steps: int | None = None) -> None:
         if (minutes is None) == (steps is None):
             raise ValueError("a budget is either minutes or steps")
+        if minutes is not None and not 0 < minutes < math.inf:
+            raise ValueError(f"minutes must be above 0, not {minutes}")
+        if steps is not None and steps < 1:
+            raise ValueError(f"steps must be at least 1, not {steps}")
         self.minutes: float | None = minutes
         self.steps: int | None = steps
         self.taken: int = 0
         self.speed: float = calibrate() if minutes is not None else 1.0
         self.start: float = time.process_time()
+        self._start_of_all: float = sum(os.times()[:4])
 
     def step(self, count: int = 1) -> None:
         """Counts steps of the environment."""
@@ -306,6 +339,13 @@ class Budget:
             return self.taken / self.steps
         assert self.minutes is not None
         return (time.process_time() - self.start) * self.speed / (60 * self.minutes)
+
+    def used(self, seed: int | None = None) -> dict[str, Any]:
+        """What results record about the training: the budget, its seed, steps, and the CPU time since its start, including
+        ended child processes."""
+        limit = {"minutes": float(self.minutes)} if self.minutes is not None else {"steps": self.steps}
+        spent = round(sum(os.times()[:4]) - self._start_of_all, 1)
+        return {"budget": limit, "seed": seed, "steps": self.taken, "cpu_seconds": spent}
 
     def __bool__(self) -> bool:
         return self.done < 1

@@ -5,7 +5,7 @@ They follow the agent-environment cycle. The same agent may act twice in a row, 
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete, Space
@@ -14,6 +14,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 import jarmo
+from jarmo.gym import RENDER_MODES, RenderMode, checked_mode, rendered
 
 AGENTS = ("player_0", "player_1")
 """White and Black."""
@@ -37,7 +38,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         *,
         random_plies: int = 0,
         threats: bool = False,
-        render_mode: Literal["ansi", "svg"] | None = None,
+        render_mode: RenderMode | None = None,
     ) -> None:
         """Makes the environment.
 
@@ -45,19 +46,20 @@ class raw_env(AECEnv):  # type: ignore[misc]
             game: A game or its name.
             random_plies: Random plies at the start of each game.
             threats: Adds the planes of threats to observations.
-            render_mode: ``"ansi"`` for text, ``"svg"`` for a picture as SVG text.
+            render_mode: ``"ansi"`` for text, ``"svg"`` for a picture as SVG text, ``"rgb_array"`` for one as an array.
         """
         super().__init__()
+        self.render_mode = checked_mode(render_mode)
         self._env = jarmo.VecEnv(
             game, 1, threads=1, autoreset="disabled", random_plies=random_plies, threats=threats
         )
         self._threats = threats
         self.metadata: dict[str, Any] = {
-            "render_modes": ["ansi", "svg"],
+            "render_modes": RENDER_MODES,
+            "render_fps": 1,
             "name": f"{self._env.game.name}_v1",
             "is_parallelizable": False,
         }
-        self.render_mode = render_mode
         self.possible_agents: list[str] = list(AGENTS)
         self.agents: list[str] = list(AGENTS)
         actions = self._env.game.num_actions
@@ -116,10 +118,9 @@ class raw_env(AECEnv):  # type: ignore[misc]
             "action_mask": mask if acts else np.zeros_like(mask),
         }
 
-    def render(self) -> str | None:
-        """The position as text or as SVG."""
-        position = self._env.position(0)
-        return position.svg() if self.render_mode == "svg" else str(position)
+    def render(self) -> Any:
+        """The position as text, as SVG, or as an array."""
+        return rendered(self._env.position(0), self.render_mode)
 
     def close(self) -> None:
         """Gives the game back."""

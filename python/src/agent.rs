@@ -1,120 +1,148 @@
 //! `jarmo.Agent`: who plays, by its spec.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use jarmo_core::game::Game;
-use jarmo_core::random::stream;
-use jarmo_exact::agent::{Agent as Player, AgentSpec, Decision, Limit, Networks, build_from};
-use jarmo_exact::catalog::CatalogGame;
+use jarmo_core::game::AnyPosition;
+use jarmo_core::net::{FrozenNet, KernelKind};
+use jarmo_core::random::{Draws, Stream, stream};
+use jarmo_exact::agent::{AgentSpec, Decision, Limit, Networks};
+use jarmo_facade::selfplay::Net;
+use jarmo_facade::{AgentPlan, AnyAgent, AnyGame, AnyRequest};
+use numpy::IntoPyArray;
+use numpy::ndarray::Array;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict};
+use pyo3::types::PyDict;
 use rayon::prelude::*;
 
-use crate::array::{column, shaped, table};
+use crate::array::{column, table};
 use crate::game::PyGame;
+use crate::network::tensors;
 use crate::number;
-use crate::position::{Position, open_positions_of};
+use crate::players::check_game;
+use crate::position::open_positions_of;
 use crate::refusal::{Checked, Refusal};
-use crate::threads::{self, pool, serve};
+use crate::threads::{self, lock_unless, pool, serve};
+
+/// Mixed with the seed of an agent for those of its calls.
+const SEEDS: u64 = 0x7365_6564_735f_5f5f;
 
 /// Fewer positions than this per thread are not worth another one for agents without search.
 const MIN_PER_THREAD: usize = 4;
 
-pub struct Question {
-    pub nodes: Option<u64>,
-    pub seed: u64,
-    pub threads: usize,
+/// Agents of one spec, one per thread.
+struct Team {
+    plan: AgentPlan,
+    agents: Vec<Box<dyn AnyAgent>>,
+}
+
+impl Team {
+    /// What is wrong with the agent is an error now.
+    fn new(game: &dyn AnyGame, spec: &AgentSpec) -> Checked<Team> {
+        let plan = AgentPlan::new(spec.clone(), &Networks::new());
+        Ok(Team { agents: vec![game.agent(&plan)?], plan })
+    }
+
+    /// The answers in some positions. Their random numbers follow from the seed and the index of a position.
+    fn judge(
+        &mut self,
+        game: &dyn AnyGame,
+        positions: &[AnyPosition],
+        seed: u64,
+        threads: usize,
+        limit: Limit<'_>,
+    ) -> Checked<Vec<Judgement>> {
+        /// Positions per call of an agent, so that thousands of trees do not exist at once.
+        const AT_ONCE: usize = 256;
+        let Team { plan, agents } = self;
+        let shares = threads.min(positions.len() / MIN_PER_THREAD).max(1);
+        while agents.len() < shares {
+            agents.push(game.agent(plan)?);
+        }
+        let share = positions.len().div_ceil(shares).max(1);
+        let judge_part = |(part, (positions, agent)): (usize, (&[AnyPosition], &mut Box<dyn AnyAgent>))| {
+            let mut judgements = Vec::with_capacity(positions.len());
+            for (chunk, positions) in positions.chunks(AT_ONCE).enumerate() {
+                let numbers = (share * part + AT_ONCE * chunk) as u64..;
+                let mut streams: Vec<Stream> =
+                    numbers.take(positions.len()).map(|number| stream(seed, number)).collect();
+                let requests = positions.iter().zip(&mut streams);
+                let requests = requests.map(|(position, stream)| AnyRequest { position, stream, limit, memory: None });
+                let decisions = agent.choose(requests.collect()).into_iter().zip(positions);
+                judgements.extend(decisions.map(|(decision, position)| Judgement::new(game, position, decision)));
+            }
+            judgements
+        };
+        let parts = positions.par_chunks(share).zip(agents).enumerate();
+        Ok(pool().install(|| parts.flat_map_iter(judge_part).collect()))
+    }
 }
 
 /// An agent's answer to one position.
-pub struct Judgement {
-    pub decision: Decision,
-    pub line: Vec<String>,
+struct Judgement {
+    decision: Decision,
+    line: Vec<String>,
 }
 
-/// Asks an agent for a game whose type is not known.
-pub(crate) type Judge = dyn FnMut(&[Position], &Question, &AtomicBool) -> Checked<Vec<Judgement>> + Send;
-
-pub(crate) fn build<G: CatalogGame>(game: &G, spec: &AgentSpec) -> Checked<Box<Judge>> {
-    let (game, spec, networks) = (game.clone(), spec.clone(), Networks::new());
-    // One per thread; they share their networks. What is wrong with the agent is an error now.
-    let mut agents = vec![build_from(game.clone(), &spec, &networks)?];
-    Ok(Box::new(move |positions, question, stop| {
-        let positions: Vec<G::Position> = positions.iter().map(|one| one.own::<G>()).collect();
-        let shares = question.threads.min(positions.len() / MIN_PER_THREAD).max(1);
-        while agents.len() < shares {
-            agents.push(build_from(game.clone(), &spec, &networks)?);
-        }
-        let share = positions.len().div_ceil(shares).max(1);
-        let parts = positions.par_chunks(share).zip(&mut agents).enumerate();
-        let parts = parts.flat_map_iter(|(index, (positions, agent))| {
-            judge_part(&game, agent.as_mut(), positions, index * share, question, stop)
-        });
-        Ok(pool().install(|| parts.collect()))
-    }))
-}
-
-/// The answers to the positions from number `first` on. Their random numbers follow from the seed and the number.
-fn judge_part<G: Game>(
-    game: &G,
-    agent: &mut dyn Player<G>,
-    positions: &[G::Position],
-    first: usize,
-    question: &Question,
-    stop: &AtomicBool,
-) -> Vec<Judgement> {
-    /// Positions per call, so that thousands of trees do not exist at once.
-    const AT_ONCE: usize = 256;
-    let mut judgements = Vec::with_capacity(positions.len());
-    for (chunk, positions) in positions.chunks(AT_ONCE).enumerate() {
-        let number = |index: usize| (first + chunk * AT_ONCE + index) as u64;
-        let streams = (0..positions.len()).map(|index| stream(question.seed, number(index)));
-        let mut streams: Vec<_> = streams.collect();
-        let limit = Limit { nodes: question.nodes, stop: Some(stop), ..Limit::default() };
-        for (position, decision) in positions.iter().zip(agent.decide(positions, &mut streams, limit)) {
-            let line = match decision.candidates.first() {
-                Some(best) => game.line_texts(*position, &best.line),
-                None => vec![game.action_text(position, decision.action)],
-            };
-            judgements.push(Judgement { decision, line });
-        }
+impl Judgement {
+    fn new(game: &dyn AnyGame, position: &AnyPosition, decision: Decision) -> Judgement {
+        let line = match decision.candidates.first() {
+            Some(best) => game.line_texts(position, &best.line),
+            None => vec![game.action_text(position, decision.action)],
+        };
+        Judgement { decision, line }
     }
-    judgements
 }
 
 /// An agent by its spec, for example ``"random"``, ``"greedy"``, ``"rollout:1000"``, ``"alphabeta:20000"``,
 /// ``"trained:256"`` (the agent in the package) or ``"FILE.safetensors?sims=64"``. docs/agents.md lists them all.
+/// ``seed`` is that of its random numbers, which go on from call to call; by default another one each time.
 #[pyclass(frozen, module = "jarmo")]
 pub struct Agent {
+    /// The rules of its game.
     #[pyo3(get)]
     pub game: PyGame,
     pub spec: AgentSpec,
-    judge: Mutex<Box<Judge>>,
+    team: Mutex<Team>,
+    seed: u64,
+    drawn: AtomicU64, // calls without a seed of their own
 }
 
 impl Agent {
+    /// Its network, to search with in this game.
+    pub(crate) fn net(&self, game: &PyGame) -> PyResult<Net> {
+        check_game(&self.spec(), &self.game, game)?;
+        let AgentSpec::Network(source, settings) = &self.spec else {
+            return Err(PyValueError::new_err(format!("evaluate: agent `{}` has no network", self.spec)));
+        };
+        let weights = game.0.load(source).map_err(Refusal::from)?;
+        let kernel = settings.kernel.unwrap_or_else(KernelKind::best);
+        Ok(FrozenNet::with_kernel(weights.weights(), kernel).into())
+    }
+
     fn judge(
         &self,
         positions: &Bound<'_, PyAny>,
         nodes: Option<u64>,
-        seed: u64,
+        seed: Option<u64>,
         threads: Option<u32>,
     ) -> PyResult<Vec<Judgement>> {
         let py = positions.py();
-        let positions = open_positions_of(positions, Some(&*self.game.0))?;
+        let (PyGame(game), positions) = open_positions_of(positions, Some(&self.game))?;
         if nodes == Some(0) {
             return Err(PyValueError::new_err(
                 "nodes must be at least 1; for a network without search use the setting sims=0 of its spec",
             ));
         }
-        let question = Question { nodes, seed, threads: threads::count(threads) };
-        let stop = Arc::default();
+        let next = || Draws::new(self.seed, SEEDS).bits(self.drawn.fetch_add(1, Ordering::Relaxed));
+        let (seed, threads, stop) = (seed.unwrap_or_else(next), threads::count(threads), Arc::default());
+        // Another thread may be asking; whoever waits for it can be interrupted, too.
         let judged = serve(py, &stop, |_| {
-            let mut judge = self.judge.lock().unwrap_or_else(PoisonError::into_inner);
-            judge(&positions, &question, &stop)
+            let limit = Limit { nodes, stop: Some(&stop), ..Limit::default() };
+            let team = lock_unless(&stop, &self.team);
+            team.map_or(Ok(Vec::new()), |mut team| team.judge(&*game, &positions, seed, threads, limit))
         });
         Ok(judged??)
     }
@@ -123,26 +151,35 @@ impl Agent {
 #[pymethods]
 impl Agent {
     #[new]
-    #[pyo3(signature = (spec, *, game=PyGame::standard()), text_signature = "(spec, *, game='jarmo')")]
-    fn new(py: Python<'_>, spec: &str, game: PyGame) -> PyResult<Agent> {
+    #[pyo3(signature = (spec, *, game=PyGame::standard(), seed=None),
+           text_signature = "(spec, *, game='jarmo', seed=None)")]
+    fn new(
+        py: Python<'_>,
+        #[pyo3(from_py_with = number::SPEC)] spec: String,
+        game: PyGame,
+        #[pyo3(from_py_with = number::SOME_SEED)] seed: Option<u64>,
+    ) -> PyResult<Agent> {
         let spec = spec.parse().map_err(Refusal::from)?;
-        let judge = py.detach(|| game.0.agent(&spec))?;
-        Ok(Agent { spec, judge: Mutex::new(judge), game })
+        let team = py.detach(|| Team::new(&*game.0, &spec))?;
+        let seed = seed.map_or_else(|| number::entropy(py), Ok)?;
+        Ok(Agent { spec, team: Mutex::new(team), game, seed, drawn: AtomicU64::new(0) })
     }
 
+    /// The spec, in full.
     #[getter]
     fn spec(&self) -> String {
         self.spec.to_string()
     }
 
     /// An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
-    /// the spec's. The decision in a position depends on it, its index, the seed and the agent's kernel alone.
-    #[pyo3(signature = (positions, *, nodes=None, seed=0, threads=None))]
+    /// the spec's. The decision in a position depends on it, its index, the seed and the agent's kernel alone. Without a
+    /// seed, each call has another one, from that of the agent.
+    #[pyo3(signature = (positions, *, nodes=None, seed=None, threads=None))]
     fn choose<'py>(
         &self,
         positions: &Bound<'py, PyAny>,
         #[pyo3(from_py_with = number::NODES)] nodes: Option<u64>,
-        #[pyo3(from_py_with = number::SEED)] seed: u64,
+        #[pyo3(from_py_with = number::SOME_SEED)] seed: Option<u64>,
         #[pyo3(from_py_with = number::THREADS)] threads: Option<u32>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = positions.py();
@@ -151,28 +188,28 @@ impl Agent {
     }
 
     /// The agent's judgement of ``N`` positions.
-    #[pyo3(signature = (positions, *, nodes=None, seed=0, threads=None))]
+    #[pyo3(signature = (positions, *, nodes=None, seed=None, threads=None))]
     fn evaluate<'py>(
         &self,
         positions: &Bound<'py, PyAny>,
         #[pyo3(from_py_with = number::NODES)] nodes: Option<u64>,
-        #[pyo3(from_py_with = number::SEED)] seed: u64,
+        #[pyo3(from_py_with = number::SOME_SEED)] seed: Option<u64>,
         #[pyo3(from_py_with = number::THREADS)] threads: Option<u32>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = positions.py();
         let judged = self.judge(positions, nodes, seed, threads)?;
-        let actions = self.game.0.facts().actions;
+        let actions = self.game.0.facts().version.shape.actions;
         let judged = (
             column(py, &judged, |one| i64::from(one.decision.action.0)),
             column(py, &judged, |one| one.decision.value.expectation()),
-            table(py, &judged, 3, 0.0_f32, |one, row| row.copy_from_slice(&one.decision.value.results()))?,
+            table(py, &judged, 3, 0.0_f32, |one, row| row.copy_from_slice(&one.decision.value.results())),
             table(py, &judged, actions, 0.0_f32, |one, row| {
                 one.decision.candidates.iter().for_each(|one| row[one.action.index()] = one.policy);
-            })?,
+            }),
             table(py, &judged, actions, 0_i32, |one, row| {
                 let visits = |visits| i32::try_from(visits).unwrap_or(i32::MAX);
                 one.decision.candidates.iter().for_each(|one| row[one.action.index()] = visits(one.visits));
-            })?,
+            }),
             column(py, &judged, |one| one.decision.proven.is_some()),
             judged.into_iter().map(|one| one.line).collect::<Vec<_>>(),
         );
@@ -181,15 +218,27 @@ impl Agent {
 
     /// For pickling.
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((String,), Bound<'py, PyDict>)> {
-        Ok(((self.spec(),), [("game", self.game.clone())].into_py_dict(py)?))
+        let settings = PyDict::new(py);
+        settings.set_item("game", self.game.clone())?;
+        settings.set_item("seed", self.seed)?;
+        Ok(((self.spec(),), settings))
+    }
+
+    fn __getstate__(&self) -> u64 {
+        self.drawn.load(Ordering::Relaxed)
+    }
+
+    fn __setstate__(&self, drawn: u64) {
+        self.drawn.store(drawn, Ordering::Relaxed);
     }
 
     /// The tensors of the agent's network by name, ``float32``, for agents that have one; `save_agent` says what
     /// they are.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (name, tensor) in self.game.0.tensors(&self.spec)? {
-            dict.set_item(name, shaped(py, tensor.data, &tensor.dims)?)?;
+        for (name, tensor) in tensors(&*self.game.0, &self.spec)? {
+            let array = Array::from_shape_vec(tensor.dims, tensor.data).expect("one number per cell");
+            dict.set_item(name, array.into_pyarray(py))?;
         }
         Ok(dict)
     }

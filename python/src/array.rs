@@ -2,9 +2,9 @@
 
 use std::fmt::Display;
 
-use numpy::ndarray::{ArrayView, IntoDimension};
+use numpy::ndarray::Array2;
 use numpy::{
-    BorrowError, Element, PyArray, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyReadwriteArrayDyn,
+    BorrowError, Element, IntoPyArray, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyReadwriteArrayDyn,
     PyUntypedArray, PyUntypedArrayMethods, dtype,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -86,32 +86,19 @@ pub(crate) fn describe(array: &Bound<'_, PyUntypedArray>) -> String {
     format!("{} with shape {:?}", array.dtype(), array.shape())
 }
 
-/// A new array of this shape.
-pub(crate) fn shaped<'py, T: Element>(
-    py: Python<'py>,
-    numbers: Vec<T>,
-    shape: &[usize],
-) -> PyResult<Bound<'py, PyAny>> {
-    let flat = PyArray1::from_vec(py, numbers);
-    Ok(flat.reshape(shape)?.into_any())
-}
-
-/// Numbers for some rows, `[rows, width]`: all of them `empty`, and then filled row by row.
-pub(crate) fn filled<R, T: Clone>(rows: &[R], width: usize, empty: T, fill: impl Fn(&R, &mut [T])) -> Vec<T> {
-    let mut numbers = vec![empty; rows.len() * width];
-    rows.iter().zip(numbers.chunks_exact_mut(width)).for_each(|(row, out)| fill(row, out));
-    numbers
-}
-
-/// [`filled`] as a new array.
+/// A new array with some rows, `[rows, width]`: all of it is `empty`, and then filled row by row.
 pub(crate) fn table<'py, R, T: Element + Clone>(
     py: Python<'py>,
     rows: &[R],
     width: usize,
     empty: T,
     fill: impl Fn(&R, &mut [T]),
-) -> PyResult<Bound<'py, PyAny>> {
-    shaped(py, filled(rows, width, empty, fill), &[rows.len(), width])
+) -> Bound<'py, PyAny> {
+    let mut numbers = Array2::from_elem((rows.len(), width), empty);
+    for (row, out) in rows.iter().zip(numbers.outer_iter_mut()) {
+        fill(row, out.into_slice().expect("a row in C order"));
+    }
+    numbers.into_pyarray(py).into_any()
 }
 
 /// A new array with one number for each of some rows, `[rows]`.
@@ -119,14 +106,9 @@ pub(crate) fn column<'py, R, T: Element>(py: Python<'py>, rows: &[R], number: im
     PyArray1::from_vec(py, rows.iter().map(number).collect()).into_any()
 }
 
-/// A new array with these numbers, which are as many as the shape has.
-pub(crate) fn copied<'py, T: Element + Copy>(
-    py: Python<'py>,
-    numbers: &[T],
-    shape: impl IntoDimension,
-) -> Bound<'py, PyAny> {
-    let view = ArrayView::from_shape(shape.into_dimension(), numbers);
-    PyArray::from_array(py, &view.expect("one number per cell")).into_any()
+/// A new array with these numbers.
+pub(crate) fn copied<'py, T: Element + Copy>(py: Python<'py>, numbers: &[T]) -> Bound<'py, PyAny> {
+    PyArray1::from_slice(py, numbers).into_any()
 }
 
 /// Bytes from which on a new array is aligned; below, a copy costs less than the alignment.

@@ -2,107 +2,100 @@
 
 use std::sync::Arc;
 
-use jarmo_core::eval::{Evaluation, Evaluator, Value};
-use jarmo_core::game::Mask;
-use jarmo_exact::catalog::CatalogGame;
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use jarmo_core::eval::Value;
+use jarmo_core::ndarray::{Array, Array2, Array4, ArrayView2, Axis, RemoveAxis, Slice};
+use jarmo_facade::selfplay::{Net, NetFunction};
+use numpy::{IntoPyArray, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::array::{describe, filled, shaped};
-use crate::game::Facts;
+use crate::array::describe;
 use crate::threads::Caller;
 
 /// The user's function, and what it is called with.
-pub struct Function {
-    pub evaluate: Py<PyAny>,
-    pub facts: Facts,
+#[derive(Clone)]
+pub(crate) struct Function {
+    pub evaluate: Arc<Py<PyAny>>,
     pub threats: bool,
     /// The preferred number of positions.
     pub batch: usize,
-    /// Batches are filled up to this many rows with zeros and empty masks; 0 for no padding.
-    pub pad: usize,
+    /// Whether all batches are filled up to it, with zeros and empty masks.
+    pub pad: bool,
 }
 
 impl Function {
+    /// The function as it is called by this caller. After an error its evaluations have no meaning.
+    pub(crate) fn net(&self, caller: &Caller) -> Net {
+        let (function, caller) = (self.clone(), caller.clone());
+        let evaluate = move |features: Array4<f32>, masks: Array2<bool>| {
+            let (function, size) = (function.clone(), masks.dim());
+            let answered = caller.call(move |py| function.answer(py, features, masks));
+            answered.unwrap_or_else(|| (vec![0.0; size.0 * size.1], vec![Value::EVEN; size.0]))
+        };
+        Net::Function(Arc::new(NetFunction { batch: self.batch, threats: self.threats, evaluate: Box::new(evaluate) }))
+    }
+
     /// Calls the function with features, `[rows, planes, rows, columns]`, and masks, `[rows, actions]`, and checks its
     /// answer: logits, `[rows, actions]`, and values.
-    fn answer(&self, py: Python<'_>, mut features: Vec<f32>, masks: &[bool]) -> PyResult<(Vec<f32>, Vec<Value>)> {
-        let actions = self.facts.actions;
-        let rows = masks.len() / actions;
-        let padded = rows.max(self.pad);
-        features.resize(padded * self.facts.width(self.threats), 0.0);
-        let mut shown = masks.to_vec();
-        shown.resize(padded * actions, false);
-        let features = shaped(py, features, &self.facts.shape(padded, self.threats))?;
-        let shown = shaped(py, shown, &[padded, actions])?;
-        let given = self.evaluate.bind(py).call1((features, shown))?;
+    fn answer(&self, py: Python<'_>, features: Array4<f32>, masks: Array2<bool>) -> PyResult<(Vec<f32>, Vec<Value>)> {
+        let (rows, actions) = masks.dim();
+        let padded = if self.pad { rows.max(self.batch) } else { rows };
+        let shown = (filled_up(features, padded).into_pyarray(py), filled_up(masks.clone(), padded).into_pyarray(py));
+        let given = self.evaluate.bind(py).call1(shown)?;
         let both = given.cast::<PyTuple>().ok().filter(|both| both.len() == 2);
         let Some(both) = both else {
             let found = given.get_type().name()?;
             return Err(PyTypeError::new_err(format!("evaluate must return a tuple (logits, values), not {found}")));
         };
-        let (mut logits, _) = floats(&both.get_item(0)?, "logits", &[padded, actions])?;
+        let (mut logits, _) = floats(&both.get_item(0)?, "evaluate: logits", &[padded, actions])?;
         logits.truncate(rows * actions);
-        for (index, (logit, legal)) in logits.iter().zip(masks).enumerate() {
-            if *legal && !logit.is_finite() {
-                let (row, action) = (index / actions, index % actions);
-                return Err(PyValueError::new_err(format!(
-                    "evaluate: logits[{row}, {action}] is {logit}, and the action is legal; \
-                     only illegal actions may have logits that are not finite"
-                )));
-            }
-        }
+        check_logits("evaluate", &logits, masks.view()).map_err(|(_, error)| PyValueError::new_err(error))?;
         Ok((logits, read_values(&both.get_item(1)?, padded, rows)?))
     }
 }
 
-/// The function as the evaluator of one thread. Its evaluations are meaningless after an error.
-#[derive(Clone)]
-pub(crate) struct RemoteEvaluator<G> {
-    pub game: G,
-    pub function: Arc<Function>,
-    pub caller: Caller,
+/// The rows, and empty ones up to this number.
+fn filled_up<T: Clone + Default, D: RemoveAxis>(rows: Array<T, D>, count: usize) -> Array<T, D> {
+    if rows.len_of(Axis(0)) == count {
+        return rows;
+    }
+    let mut shape = rows.raw_dim();
+    shape[0] = count;
+    let mut all = Array::from_elem(shape, T::default());
+    all.slice_axis_mut(Axis(0), Slice::from(..rows.len_of(Axis(0)))).assign(&rows);
+    all
 }
 
-impl<G: CatalogGame> Evaluator<G> for RemoteEvaluator<G> {
-    fn batch(&self) -> usize {
-        self.function.batch
-    }
-
-    fn evaluate(&mut self, positions: &[G::Position], _: &[u64], logits: &mut [f32], evaluations: &mut [Evaluation]) {
-        let (game, function) = (&self.game, self.function.clone());
-        let width = function.facts.width(function.threats);
-        let features =
-            filled(positions, width, 0.0, |position, row| game.set_features(position, row, function.threats));
-        let masks = filled(positions, game.actions(), false, |position, row| {
-            game.legal(position).iter().for_each(|action| row[action.index()] = true);
-        });
-        match self.caller.call(move |py| function.answer(py, features, &masks)) {
-            Some((answered, values)) => {
-                logits.copy_from_slice(&answered);
-                for (evaluation, value) in evaluations.iter_mut().zip(values) {
-                    *evaluation = Evaluation::of(value);
-                }
-            }
-            None => {
-                logits.fill(0.0);
-                evaluations.fill(Evaluation::of(Value::EVEN));
-            }
-        }
-    }
+/// Fails if a legal action has a logit that is not finite: its row, and what is wrong.
+pub(crate) fn check_logits(argument: &str, logits: &[f32], masks: ArrayView2<'_, bool>) -> Result<(), (usize, String)> {
+    let actions = masks.ncols();
+    let wrong = logits.iter().zip(masks).position(|(logit, legal)| *legal && !logit.is_finite());
+    wrong.map_or(Ok(()), |index| {
+        let (row, action, logit) = (index / actions, index % actions, logits[index]);
+        let error = format!(
+            "{argument}: logits[{row}, {action}] is {logit}, and the action is legal; \
+             only illegal actions may have logits that are not finite"
+        );
+        Err((row, error))
+    })
 }
 
-/// The numbers of an array of this shape, or of `[rows, 1]` or `[rows, 3]` where `[rows]` is asked for, with their
-/// number per row.
-fn floats(given: &Bound<'_, PyAny>, name: &str, shape: &[usize]) -> PyResult<(Vec<f32>, usize)> {
+/// The numbers of an array of this shape, or of `[rows, 3]` where `[rows]` is asked for, with their number per row.
+pub(crate) fn floats(given: &Bound<'_, PyAny>, name: &str, shape: &[usize]) -> PyResult<(Vec<f32>, usize)> {
     let py = given.py();
-    let array = py.import("numpy")?.call_method1("asarray", (given, "float32"))?;
+    let numpy = py.import("numpy")?;
+    let array = numpy.call_method1("asarray", (given,))?;
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if kind == "c" {
+        let found = describe(array.cast::<PyUntypedArray>()?);
+        return Err(PyTypeError::new_err(format!("{name} must be real numbers, not {found}")));
+    }
+    let array = numpy.call_method1("asarray", (array, "float32"))?;
     let array = array.cast::<PyArrayDyn<f32>>()?;
     let found = array.shape();
     let fits = match shape {
-        [rows] => found == [*rows] || found == [*rows, 1] || found == [*rows, 3],
+        [rows] => found == [*rows] || found == [*rows, 3],
         _ => found == shape,
     };
     if !fits {
@@ -111,7 +104,7 @@ fn floats(given: &Bound<'_, PyAny>, name: &str, shape: &[usize]) -> PyResult<(Ve
             _ => format!("{shape:?}"),
         };
         return Err(PyValueError::new_err(format!(
-            "evaluate: {name} must have shape {wanted}, not {}",
+            "{name} must have shape {wanted}, not {}",
             describe(array.as_untyped())
         )));
     }
@@ -126,7 +119,7 @@ fn floats(given: &Bound<'_, PyAny>, name: &str, shape: &[usize]) -> PyResult<(Ve
 /// The values of the first `rows` of `padded` positions.
 fn read_values(given: &Bound<'_, PyAny>, padded: usize, rows: usize) -> PyResult<Vec<Value>> {
     const SLACK: f32 = 1e-3; // of rounding
-    let (numbers, columns) = floats(given, "values", &[padded])?;
+    let (numbers, columns) = floats(given, "evaluate: values", &[padded])?;
     let mut values = Vec::with_capacity(rows);
     for (row, numbers) in numbers.chunks_exact(columns).take(rows).enumerate() {
         let value = match *numbers {

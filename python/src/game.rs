@@ -1,217 +1,21 @@
-//! `jarmo.Game`, and the trait object behind it: everything that Python does with a game, whichever it is.
+//! `jarmo.Game`: the rules of a game, which the crate `jarmo-facade` has as one object.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use jarmo_core::encode::Mirror;
 use jarmo_core::game::{Action, Player};
-use jarmo_core::net::Provenance;
-use jarmo_exact::agent::AgentSpec;
-use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
-use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings};
-use jarmo_selfplay::bench::{self, EnvSpeed};
+use jarmo_exact::catalog::{GAMES, GameSettings};
+use jarmo_facade::{AnyGame, Games};
+use numpy::IntoPyArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
-use crate::agent::{self, Judge};
-use crate::arena::{self, ArenaPlan, ArenaTexts};
-use crate::array::{copied, filled, shaped, table};
-use crate::ask::Function;
-use crate::env::{self, AnyEnv, EnvArguments};
-use crate::exam::{self, ExamCounts, ExamPlan};
-use crate::network::{self, Tensors};
+use crate::array::copied;
 use crate::number;
 use crate::position::{Position, positions_of};
 use crate::refusal::Checked;
-use crate::samples::{self, AnySelfPlay, Terms};
-use crate::search::{self, Found, SearchPlan};
-use crate::tables::{AnyTables, Opened};
-use crate::threads::Caller;
-use crate::yardstick::{self, Measure, Questions};
-
-/// Rules with their settings.
-pub(crate) struct Rules<G> {
-    pub game: G,
-    pub facts: Facts,
-}
-
-/// What Python needs to know about a game.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
-    pub name: &'static str,
-    pub actions: usize,
-    pub planes: usize,
-    pub threat_planes: usize,
-    pub rows: usize,
-    pub columns: usize,
-    pub max_plies: u32,
-    pub rules_version: u32,
-    board: String,
-    quiet_limit: Option<u32>,
-}
-
-impl Facts {
-    /// The number of features of a position, with or without threats.
-    pub fn width(&self, threats: bool) -> usize {
-        self.shape(1, threats).iter().product()
-    }
-
-    /// The shape of the features of `count` positions.
-    pub fn shape(&self, count: usize, threats: bool) -> [usize; 4] {
-        let planes = self.planes + if threats { self.threat_planes } else { 0 };
-        [count, planes, self.rows, self.columns]
-    }
-}
-
-/// A game whose type is not known. Positions that are passed to it must be its own.
-pub trait AnyGame: Send + Sync {
-    fn facts(&self) -> &Facts;
-    /// The same rules with another limit on the length of a game, 0 for none.
-    fn limited(&self, max_plies: u32) -> Arc<dyn AnyGame>;
-    fn start(self: Arc<Self>) -> Position;
-    fn parse(self: Arc<Self>, text: &str) -> Checked<Position>;
-    fn env(self: Arc<Self>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>>;
-    fn agent(&self, spec: &AgentSpec) -> Checked<Box<Judge>>;
-    /// The tensors of an agent's network.
-    fn tensors(&self, spec: &AgentSpec) -> Checked<Tensors>;
-    fn search(&self, positions: &[Position], plan: &SearchPlan, asked: &Arc<Function>, caller: &Caller) -> Vec<Found>;
-    fn self_play(self: Arc<Self>, terms: &Terms, threads: usize, asked: Arc<Function>)
-    -> Checked<Box<dyn AnySelfPlay>>;
-    fn arena(self: Arc<Self>, plan: &ArenaPlan, caller: &Caller, stop: &AtomicBool) -> Checked<ArenaTexts>;
-    fn tables(self: Arc<Self>, folder: &Path) -> Checked<Box<dyn AnyTables>>;
-    fn exam(self: Arc<Self>, plan: &ExamPlan, caller: &Caller) -> Checked<ExamCounts>;
-    fn save_network(&self, path: &Path, tensors: Tensors, provenance: Provenance) -> Checked<()>;
-    fn bench(&self, games: usize, observe: bool, seed: u64, time: Duration) -> EnvSpeed;
-    fn plane_names(&self) -> Vec<String>;
-    /// The text of every action for the player who begins.
-    fn action_names(&self) -> Vec<String>;
-    fn mirror(&self) -> Option<Mirror>;
-    fn yardstick(self: Arc<Self>, settings: YardstickSettings, tables: Option<&Path>) -> Checked<Box<Measure>>;
-    fn verify(&self, row: &Row) -> Checked<()>;
-    fn questions(self: Arc<Self>, file: Option<&Path>) -> Checked<Questions>;
-}
-
-impl<G: CatalogGame> AnyGame for Rules<G> {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    fn limited(&self, max_plies: u32) -> Arc<dyn AnyGame> {
-        let game = self.game.clone().with_max_plies(max_plies);
-        erase(game, self.facts.quiet_limit)
-    }
-
-    fn start(self: Arc<Self>) -> Position {
-        Position::new(&self, self.game.start())
-    }
-
-    fn parse(self: Arc<Self>, text: &str) -> Checked<Position> {
-        Ok(Position::new(&self, self.game.parse_position(text)?))
-    }
-
-    fn env(self: Arc<Self>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>> {
-        env::build(self, arguments)
-    }
-
-    fn agent(&self, spec: &AgentSpec) -> Checked<Box<Judge>> {
-        agent::build(&self.game, spec)
-    }
-
-    fn tensors(&self, spec: &AgentSpec) -> Checked<Tensors> {
-        network::of_agent(&self.game, spec)
-    }
-
-    fn search(&self, positions: &[Position], plan: &SearchPlan, asked: &Arc<Function>, caller: &Caller) -> Vec<Found> {
-        let positions: Vec<G::Position> = positions.iter().map(|one| one.own::<G>()).collect();
-        search::run(&self.game, &positions, plan, asked, caller)
-    }
-
-    fn self_play(
-        self: Arc<Self>,
-        terms: &Terms,
-        threads: usize,
-        asked: Arc<Function>,
-    ) -> Checked<Box<dyn AnySelfPlay>> {
-        samples::build(self, terms, threads, asked)
-    }
-
-    fn arena(self: Arc<Self>, plan: &ArenaPlan, caller: &Caller, stop: &AtomicBool) -> Checked<ArenaTexts> {
-        arena::play(&self, plan, caller, stop)
-    }
-
-    fn tables(self: Arc<Self>, folder: &Path) -> Checked<Box<dyn AnyTables>> {
-        Ok(Box::new(Opened { tables: self.game.open_endgames(folder)?, rules: self }))
-    }
-
-    fn exam(self: Arc<Self>, plan: &ExamPlan, caller: &Caller) -> Checked<ExamCounts> {
-        exam::take(&self, plan, caller)
-    }
-
-    fn save_network(&self, path: &Path, tensors: Tensors, provenance: Provenance) -> Checked<()> {
-        network::save(&self.game, path, tensors, provenance)
-    }
-
-    fn bench(&self, games: usize, observe: bool, seed: u64, time: Duration) -> EnvSpeed {
-        bench::env(self.game.clone(), games, observe, seed, time)
-    }
-
-    fn plane_names(&self) -> Vec<String> {
-        self.game.plane_names()
-    }
-
-    fn action_names(&self) -> Vec<String> {
-        let start = self.game.start();
-        let name = |action| self.game.action_text(&start, Action(action as u16));
-        (0..self.facts.actions).map(name).collect()
-    }
-
-    fn mirror(&self) -> Option<Mirror> {
-        self.game.mirror()
-    }
-
-    fn yardstick(self: Arc<Self>, settings: YardstickSettings, tables: Option<&Path>) -> Checked<Box<Measure>> {
-        yardstick::build(self, settings, tables)
-    }
-
-    fn verify(&self, row: &Row) -> Checked<()> {
-        Yardstick::verify(&self.game, row)?;
-        Ok(())
-    }
-
-    fn questions(self: Arc<Self>, file: Option<&Path>) -> Checked<Questions> {
-        yardstick::questions(&self, file)
-    }
-}
-
-struct Erase(GameSettings);
-
-impl GameTask for Erase {
-    type Output = Arc<dyn AnyGame>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Arc<dyn AnyGame> {
-        erase(game, self.0.quiet_limit)
-    }
-}
-
-fn erase<G: CatalogGame>(game: G, quiet_limit: Option<u32>) -> Arc<dyn AnyGame> {
-    let (rows, columns) = game.grid();
-    let facts = Facts {
-        name: game.id(),
-        actions: game.actions(),
-        planes: game.planes(),
-        threat_planes: game.threat_planes(),
-        rows,
-        columns,
-        max_plies: game.max_plies(),
-        rules_version: game.rules_version(),
-        board: game.board_text(),
-        quiet_limit,
-    };
-    Arc::new(Rules { game, facts })
-}
 
 /// The rules of a game with their settings.
 ///
@@ -219,7 +23,7 @@ fn erase<G: CatalogGame>(game: G, quiet_limit: Option<u32>) -> Arc<dyn AnyGame> 
 ///
 /// Args:
 ///     name: One of ``jarmo.GAMES``.
-///     max_plies: A game is cut off and drawn after this many actions, 0 for never; by default the game's limit.
+///     max_plies: A game is truncated and drawn after this many actions, 0 for never; by default the game's limit.
 ///     board: A board file with other lines than the standard board (jarmo and guard).
 ///     quiet_limit: Plies without a capture after which tammi is drawn.
 #[pyclass(frozen, name = "Game", module = "jarmo", eq, hash)]
@@ -228,7 +32,9 @@ pub struct PyGame(pub Arc<dyn AnyGame>);
 
 impl PartialEq for PyGame {
     fn eq(&self, other: &PyGame) -> bool {
-        self.0.facts() == other.0.facts()
+        let (own, other) = (self.0.facts(), other.0.facts());
+        std::ptr::eq(own, other)
+            || own.version == other.version && own.max_plies == other.max_plies && own.quiet_limit == other.quiet_limit
     }
 }
 
@@ -264,7 +70,7 @@ impl PyGame {
 }
 
 pub(crate) fn named(name: &str, settings: GameSettings) -> Checked<Arc<dyn AnyGame>> {
-    Ok(with_game(name, &settings, Erase(settings.clone()))?)
+    Ok(Games::shipped().open(name, &settings)?)
 }
 
 #[pymethods]
@@ -281,6 +87,7 @@ impl PyGame {
         Ok(PyGame(named(name, settings)?))
     }
 
+    /// One of ``jarmo.GAMES``.
     #[getter]
     fn name(&self) -> &'static str {
         self.0.facts().name
@@ -289,24 +96,26 @@ impl PyGame {
     /// The number of actions; every action is an index below it.
     #[getter]
     fn num_actions(&self) -> usize {
-        self.0.facts().actions
+        self.0.facts().version.shape.actions
     }
 
+    /// A game is truncated and drawn after this many actions; 0 for never.
     #[getter]
     fn max_plies(&self) -> u32 {
         self.0.facts().max_plies
     }
 
+    /// Increased whenever the rules or the numbers of actions and features change.
     #[getter]
     fn rules_version(&self) -> u32 {
-        self.0.facts().rules_version
+        self.0.facts().version.rules_version
     }
 
     /// Planes, rows and columns of a position's features. With ``threats`` there are planes for cells under
     /// attack, possible captures and the like behind the others; the networks of agent files need them.
     #[pyo3(signature = (*, threats=false))]
     fn feature_shape(&self, threats: bool) -> (usize, usize, usize) {
-        let [_, planes, rows, columns] = self.0.facts().shape(1, threats);
+        let [_, planes, rows, columns] = self.0.facts().feature_shape(1, threats);
         (planes, rows, columns)
     }
 
@@ -314,7 +123,7 @@ impl PyGame {
     /// listed in docs/games.
     #[pyo3(signature = (*, threats=false))]
     fn plane_names(&self, threats: bool) -> Vec<String> {
-        let [_, planes, ..] = self.0.facts().shape(1, threats);
+        let [_, planes, ..] = self.0.facts().feature_shape(1, threats);
         self.0.plane_names().into_iter().take(planes).collect()
     }
 
@@ -322,7 +131,8 @@ impl PyGame {
     /// in the view of the player to move.
     #[getter]
     fn action_names(&self) -> Vec<String> {
-        self.0.action_names()
+        let (start, actions) = (&self.0.facts().start, self.0.facts().version.shape.actions);
+        (0..actions).map(|action| self.0.action_text(start, Action(action as u16))).collect()
     }
 
     /// The symmetries of the game, which keep its rules and results; the first one changes nothing.
@@ -330,25 +140,26 @@ impl PyGame {
     fn symmetries<'py>(&self, py: Python<'py>, threats: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let facts = self.0.facts();
         let types = py.import("jarmo._types")?;
-        let width = facts.width(threats);
-        let same = Mirror { inputs: (0..width as u16).collect(), actions: (0..facts.actions as u16).collect() };
+        let width: usize = facts.feature_shape(1, threats).iter().product();
+        let same =
+            Mirror { inputs: (0..width as u16).collect(), actions: (0..facts.version.shape.actions as u16).collect() };
         let symmetry = |Mirror { inputs, actions }: Mirror| {
             let [features, actions] = [&inputs[..width], &actions]
                 .map(|indices| indices.iter().map(|&index| i64::from(index)).collect::<Vec<_>>());
-            types.call_method1("Symmetry", (copied(py, &features, [width]), copied(py, &actions, [facts.actions])))
+            types.call_method1("Symmetry", (copied(py, &features), copied(py, &actions)))
         };
-        [same].into_iter().chain(self.0.mirror()).map(symmetry).collect()
+        [same].into_iter().chain(facts.mirror.clone()).map(symmetry).collect()
     }
 
     /// The position a game starts from.
     #[getter]
     fn start(&self) -> Position {
-        self.0.clone().start()
+        Position { game: self.clone(), at: self.0.facts().start.clone() }
     }
 
     /// Reads a position from its text; the error names the field that is wrong.
     fn position(&self, text: &str) -> Checked<Position> {
-        self.0.clone().parse(text)
+        Ok(Position { game: self.clone(), at: self.0.parse(text)? })
     }
 
     /// The features of ``N`` positions, ``[N, planes, rows, columns]``, 0 or 1: as the player to move sees them, or as
@@ -361,28 +172,23 @@ impl PyGame {
         threats: bool,
         #[pyo3(from_py_with = number::VIEWER)] viewer: Option<u8>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let positions = positions_of(positions, Some(&*self.0))?;
+        let (_, positions) = positions_of(positions, Some(self))?;
         let viewer = viewer.map(|viewer| Player::BOTH[usize::from(viewer)]);
-        let facts = self.0.facts();
-        let write = |position: &Position, row: &mut [f32]| position.at.write_features(row, threats, viewer);
-        let features = filled(&positions, facts.width(threats), 0.0, write);
-        shaped(py, features, &facts.shape(positions.len(), threats))
+        Ok(self.0.features(&positions, threats, viewer).into_pyarray(py).into_any())
     }
 
     /// The legal actions of ``N`` positions, ``[N, actions]``; none where the game is over.
     fn masks<'py>(&self, py: Python<'py>, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let positions = positions_of(positions, Some(&*self.0))?;
-        table(py, &positions, self.0.facts().actions, false, |position, row| {
-            position.at.legal().into_iter().for_each(|action| row[usize::from(action)] = true);
-        })
+        let (_, positions) = positions_of(positions, Some(self))?;
+        Ok(self.0.masks(&positions).into_pyarray(py).into_any())
     }
 
     /// For pickling.
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((&'static str,), Bound<'py, PyDict>)> {
         let facts = self.0.facts();
         let standard = named(facts.name, GameSettings::default())?;
-        if standard.facts().board != facts.board {
-            return Err(PyTypeError::new_err("a game on a board of its own cannot be pickled"));
+        if standard.facts().version.board != facts.version.board {
+            return Err(PyTypeError::new_err("a game with a board file cannot be pickled"));
         }
         let settings = [("max_plies", Some(facts.max_plies)), ("quiet_limit", facts.quiet_limit)];
         Ok(((facts.name,), settings.into_py_dict(py)?))

@@ -1,4 +1,4 @@
-//! The extension module of the Python package `jarmo`: the library on NumPy arrays.
+//! The extension module of the Python package `jarmo`: the library on NumPy arrays, training, and the programs.
 //!
 //! Python classes are not generic, so each class holds a trait object that was made for its game. Rust code runs
 //! with Python's lock released; only arrays and calls of the user's function need it.
@@ -14,11 +14,13 @@ mod network;
 mod number;
 mod players;
 mod position;
+mod program;
 mod refusal;
 mod samples;
 mod search;
 mod tables;
 mod threads;
+mod train;
 mod yardstick;
 
 use pyo3::prelude::*;
@@ -35,10 +37,14 @@ mod _jarmo {
         game::PyGame,
         network::save_agent,
         position::Position,
+        program::run_program,
         samples::SelfPlay,
         search::search,
         tables::Tables,
-        yardstick::{PyYardstick, exam_questions, yardstick_report, yardstick_verify},
+        train::{Training, create_run, read_run},
+        yardstick::{
+            PyYardstick, decide, exam_questions, yardstick_report, yardstick_rows, yardstick_seal, yardstick_verify,
+        },
     };
 
     #[pymodule_init]

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use jarmo_core::net::{AgentFile, NetSettings, NetShape, Provenance, Tensor, Weights};
+use jarmo_core::net::{AgentFile, NetSettings, Provenance, Tensor, Weights};
 use jarmo_exact::agent::AgentSpec;
-use jarmo_exact::catalog::CatalogGame;
+use jarmo_facade::AnyGame;
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -15,31 +15,32 @@ use crate::game::PyGame;
 use crate::number;
 use crate::refusal::Checked;
 
-pub(crate) type Tensors = BTreeMap<String, Tensor>;
+type Tensors = BTreeMap<String, Tensor>;
 
-pub(crate) fn of_agent<G: CatalogGame>(game: &G, spec: &AgentSpec) -> Checked<Tensors> {
+/// The tensors of an agent's network.
+pub(crate) fn tensors(game: &dyn AnyGame, spec: &AgentSpec) -> Checked<Tensors> {
     let AgentSpec::Network(source, _) = spec else {
         return Err(format!("agent `{spec}` has no network").into());
     };
-    let file = jarmo_exact::agent::load(source, game)?;
-    Ok(file.weights().tensors().clone())
+    Ok(game.load(source)?.weights().tensors().clone())
 }
 
-pub(crate) fn save<G: CatalogGame>(game: &G, path: &Path, mut tensors: Tensors, provenance: Provenance) -> Checked<()> {
-    let shape = NetShape::of(game);
+fn save(game: &dyn AnyGame, path: &Path, mut tensors: Tensors, provenance: Provenance) -> Checked<()> {
+    let version = game.facts().version.clone();
+    let (all, without_threats) = (version.shape.features, game.facts().feature_shape(1, false).iter().product());
     if let Some(stem) = tensors.get_mut("stem.weight")
-        && stem.dims.first() == Some(&game.feature_count())
+        && stem.dims.first() == Some(&without_threats)
     {
-        stem.data.resize(stem.data.len() / game.feature_count() * shape.features, 0.0);
-        stem.dims[0] = shape.features;
+        stem.data.resize(stem.data.len() / without_threats * all, 0.0);
+        stem.dims[0] = all;
     }
     let stem = tensors.get("stem.bias");
     let width = stem.ok_or("tensor `stem.bias` is missing")?.data.len();
     let blocks = tensors.keys().filter(|name| name.starts_with("blocks.") && name.ends_with(".bias"));
     let config = NetSettings { width, blocks: blocks.count() };
-    let weights = Weights::new(config, shape, tensors)?;
+    let weights = Weights::new(config, version.shape, tensors)?;
     weights.check_range()?;
-    let file = AgentFile::new(game, weights, provenance, Vec::new());
+    let file = AgentFile::of_version(version, weights, provenance, Vec::new());
     Ok(jarmo_host::agent_file::save(&file, path)?)
 }
 
@@ -57,7 +58,7 @@ pub(crate) fn save<G: CatalogGame>(game: &G, path: &Path, mut tensors: Tensors, 
 ///     tensors: ``float32`` arrays by name.
 ///     run: A name for where it comes from.
 ///     seed: The seed of the training.
-///     step: Learning steps.
+///     step: Training steps.
 ///     games: Self-play games.
 #[pyfunction]
 #[pyo3(signature = (path, game, tensors, *, run="", seed=0, step=0, games=0))]
@@ -87,5 +88,5 @@ pub(crate) fn save_agent(
         step,
         games,
     };
-    Ok(game.0.save_network(&path, all, provenance)?)
+    Ok(save(&*game.0, &path, all, provenance)?)
 }

@@ -1,98 +1,14 @@
 //! `jarmo.Position`: a position with its rules, as a value.
 
-use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
-use jarmo_core::game::{Action, Mask, Outcome, Player};
-use jarmo_core::view::{Arrow, svg};
-use jarmo_exact::catalog::CatalogGame;
+use jarmo_core::game::{Action, AnyPosition, Player};
+use jarmo_core::view::Arrow;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::game::{AnyGame, PyGame, Rules};
+use crate::game::PyGame;
 use crate::refusal::Checked;
-
-/// A position of one game.
-struct At<G: CatalogGame> {
-    rules: Arc<Rules<G>>,
-    position: G::Position,
-}
-
-/// A position of a game whose type is not known.
-pub trait AnyPosition: Send + Sync {
-    fn as_any(&self) -> &dyn Any;
-    fn text(&self) -> String;
-    fn drawing(&self) -> String;
-    fn svg(&self, actions: &[u16], title: &str) -> String;
-    fn legal(&self) -> Vec<u16>;
-    fn action_text(&self, action: u16) -> String;
-    fn parse_action(&self, text: &str) -> Checked<u16>;
-    fn play(&self, action: u16) -> Checked<Position>;
-    fn write_features(&self, out: &mut [f32], threats: bool, viewer: Option<Player>);
-    fn same(&self, other: &dyn AnyPosition) -> bool;
-    fn hash(&self) -> u64;
-}
-
-impl<G: CatalogGame> AnyPosition for At<G> {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn text(&self) -> String {
-        self.rules.game.position_text(&self.position)
-    }
-
-    fn drawing(&self) -> String {
-        self.rules.game.display(&self.position).to_string()
-    }
-
-    fn svg(&self, actions: &[u16], title: &str) -> String {
-        let game = &self.rules.game;
-        let arrow = |&action: &u16| {
-            let gesture = game.gesture(&self.position, Action(action));
-            Some(Arrow { from: gesture.from, to: gesture.to?, legal: true })
-        };
-        let arrows: Vec<Arrow> = actions.iter().filter_map(arrow).collect();
-        svg::draw(game, &self.position, &arrows, title)
-    }
-
-    fn legal(&self) -> Vec<u16> {
-        let legal = self.rules.game.legal(&self.position);
-        legal.iter().map(|action| action.0).collect()
-    }
-
-    fn action_text(&self, action: u16) -> String {
-        self.rules.game.action_text(&self.position, Action(action))
-    }
-
-    fn parse_action(&self, text: &str) -> Checked<u16> {
-        Ok(self.rules.game.parse_action(&self.position, text)?.0)
-    }
-
-    fn play(&self, action: u16) -> Checked<Position> {
-        let mut position = self.position;
-        self.rules.game.try_play(&mut position, Action(action))?;
-        Ok(Position::new(&self.rules, position))
-    }
-
-    fn write_features(&self, out: &mut [f32], threats: bool, viewer: Option<Player>) {
-        let (game, position) = (&self.rules.game, &self.position);
-        let seen = viewer.map(|viewer| game.seen_by(position, viewer));
-        game.set_features(seen.as_ref().unwrap_or(position), out, threats);
-    }
-
-    fn same(&self, other: &dyn AnyPosition) -> bool {
-        let other: Option<&At<G>> = other.as_any().downcast_ref();
-        other.is_some_and(|other| other.position == self.position)
-    }
-
-    fn hash(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.position.hash(&mut hasher);
-        hasher.finish()
-    }
-}
 
 /// A position of a game: a value that never changes.
 ///
@@ -100,94 +16,99 @@ impl<G: CatalogGame> AnyPosition for At<G> {
 #[pyclass(frozen, module = "jarmo")]
 #[derive(Clone)]
 pub struct Position {
+    /// The rules of its game.
     #[pyo3(get)]
     pub game: PyGame,
-    /// 0 if White is to move, 1 if Black is.
-    #[pyo3(get)]
-    to_move: usize,
-    /// The number of actions played.
-    #[pyo3(get)]
-    ply: u32,
-    outcome: Option<Outcome>,
-    pub at: Arc<dyn AnyPosition>,
+    pub at: AnyPosition,
 }
 
 impl Position {
-    pub(crate) fn new<G: CatalogGame>(rules: &Arc<Rules<G>>, position: G::Position) -> Position {
-        Position {
-            game: PyGame(rules.clone()),
-            to_move: rules.game.to_move(&position).index(),
-            ply: rules.game.ply(&position),
-            outcome: rules.game.outcome(&position),
-            at: Arc::new(At { rules: rules.clone(), position }),
-        }
-    }
-
-    /// The position as one of this game.
-    ///
-    /// # Panics
-    /// Panics if it belongs to another game.
-    pub(crate) fn own<G: CatalogGame>(&self) -> G::Position {
-        let own: &At<G> = self.at.as_any().downcast_ref().expect("a position of this game");
-        own.position
-    }
-
     /// The action of an argument: its index, or its text.
-    fn action(&self, given: &Bound<'_, PyAny>) -> PyResult<u16> {
+    fn action(&self, given: &Bound<'_, PyAny>) -> PyResult<Action> {
         if let Ok(text) = given.extract::<&str>() {
-            return Ok(self.at.parse_action(text)?);
+            return Ok(Action(self.parse_action(text)?));
         }
         let index: i64 =
             given.extract().map_err(|_| PyTypeError::new_err("an action is its index, a whole number, or its text"))?;
-        let actions = self.game.0.facts().actions as i64;
+        let actions = self.game.0.facts().version.shape.actions as i64;
         if !(0..actions).contains(&index) {
             return Err(PyValueError::new_err(format!(
                 "action {index}: the game has only actions 0 to {}",
                 actions - 1
             )));
         }
-        Ok(index as u16)
+        Ok(Action(index as u16))
+    }
+
+    /// The legal action of an argument.
+    fn legal_action(&self, given: &Bound<'_, PyAny>) -> PyResult<Action> {
+        let action = self.action(given)?;
+        self.after(action)?;
+        Ok(action)
+    }
+
+    fn after(&self, action: Action) -> Checked<Position> {
+        Ok(Position { game: self.game.clone(), at: self.game.0.after(&self.at, action)? })
+    }
+
+    fn draw(&self, actions: &[Action], title: &str) -> String {
+        let arrow = |&action: &Action| {
+            let gesture = self.game.0.describe(&self.at, action).gesture;
+            Some(Arrow { from: gesture.from, to: gesture.to?, legal: true })
+        };
+        self.game.0.picture(&self.at, &actions.iter().filter_map(arrow).collect::<Vec<_>>(), title)
     }
 }
 
 #[pymethods]
 impl Position {
+    /// 0 if White is to move, 1 if Black is.
+    #[getter]
+    fn to_move(&self) -> usize {
+        self.at.to_move.index()
+    }
+
+    /// The number of actions played.
+    #[getter]
+    fn ply(&self) -> u32 {
+        self.at.ply
+    }
+
     /// The position as text; ``game.position(text)`` reads it. The text of tammi leaves out the earlier positions
     /// that count for repetitions.
     #[getter]
     fn text(&self) -> String {
-        self.at.text()
+        self.game.0.text(&self.at)
     }
 
+    /// Whether the game is over.
     #[getter]
     fn is_over(&self) -> bool {
-        self.outcome.is_some()
+        self.at.outcome.is_some()
     }
 
     /// The legal actions, lowest first; none if the game is over.
     #[getter]
     fn legal(&self) -> Vec<u16> {
-        self.at.legal()
+        self.game.0.legal(&self.at).into_iter().map(|action| action.0).collect()
     }
 
     /// The legal actions as text, in the order of ``legal``.
     #[getter]
     fn legal_texts(&self) -> Vec<String> {
-        let legal = self.at.legal();
-        legal.into_iter().map(|action| self.at.action_text(action)).collect()
+        let legal = self.game.0.legal(&self.at);
+        legal.into_iter().map(|action| self.game.0.action_text(&self.at, action)).collect()
     }
 
     /// The text of a legal action.
     fn action_text(&self, action: &Bound<'_, PyAny>) -> PyResult<String> {
-        let action = self.action(action)?;
-        self.at.play(action)?; // the text of an illegal action would mislead
-        Ok(self.at.action_text(action))
+        Ok(self.game.0.action_text(&self.at, self.legal_action(action)?))
     }
 
     /// The action with this text, which may be illegal.
     #[pyo3(signature = (text))]
     fn parse_action(&self, text: &str) -> Checked<u16> {
-        self.at.parse_action(text)
+        Ok(self.game.0.parse_action(&self.at, text)?.0)
     }
 
     /// The position after these actions, given as indices or texts. The error says why one is illegal.
@@ -195,7 +116,7 @@ impl Position {
     fn play(&self, actions: Vec<Bound<'_, PyAny>>) -> PyResult<Position> {
         let mut here = self.clone();
         for given in &actions {
-            here = here.at.play(here.action(given)?)?;
+            here = here.after(here.action(given)?)?;
         }
         Ok(here)
     }
@@ -203,7 +124,7 @@ impl Position {
     /// How the game ended; None while it goes on.
     #[getter]
     fn outcome<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(outcome) = self.outcome else {
+        let Some(outcome) = self.at.outcome else {
             return Ok(None);
         };
         let winner = outcome.winner.map(Player::index);
@@ -215,33 +136,27 @@ impl Position {
     /// A picture as SVG, with legal actions as arrows.
     #[pyo3(signature = (actions=None, *, title=None))]
     fn svg(&self, actions: Option<Vec<Bound<'_, PyAny>>>, title: Option<&str>) -> PyResult<String> {
-        let legal = |given| {
-            let action = self.action(given)?;
-            self.at.play(action)?;
-            Ok(action)
-        };
-        let actions: Vec<u16> = actions.iter().flatten().map(legal).collect::<PyResult<_>>()?;
-        let text = self.at.text();
-        Ok(self.at.svg(&actions, title.unwrap_or(&text)))
+        let actions = actions.iter().flatten().map(|given| self.legal_action(given)).collect::<PyResult<Vec<_>>>()?;
+        Ok(self.draw(&actions, title.unwrap_or(&self.text())))
     }
 
     fn _repr_svg_(&self) -> String {
-        self.at.svg(&[], &self.at.text())
+        self.draw(&[], &self.text())
     }
 
     fn __str__(&self) -> String {
-        self.at.drawing()
+        self.game.0.drawing(&self.at)
     }
 
     fn __repr__(&self) -> String {
         let name = self.game.0.facts().name;
-        format!("jarmo.Game({name:?}).position({:?})", self.at.text())
+        format!("jarmo.Game({name:?}).position({:?})", self.text())
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Position>().is_ok_and(|other| {
             let other = other.get();
-            self.game == other.game && self.at.same(&*other.at)
+            self.game == other.game && self.at == other.at
         })
     }
 
@@ -254,9 +169,8 @@ impl Position {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let text = self.at.text();
-        let again = self.game.0.clone().parse(&text);
-        if !again.is_ok_and(|again| again.at.same(&*self.at)) {
+        let text = self.text();
+        if !self.game.0.parse(&text).is_ok_and(|again| again == self.at) {
             return Err(PyTypeError::new_err(format!(
                 "this position cannot be pickled, because its text leaves out earlier positions that count: {text}"
             )));
@@ -266,19 +180,17 @@ impl Position {
     }
 
     fn __hash__(&self) -> u64 {
-        self.at.hash()
+        let mut hasher = DefaultHasher::new();
+        self.at.hash(&mut hasher);
+        hasher.finish()
     }
 }
 
-/// The positions of an argument: one position or a sequence of them. All must be of this game, or else of the same one.
-pub(crate) fn positions_of(given: &Bound<'_, PyAny>, game: Option<&dyn AnyGame>) -> PyResult<Vec<Position>> {
-    let position = |(index, one): (usize, PyResult<Bound<'_, PyAny>>)| {
-        let one = one?.cast_into::<Position>();
-        let one = one.map_err(|_| PyTypeError::new_err(format!("positions[{index}] is no jarmo.Position")));
-        one.map(|one| one.get().clone())
-    };
-    let positions = match given.cast::<Position>() {
-        Ok(one) => vec![one.get().clone()],
+/// The positions of an argument: one position or a sequence of them. All must be of this game, or else of the same one,
+/// which is returned, too.
+pub(crate) fn positions_of(given: &Bound<'_, PyAny>, game: Option<&PyGame>) -> PyResult<(PyGame, Vec<AnyPosition>)> {
+    let list = match given.cast::<Position>() {
+        Ok(one) => vec![Ok(one.clone().into_any())],
         Err(_) => {
             let list = given.try_iter().map_err(|_| {
                 PyTypeError::new_err(format!(
@@ -286,29 +198,35 @@ pub(crate) fn positions_of(given: &Bound<'_, PyAny>, game: Option<&dyn AnyGame>)
                     given.get_type()
                 ))
             })?;
-            list.enumerate().map(position).collect::<PyResult<_>>()?
+            list.collect()
         }
     };
-    let wanted = game.map(AnyGame::facts).or(positions.first().map(|first| first.game.0.facts()));
-    for (index, own) in positions.iter().map(|position| position.game.0.facts()).enumerate() {
-        if let Some(facts) = wanted
-            && !std::ptr::eq(own, facts)
-            && own != facts
-        {
+    let (mut game, mut positions) = (game.cloned(), Vec::with_capacity(list.len()));
+    for (index, one) in list.into_iter().enumerate() {
+        let one = one?.cast_into::<Position>();
+        let one = one.map_err(|_| PyTypeError::new_err(format!("positions[{index}] is not a jarmo.Position")))?;
+        let Position { game: own, at } = one.get();
+        let wanted = game.get_or_insert_with(|| own.clone());
+        if own != wanted {
+            let [own, wanted] = [own, wanted].map(|game| game.0.facts().name);
             return Err(PyValueError::new_err(format!(
-                "positions[{index}] is of {} with other rules than {}",
-                own.name, facts.name
+                "positions[{index}] is of {own} with other rules than {wanted}"
             )));
         }
+        positions.push(at.clone());
     }
-    Ok(positions)
+    // Without positions there is no game, and nothing is asked of it.
+    Ok((game.unwrap_or_else(PyGame::standard), positions))
 }
 
 /// [`positions_of`], refusing positions that are over.
-pub(crate) fn open_positions_of(given: &Bound<'_, PyAny>, game: Option<&dyn AnyGame>) -> PyResult<Vec<Position>> {
-    let positions = positions_of(given, game)?;
+pub(crate) fn open_positions_of(
+    given: &Bound<'_, PyAny>,
+    game: Option<&PyGame>,
+) -> PyResult<(PyGame, Vec<AnyPosition>)> {
+    let (game, positions) = positions_of(given, game)?;
     match positions.iter().position(|position| position.outcome.is_some()) {
-        None => Ok(positions),
+        None => Ok((game, positions)),
         Some(index) => Err(PyValueError::new_err(format!("positions[{index}]: the game is over"))),
     }
 }

@@ -2,121 +2,36 @@
 
 use std::sync::Arc;
 
-use jarmo_core::env::Line;
-use jarmo_core::game::Action;
-use jarmo_exact::catalog::CatalogGame;
+use jarmo_core::game::{Action, AnyPosition};
+use jarmo_core::ndarray::Array4;
+use jarmo_core::search::SearchSettings;
+use jarmo_facade::selfplay::AnySelfPlay;
 use jarmo_selfplay::replay::{Sample, Samples};
-use jarmo_selfplay::selfplay::{Counts, Episode, GamesState, Round, SelfPlay as Games, SelfPlaySettings};
-use numpy::PyArray1;
+use jarmo_selfplay::selfplay::{Counts, Episode, GamesState, Round, SelfPlaySettings};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::PyTraverseError;
 use pyo3::exceptions::PyValueError;
+use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
 
-use crate::array::{column, filled, shaped, table};
-use crate::ask::{Function, RemoteEvaluator};
-use crate::game::{PyGame, Rules};
+use crate::array::{column, table};
+use crate::ask::Function;
+use crate::game::PyGame;
 use crate::number;
 use crate::position::Position;
-use crate::refusal::{Checked, Refusal};
+use crate::refusal::Refusal;
 use crate::search::search_rule;
 use crate::threads::{self, Caller, Closable, serve};
 
-/// Self-play of a game whose type is not known.
-pub trait AnySelfPlay: Send {
-    /// Plays until there are at least so many samples, or the caller fails. Evaluations of earlier calls are forgotten,
-    /// because the function may have learned since.
-    fn play(&mut self, caller: &Caller, least: usize) -> Round;
-    fn save(&self) -> GamesState;
-    fn restore(&mut self, saved: &GamesState) -> Checked<()>;
-    /// Where the samples of these games come from. The first game has this number.
-    fn origins(&self, games: &[Episode], first: u64) -> Vec<Origin>;
-}
-
 /// Where a sample comes from.
-pub struct Origin {
+struct Origin {
     game: u64,
-    ply: u32,
     action: Action,
     value: f32,
-    position: Position,
-}
-
-struct Played<G: CatalogGame> {
-    rules: Arc<Rules<G>>,
-    games: Games<G, RemoteEvaluator<G>>,
-    function: Arc<Function>,
-    /// Its threads wait for answers, so they are not those that other calls use.
-    pool: ThreadPool,
-}
-
-impl<G: CatalogGame> AnySelfPlay for Played<G> {
-    fn play(&mut self, caller: &Caller, least: usize) -> Round {
-        let Played { rules, games, function, pool } = self;
-        games.replace_evaluators(evaluators(pool.current_num_threads(), rules, function, caller));
-        pool.install(|| {
-            let mut all = games.round();
-            while all.samples.len() < least && !caller.has_failed() {
-                all.add(games.round());
-            }
-            all
-        })
-    }
-
-    fn save(&self) -> GamesState {
-        self.games.save()
-    }
-
-    fn restore(&mut self, saved: &GamesState) -> Checked<()> {
-        Ok(self.games.restore(saved)?)
-    }
-
-    fn origins(&self, games: &[Episode], first: u64) -> Vec<Origin> {
-        let (rules, mut all) = (&self.rules, Vec::new());
-        for (number, Episode { game, searches, .. }) in (first..).zip(games) {
-            // The game is over, which `SavedGame::line` refuses; self-play begins all games at their start.
-            let actions = game.actions.iter().map(|&index| Action(index)).collect();
-            let line = Line::after(&rules.game, rules.game.start(), actions);
-            let line = line.expect("self-play made it");
-            let opening = line.actions.len() - searches.len();
-            let positions = line.positions(&rules.game);
-            let played = positions[opening..].iter().zip(&line.actions[opening..]);
-            all.extend(played.zip(searches).map(|((&position, &action), search)| Origin {
-                game: number,
-                ply: rules.game.ply(&position),
-                action,
-                value: search.expected[0] - search.expected[2],
-                position: Position::new(rules, position),
-            }));
-        }
-        all
-    }
-}
-
-pub(crate) fn build<G: CatalogGame>(
-    rules: Arc<Rules<G>>,
-    terms: &Terms,
-    threads: usize,
-    function: Arc<Function>,
-) -> Checked<Box<dyn AnySelfPlay>> {
-    let Terms { settings, seed, .. } = terms;
-    let shards = threads.min(settings.games);
-    let pool = ThreadPoolBuilder::new().num_threads(shards).build()?;
-    let evaluators = evaluators(shards, &rules, &function, &Caller::default());
-    let mut games = Games::new(&rules.game, settings, evaluators, *seed);
-    games.keep_games();
-    Ok(Box::new(Played { games, rules, function, pool }))
-}
-
-fn evaluators<G: CatalogGame>(
-    shards: usize,
-    rules: &Rules<G>,
-    function: &Arc<Function>,
-    caller: &Caller,
-) -> Vec<RemoteEvaluator<G>> {
-    let (game, function, caller) = (rules.game.clone(), function.clone(), caller.clone());
-    vec![RemoteEvaluator { game, function, caller }; shards]
+    position: AnyPosition,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -128,7 +43,7 @@ struct Saved {
 
 /// What must be the same where self-play is restored.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct Terms {
+pub(crate) struct Terms {
     format: u32,
     game: String,
     rules_version: u32,
@@ -144,45 +59,102 @@ const FORMAT: u32 = 1;
 /// games are there. See `jarmo.self_play`.
 #[pyclass(frozen, module = "jarmo")]
 pub struct SelfPlay {
-    function: Arc<Function>,
+    game: PyGame,
+    threats: bool,
     least: usize,
-    terms: Terms,
+    has_seed: bool, // it was given
     state: Closable<State>,
 }
 
+/// What self-play gives back when it is closed.
 struct State {
     games: Box<dyn AnySelfPlay>,
+    function: Function,
+    /// Its threads wait for answers of the function, so they are not those that other calls use. Each has a shard.
+    pool: ThreadPool,
     counts: Counts,
+    terms: Terms,
+}
+
+impl State {
+    /// Plays until there are at least so many samples, or the caller fails. Evaluations of earlier calls are forgotten,
+    /// because the function may have learned since.
+    fn play(&mut self, caller: &Caller, least: usize) -> Round {
+        let State { games, function, pool, .. } = self;
+        games.use_network(&function.net(caller));
+        pool.install(|| {
+            let mut all = games.round();
+            while all.samples.len() < least && !caller.has_failed() {
+                all.add(games.round());
+            }
+            all
+        })
+    }
+}
+
+/// New games.
+fn begin(game: &PyGame, terms: &Terms, function: &Function, shards: usize) -> Box<dyn AnySelfPlay> {
+    let mut games = game.0.self_play(&terms.settings, &function.net(&Caller::default()), shards, terms.seed);
+    games.keep_games();
+    games
+}
+
+/// Where the samples of these games come from. The first game has this number.
+fn origins(game: &PyGame, games: &[Episode], first: u64) -> Vec<Origin> {
+    let mut all = Vec::new();
+    for (number, Episode { game: played, searches, .. }) in (first..).zip(games) {
+        let opening = played.actions.len() - searches.len();
+        let mut position = game.0.facts().start.clone(); // self-play begins all games there
+        for (index, &action) in played.actions.iter().enumerate() {
+            let action = Action(action);
+            let next = game.0.after(&position, action).expect("self-play made it");
+            if let Some(search) = index.checked_sub(opening).map(|index| &searches[index]) {
+                let value = search.expected[0] - search.expected[2];
+                all.push(Origin { game: number, action, value, position });
+            }
+            position = next;
+        }
+    }
+    all
 }
 
 #[pymethods]
 impl SelfPlay {
     #[new]
     #[pyo3(signature = (game, evaluate, *, games=512, simulations=32, root="gumbel", max_random_plies=0, value_lambda=1.0,
-                        seed=0, threats=false, min_samples=1024, threads=None))]
+                        seed=None, threats=false, min_samples=1024, threads=None, considered=None, least_range=None,
+                        c_puct=None, fpu=None, temperature=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
+        py: Python<'_>,
         game: PyGame,
         evaluate: Py<PyAny>,
         #[pyo3(from_py_with = number::GAMES)] games: u32,
         #[pyo3(from_py_with = number::SIMULATIONS)] simulations: u32,
-        root: &str,
+        #[pyo3(from_py_with = number::ROOT)] root: &str,
         #[pyo3(from_py_with = number::RANDOM_PLIES)] max_random_plies: u32,
         value_lambda: f32,
-        #[pyo3(from_py_with = number::SEED)] seed: u64,
-        threats: bool,
+        #[pyo3(from_py_with = number::SOME_SEED)] seed: Option<u64>,
+        #[pyo3(from_py_with = number::THREATS)] threats: bool,
         #[pyo3(from_py_with = number::MIN_SAMPLES)] min_samples: u32,
         #[pyo3(from_py_with = number::THREADS)] threads: Option<u32>,
+        #[pyo3(from_py_with = number::CONSIDERED)] considered: Option<u32>,
+        least_range: Option<f32>,
+        c_puct: Option<f32>,
+        fpu: Option<f32>,
+        temperature: Option<f32>,
     ) -> PyResult<SelfPlay> {
         let games = games as usize;
         if !(0.0..=1.0).contains(&value_lambda) {
             return Err(PyValueError::new_err(format!("value_lambda must be 0 to 1, not {value_lambda}")));
         }
+        let (root, min_visit_share) = (Some(number::root(root)), None); // self-play draws its actions by visits
+        let search = SearchSettings { root, considered, least_range, c_puct, fpu, temperature, min_visit_share };
+        search_rule(&search)?;
         let settings = SelfPlaySettings {
             games,
             simulations,
-            root: search_rule(root, None, None, None, None)?,
-            least_range: 0.0,
+            search,
             max_random_plies,
             endgames: 0.0,
             endgame_force: 0,
@@ -192,19 +164,23 @@ impl SelfPlay {
         let terms = Terms {
             format: FORMAT,
             game: facts.name.to_owned(),
-            rules_version: facts.rules_version,
+            rules_version: facts.version.rules_version,
             max_plies: facts.max_plies,
             settings,
-            seed,
+            seed: seed.map_or_else(|| number::entropy(py), Ok)?,
         };
-        let function = Arc::new(Function { evaluate, facts: facts.clone(), threats, batch: games, pad: 0 });
-        let games = game.0.clone().self_play(&terms, threads::count(threads), function.clone())?;
-        let state = State { games, counts: Counts::default() };
+        let function = Function { evaluate: Arc::new(evaluate), threats, batch: games, pad: false };
+        let shards = threads::count(threads).min(games);
+        let pool = ThreadPoolBuilder::new().num_threads(shards).build().map_err(Refusal::from)?;
+        let games = begin(&game, &terms, &function, shards);
+        let state = State { games, function, pool, counts: Counts::default(), terms };
+        let busy = "already under way, in another thread or in a call that called this one";
         Ok(SelfPlay {
-            function,
+            game,
+            threats,
             least: min_samples as usize,
-            terms,
-            state: Closable::new("self-play", "already under way in another thread", state),
+            has_seed: seed.is_some(),
+            state: Closable::new("self-play", busy, state),
         })
     }
 
@@ -219,25 +195,34 @@ impl SelfPlay {
 
     /// The unfinished games, between two steps of the iterator.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let (counts, games) = self.state.with(|state| (state.counts, state.games.save()))?;
-        let saved = Saved { terms: self.terms.clone(), counts, games };
+        let saved = |State { games, counts, terms, .. }: &mut State| Saved {
+            terms: terms.clone(),
+            counts: *counts,
+            games: games.save(),
+        };
+        let saved = self.state.with(saved)?;
         let bytes = serde_json::to_vec(&saved).expect("plain data");
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// Continues exactly as the saved self-play would have, which must have had the same arguments. The number of
-    /// threads may differ.
+    /// threads may differ, and the seed where none was given.
     fn restore(&self, saved: &[u8]) -> PyResult<()> {
         let wrong = |problem: String| PyValueError::new_err(format!("not this self-play: {problem}"));
         let saved: Saved = serde_json::from_slice(saved).map_err(|error| wrong(error.to_string()))?;
-        if saved.terms != self.terms {
-            let text = |terms| serde_json::to_string(terms).expect("plain data");
-            let (theirs, ours) = (text(&saved.terms), text(&self.terms));
-            return Err(wrong(format!("it was made with {theirs}, this one with {ours}")));
-        }
         self.state.with(|state| {
-            state.games.restore(&saved.games).map_err(|Refusal(problem)| wrong(problem))?;
-            state.counts = saved.counts;
+            let mut terms = state.terms.clone();
+            if !self.has_seed {
+                terms.seed = saved.terms.seed;
+            }
+            if saved.terms != terms {
+                let text = |terms| serde_json::to_string(terms).expect("plain data");
+                let (theirs, ours) = (text(&saved.terms), text(&terms));
+                return Err(wrong(format!("it was made with {theirs}, this one with {ours}")));
+            }
+            let mut games = begin(&self.game, &terms, &state.function, state.pool.current_num_threads());
+            games.restore(&saved.games).map_err(|problem| wrong(problem.to_string()))?;
+            (state.games, state.counts, state.terms) = (games, saved.counts, terms);
             Ok(())
         })?
     }
@@ -260,64 +245,77 @@ impl SelfPlay {
         Ok(dict)
     }
 
-    /// Gives the games and trees back. Every other call is an error from then on.
-    fn close(&self) {
-        self.state.close();
+    /// Gives the games and trees back, after a step of the iterator that is at work in another thread. It is an error in
+    /// the function that evaluates. Every other call is an error from then on.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.state.close(py)
     }
 
     fn __enter__(this: Py<SelfPlay>) -> Py<SelfPlay> {
         this
     }
 
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, _exception: &Bound<'_, PyAny>) {
-        self.close();
+    #[pyo3(signature = (*exception))]
+    fn __exit__(&self, exception: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.close(exception.py())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.state.traverse(|state| visit.call(&*state.function.evaluate))
+    }
+
+    fn __clear__(&self) {
+        self.state.give_back();
     }
 }
 
 impl SelfPlay {
     /// Plays until there are enough samples.
     fn play(&self, py: Python<'_>, state: &mut State) -> PyResult<(Round, Vec<Origin>)> {
-        let State { games, counts } = state;
-        let before = games.save();
-        let played = serve(py, &Arc::default(), |caller| games.play(caller, self.least));
+        let before = state.games.save();
+        let played = serve(py, &Arc::default(), |caller| state.play(caller, self.least));
         // An interrupted round has no meaning, so all games go back to where they were.
-        let played = played.inspect_err(|_| {
-            let restored = games.restore(&before);
-            restored.expect("these games were just saved");
-        })?;
-        let origins = games.origins(&played.episodes, counts.games.games);
-        counts.add(&played.counts);
+        let played = played.inspect_err(|_| state.games.restore(&before).expect("these games were just saved"))?;
+        let origins = origins(&self.game, &played.episodes, state.counts.games.games);
+        state.counts.add(&played.counts);
         Ok((played, origins))
     }
 
     fn samples<'py>(&self, py: Python<'py>, samples: &Samples, origins: &[Origin]) -> PyResult<Bound<'py, PyAny>> {
-        let Function { facts, threats, .. } = &*self.function;
-        let (width, actions) = (facts.width(*threats), facts.actions);
+        let facts = self.game.0.facts();
+        let actions = facts.version.shape.actions;
         let samples: Vec<Sample<'_>> = samples.iter().collect();
-        let features = py.detach(|| {
-            filled(&samples, width, 0.0_f32, |sample, row| {
-                // Threats follow the features, and are left out where the width has no room for them.
-                let within = sample.features.iter().filter(|&&index| usize::from(index) < width);
-                within.for_each(|&index| row[usize::from(index)] = 1.0);
-            })
+        let mut features = Array4::<f32>::zeros(facts.feature_shape(samples.len(), self.threats));
+        py.detach(|| {
+            for (sample, row) in samples.iter().zip(features.outer_iter_mut()) {
+                let row = row.into_slice().expect("a row in C order");
+                for &index in sample.features {
+                    // Threats follow the features, and are left out where the row has no room for them.
+                    if let Some(feature) = row.get_mut(usize::from(index)) {
+                        *feature = 1.0;
+                    }
+                }
+            }
         });
-        let position = |one: &Origin| Ok(Bound::new(py, one.position.clone())?.into_any().unbind());
+        let position = |one: &Origin| {
+            let position = Position { game: self.game.clone(), at: one.position.clone() };
+            Ok(Bound::new(py, position)?.into_any().unbind())
+        };
         // An array of objects, so that all fields are indexed alike.
         let positions = origins.iter().map(position).collect::<PyResult<Vec<Py<PyAny>>>>()?;
         let samples = (
-            shaped(py, features, &facts.shape(samples.len(), *threats))?,
+            features.into_pyarray(py),
             table(py, &samples, actions, false, |sample, row| {
                 sample.actions.iter().for_each(|&action| row[usize::from(action)] = true);
-            })?,
+            }),
             table(py, &samples, actions, 0.0, |sample, row| {
                 let shares = sample.actions.iter().zip(sample.policy);
                 shares.for_each(|(&action, &share)| row[usize::from(action)] = share);
-            })?,
-            table(py, &samples, 3, 0.0, |sample, row| row.copy_from_slice(&sample.result))?,
+            }),
+            table(py, &samples, 3, 0.0, |sample, row| row.copy_from_slice(&sample.result)),
             column(py, &samples, |sample| sample.score),
             column(py, origins, |one| one.game as i64),
-            column(py, origins, |one| one.ply as i32),
+            column(py, origins, |one| one.position.ply as i32),
             column(py, origins, |one| i64::from(one.action.0)),
             column(py, origins, |one| one.value),
             PyArray1::from_vec(py, positions),

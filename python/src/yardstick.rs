@@ -1,81 +1,37 @@
 //! `jarmo.yardstick`: how good a policy is by exact results, and the questions of exams as arrays.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use jarmo_core::game::{Action, Mask, Proven};
-use jarmo_exact::catalog::{CatalogGame, GameSettings};
-use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings, to_svg, to_text};
-use pyo3::exceptions::PyValueError;
+use jarmo_core::game::{Action, AnyPosition, Proven};
+use jarmo_exact::catalog::GameSettings;
+use jarmo_facade::measure::{AnyYardstick, Examinee};
+use jarmo_judge::accuracy::Question;
+use jarmo_judge::yardstick::{Row, YardstickSettings, to_svg, to_text};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::array::{column, table};
-use crate::exam;
-use crate::game::{PyGame, Rules, named};
+use crate::exam::{self, Following};
+use crate::game::{PyGame, named};
 use crate::number;
 use crate::players::Player;
-use crate::position::Position;
-use crate::refusal::Checked;
+use crate::position::{Position, open_positions_of};
+use crate::refusal::{Checked, Refusal};
 use crate::tables::{NO_PLIES, plies};
-use crate::threads::{Caller, pool, serve};
+use crate::threads::{abandon_on_interrupt, pool, pool_for, serve};
 
 /// The result of an illegal action in the arrays of an exam.
 const ILLEGAL: i8 = -2;
 
-/// Measures a player of a game whose type is not known, with this budget, and with the worst case or without.
-pub(crate) type Measure = dyn Fn(&Player, &Caller, Option<u64>, bool) -> Checked<Row> + Send + Sync;
-
-pub(crate) fn build<G: CatalogGame>(
-    rules: Arc<Rules<G>>,
-    settings: YardstickSettings,
-    folder: Option<&Path>,
-) -> Checked<Box<Measure>> {
-    let game = &rules.game;
-    let tables = match folder {
-        Some(folder) => Some(game.open_endgames(folder)?),
-        None => pool().install(|| game.quick_endgames())?,
-    };
-    let yardstick = Yardstick::new(game, settings, tables)?;
-    Ok(Box::new(move |player, caller, nodes, with_worst_case| {
-        // A function has its own budget, which is only noted.
-        let budget = nodes.filter(|_| !player.is_function);
-        let mut agents = player.team(&rules, caller, nodes == Some(0))?;
-        let measured = pool().install(|| yardstick.measure(player.name.clone(), &mut agents, budget, with_worst_case));
-        Ok(Row { nodes, ..measured })
-    }))
-}
-
-/// The questions of an exam.
-pub struct Questions {
-    all: Vec<Question>,
-    checksum: String,
-    made: String,
-}
-
-struct Question {
-    position: Position,
-    results: Vec<(Action, Proven)>, // of the legal actions
-    phase: i8,
-    critical: bool,
-}
-
-pub(crate) fn questions<G: CatalogGame>(rules: &Arc<Rules<G>>, file: Option<&Path>) -> Checked<Questions> {
-    let exam = exam::open(&rules.game, file)?;
-    let all = exam.questions().iter().map(|question| Question {
-        position: Position::new(rules, question.position),
-        results: rules.game.legal(&question.position).iter().zip(question.results.iter().copied()).collect(),
-        phase: question.phase as i8,
-        critical: question.is_critical(),
-    });
-    Ok(Questions { all: all.collect(), checksum: exam.checksum(), made: exam.made().to_owned() })
-}
-
 /// What measures agents of a game: see `jarmo.yardstick`.
 #[pyclass(frozen, name = "Yardstick", module = "jarmo._jarmo")]
 pub struct PyYardstick {
+    /// The rules of the game.
     #[pyo3(get)]
     game: PyGame,
-    measure: Box<Measure>,
+    yardstick: Box<dyn AnyYardstick>,
+    seed: u64,
 }
 
 #[pymethods]
@@ -88,32 +44,46 @@ impl PyYardstick {
         game: PyGame,
         tables: Option<PathBuf>,
         #[pyo3(from_py_with = number::SEED)] seed: u64,
-        fresh: u32,
-        games: u32,
-        starts: u32,
-        positions: u32,
+        #[pyo3(from_py_with = number::FRESH)] fresh: u32,
+        #[pyo3(from_py_with = number::PLAYED_STARTS)] games: u32,
+        #[pyo3(from_py_with = number::STARTS)] starts: u32,
+        #[pyo3(from_py_with = number::POSITIONS)] positions: u32,
     ) -> PyResult<PyYardstick> {
         let settings = YardstickSettings { seed, fresh, games, starts, positions };
-        let measure = serve(py, &Arc::default(), |_| game.0.clone().yardstick(settings, tables.as_deref()))??;
-        Ok(PyYardstick { measure, game })
+        // The tables take seconds, and cannot be stopped.
+        let rules = game.0.clone();
+        let make = move || pool().install(|| rules.yardstick(settings, tables.as_deref()));
+        let yardstick = abandon_on_interrupt(py, make)?.map_err(Refusal::from)?;
+        Ok(PyYardstick { yardstick, game, seed })
     }
 
     /// Measures a player; returns a row of the result as JSON. ``nodes`` is its budget, which for a function is only
     /// noted.
-    #[pyo3(signature = (player, *, nodes=None, worst=true, name=None))]
+    #[pyo3(signature = (player, *, nodes=None, threats=false, progress=None))]
     fn measure(
         &self,
         py: Python<'_>,
         player: Player,
         #[pyo3(from_py_with = number::NODES)] nodes: Option<u64>,
-        worst: bool,
-        name: Option<String>,
+        threats: bool,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
-        player.check(&self.game.0)?;
-        let measured = serve(py, &Arc::default(), |caller| (self.measure)(&player, caller, nodes, worst))??;
-        let row = Row { agent: name.unwrap_or(player.name), ..measured };
-        Ok(serde_json::to_string(&row).expect("plain data"))
+        player.check(&self.game)?;
+        let progress = progress.map(Arc::new);
+        let row = serve(py, &Arc::default(), |caller| -> Checked<Row> {
+            let agent = player.plan(&self.game, caller, "policy", threats)?;
+            let pool = pool_for(player.is_function());
+            let threads = pool.current_num_threads();
+            let plan = Examinee { agent, budget: nodes, seed: self.seed, threads };
+            let watch = Following::new(caller, progress);
+            Ok(pool.install(|| self.yardstick.measure(player.name.clone(), plan, &watch))?)
+        })??;
+        Ok(to_json(&row))
     }
+}
+
+fn to_json(row: &Row) -> String {
+    serde_json::to_string(row).expect("plain data")
 }
 
 fn read_row(json: &str) -> PyResult<Row> {
@@ -129,12 +99,44 @@ pub(crate) fn yardstick_report(rows: Vec<String>, title: &str) -> PyResult<(Stri
     Ok((to_text(&rows), to_svg(title, &rows)))
 }
 
-/// Marks the answers of a row once more; raises ``ValueError`` if they do not give its result.
+/// The rows of a file of results, one after another as JSON.
+#[pyfunction]
+#[pyo3(signature = (text))]
+pub(crate) fn yardstick_rows(text: &str) -> PyResult<Vec<String>> {
+    let rows = Row::read_all(text).map_err(Refusal::from)?;
+    Ok(rows.iter().map(to_json).collect())
+}
+
+/// A row with the checksum of its content.
 #[pyfunction]
 #[pyo3(signature = (row))]
-pub(crate) fn yardstick_verify(row: &str) -> PyResult<()> {
-    let row = read_row(row)?;
-    Ok(named(&row.game, GameSettings::default())?.verify(&row)?)
+pub(crate) fn yardstick_seal(row: &str) -> PyResult<String> {
+    Ok(to_json(&read_row(row)?.sealed()))
+}
+
+/// Computes the measures of a row from its answers; raises ``ValueError`` if they are others. With ``solved`` it leaves out
+/// what a solver has judged.
+#[pyfunction]
+#[pyo3(signature = (row, *, tables=None, solved=false))]
+pub(crate) fn yardstick_verify(py: Python<'_>, row: &str, tables: Option<PathBuf>, solved: bool) -> PyResult<()> {
+    let mut row = read_row(row)?;
+    let game = named(&row.game, GameSettings::default())?;
+    if solved {
+        row.check_seal().map_err(Refusal::from)?;
+        row = row.of_exam();
+    }
+    let verify = move || pool().install(|| game.verify(&row, tables.as_deref()));
+    Ok(abandon_on_interrupt(py, verify)?.map_err(Refusal::from)?)
+}
+
+/// The actions that a function of the user chooses in positions of one game, checked. Errors name the argument.
+#[pyfunction]
+#[pyo3(signature = (policy, positions, *, threats=false))]
+pub(crate) fn decide<'py>(policy: Player, positions: &Bound<'py, PyAny>, threats: bool) -> PyResult<Vec<u16>> {
+    let (game, asked) = open_positions_of(positions, None)?;
+    let policy = policy.policy(threats).ok_or_else(|| PyTypeError::new_err("policy must be a function"))?;
+    let actions = policy.ask(positions.py(), "policy", &game, &asked)?;
+    Ok(actions.into_iter().map(|action| action.0).collect())
 }
 
 /// The questions of an exam: positions, results and plies ``[N, actions]``, phases and critical ones ``[N]``, the
@@ -142,20 +144,25 @@ pub(crate) fn yardstick_verify(row: &str) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (game, file=None))]
 pub(crate) fn exam_questions<'py>(py: Python<'py>, game: PyGame, file: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
-    let Questions { all, checksum, made } = py.detach(|| game.0.clone().questions(file.as_deref()))?;
-    let actions = game.0.facts().actions;
+    let exam = py.detach(|| exam::open(&*game.0, file.as_deref()))?;
+    let questions = exam.questions();
+    let results = |question: &Question<AnyPosition>| -> Vec<(Action, Proven)> {
+        game.0.legal(&question.position).into_iter().zip(question.results.iter().copied()).collect()
+    };
+    let actions = game.0.facts().version.shape.actions;
+    let position = |one: &Question<AnyPosition>| Position { game: game.clone(), at: one.position.clone() };
     let all = (
-        all.iter().map(|one| one.position.clone()).collect::<Vec<_>>(),
-        table(py, &all, actions, ILLEGAL, |one, row| {
-            one.results.iter().for_each(|(action, proven)| row[action.index()] = proven.verdict.sign());
-        })?,
-        table(py, &all, actions, NO_PLIES, |one, row| {
-            one.results.iter().for_each(|(action, proven)| row[action.index()] = plies(proven));
-        })?,
-        column(py, &all, |one| one.phase),
-        column(py, &all, |one| one.critical),
-        checksum,
-        made,
+        questions.iter().map(position).collect::<Vec<_>>(),
+        table(py, &questions, actions, ILLEGAL, |one, row| {
+            results(one).iter().for_each(|(action, proven)| row[action.index()] = proven.verdict.sign());
+        }),
+        table(py, &questions, actions, NO_PLIES, |one, row| {
+            results(one).iter().for_each(|(action, proven)| row[action.index()] = plies(proven));
+        }),
+        column(py, &questions, |one| one.phase as i8),
+        column(py, &questions, Question::is_critical),
+        exam.checksum(),
+        exam.made(),
     );
     Ok(all.into_pyobject(py)?.into_any())
 }

@@ -35,6 +35,17 @@ def test_documentation_is_the_same_at_run_time() -> None:
     assert checked > 40
 
 
+def test_every_property_is_documented() -> None:
+    checked = 0
+    for name in _jarmo.__all__ if hasattr(_jarmo, "__all__") else dir(_jarmo):
+        owner = getattr(_jarmo, name)
+        for member, thing in vars(owner).items() if inspect.isclass(owner) else ():
+            if inspect.isdatadescriptor(thing) and not member.startswith("_"):
+                assert inspect.getdoc(thing), f"{name}.{member}"
+                checked += 1
+    assert checked > 20
+
+
 def test_everything_exported_is_documented() -> None:
     for name in jarmo.__all__:
         thing = getattr(jarmo, name)

@@ -309,6 +309,8 @@ def test_resets_and_seeds() -> None:
     first = [position.text for position in env.positions()]
     assert len(set(first)) > 32
     env.reset()
+    assert [position.text for position in env.positions()] == first, "they have not been played yet"
+    env.reset()
     assert [position.text for position in env.positions()] != first, "a reset starts other games"
     env.step(env.sample_actions())
     env.reset(seed=1)

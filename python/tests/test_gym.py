@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import types
 import warnings
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import jarmo
+from jarmo import _raster
 
 gymnasium = pytest.importorskip("gymnasium")
 
@@ -101,6 +104,12 @@ def test_many_games_are_what_many_environments_are(mode: Any, game: str) -> None
         for key in ("action_mask", "_action_mask", "to_move", "seat", "_final_obs"):
             assert (key in left_info) == (key in right_info)
             assert key not in left_info or np.array_equal(left_info[key], right_info[key])
+        if "final_info" in left_info:
+            ours_last, theirs_last = left_info["final_info"], right_info["final_info"]
+            for key in ("action_mask", "to_move", "seat"):
+                assert np.array_equal(ours_last[f"_{key}"], theirs_last[f"_{key}"])
+                ended = ours_last[f"_{key}"]
+                assert np.array_equal(ours_last[key][ended], np.array(theirs_last[key])[ended])
         if "final_obs" in left_info:
             for one, two in zip(left_info["final_obs"], right_info["final_obs"], strict=True):
                 assert (one is None) == (two is None)
@@ -161,3 +170,120 @@ def test_a_slot_with_a_seed_is_an_environment_with_that_seed() -> None:
     for slot, seed in enumerate(seeds):
         alone, _ = single.reset(seed=seed)
         assert np.array_equal(together["observation"][slot], alone["observation"])
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+@pytest.mark.parametrize("opponent", ["random", "greedy"])
+def test_a_slot_with_a_seed_plays_on_as_an_environment_with_that_seed(mode: Any, opponent: str) -> None:
+    """Over many games, against an opponent that draws random numbers."""
+    seeds = [11, 4, 5, 4]
+    settings: dict[str, Any] = {"opponent": opponent, "random_plies": 3}
+    many = JarmoVectorEnv("connect_four", 4, autoreset_mode=mode, **settings)
+    singles = [JarmoEnv("connect_four", **settings) for _ in seeds]
+    alone = [single.reset(seed=seed) for single, seed in zip(singles, seeds, strict=True)]
+    observation, info = many.reset(seed=seeds)
+    over = np.zeros(4, bool)
+    games = 0
+    for _ in range(150):
+        for slot, (expected, told) in enumerate(alone):
+            assert np.array_equal(observation["observation"][slot], expected["observation"])
+            assert info["seat"][slot] == told["seat"]
+        actions = np.array([mask.argmax() if mask.any() else 0 for mask in info["action_mask"]])
+        observation, rewards, terminated, truncated, info = many.step(actions)
+        for slot, single in enumerate(singles):
+            if over[slot]:  # with NEXT_STEP, this step begins the next game
+                alone[slot] = single.reset()
+                continue
+            expected, reward, ended, cut, told = single.step(int(actions[slot]))
+            assert (reward, ended, cut) == (rewards[slot], terminated[slot], truncated[slot])
+            alone[slot] = expected, told
+            if (ended or cut) and mode == AutoresetMode.SAME_STEP:
+                alone[slot] = single.reset()
+        ended_now = terminated | truncated
+        games += int(ended_now.sum())
+        over = ended_now if mode == AutoresetMode.NEXT_STEP else np.zeros(4, bool)
+        if mode == AutoresetMode.DISABLED and ended_now.any():
+            observation, info = many.reset(options={"reset_mask": ended_now})
+            for slot in np.flatnonzero(ended_now).tolist():
+                alone[slot] = singles[slot].reset()
+    assert games > 20
+
+
+@pytest.mark.parametrize("game", jarmo.GAMES)
+def test_pictures_are_arrays(game: str) -> None:
+    env = JarmoEnv(game, render_mode="rgb_array", random_plies=8)
+    env.reset(seed=1)
+    picture = env.render()
+    assert picture.dtype == np.uint8 and picture.shape[2] == 3
+    assert picture.shape[0] % 2 == picture.shape[1] % 2 == 0, "videos need even sizes"
+    assert np.array_equal(picture, env.render())
+    colours = {tuple(colour) for colour in picture.reshape(-1, 3).tolist()}
+    for colour in ("#fffdf6", "#343a40", "#efe3cc"):  # both players' pieces, and wood
+        assert tuple(int(colour[start : start + 2], 16) for start in (1, 3, 5)) in colours
+    env.step(int(env.action_masks().argmax()))
+    assert not np.array_equal(picture, env.render())
+    position = env._env.position(0)
+    with_arrows = _raster.draw(position.svg(position.legal))
+    assert position.is_over or not np.array_equal(with_arrows, env.render())
+
+
+def test_a_picture_is_where_the_pieces_are() -> None:
+    game = jarmo.Game("connect_four")
+    picture = _raster.draw(game.start.play("D", "A").svg())
+    middle = [round((84 + 100 * number) * _raster.SCALE) for number in range(7)]
+    bottom = picture[middle[5], middle]
+    assert bottom[3].tolist() == [0xFF, 0xFD, 0xF6] and bottom[0].tolist() == [0x34, 0x3A, 0x40]
+    assert bottom[1].tolist() == [0x27, 0x45, 0x6D], "an empty slot"
+
+
+def test_unknown_render_modes_are_refused() -> None:
+    makes: list[Any] = [JarmoEnv, JarmoVectorEnv]
+    for make in makes:
+        with pytest.raises(ValueError, match="render_mode must be one of ansi, svg, rgb_array, not 'human'"):
+            make("connect_four", render_mode="human")
+    pytest.importorskip("pettingzoo")
+    import jarmo.zoo
+
+    with pytest.raises(ValueError, match="render_mode must be one of"):
+        jarmo.zoo.raw_env("connect_four", render_mode="human")  # type: ignore[arg-type]
+    many = gymnasium.make_vec("jarmo/ConnectFour-v1", num_envs=2, render_mode="rgb_array")
+    many.reset(seed=1)
+    pictures = many.render()
+    assert len(pictures) == 2 and pictures[0].ndim == 3
+
+
+def test_gymnasium_records_videos(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    clips = []
+
+    class Clip:
+        def __init__(self, frames: Any, fps: float) -> None:
+            clips.append(frames)
+
+        def write_videofile(self, path: str, **_: Any) -> None:
+            pass
+
+    # Only what writes the file is another one: moviepy is large.
+    for name in ("moviepy", "moviepy.video", "moviepy.video.io"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    module = types.ModuleType("moviepy.video.io.ImageSequenceClip")
+    module.ImageSequenceClip = Clip  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    env = gymnasium.wrappers.RecordVideo(
+        gymnasium.make("jarmo/ConnectFour-v1", render_mode="rgb_array"), str(tmp_path), episode_trigger=lambda _: True
+    )
+    for seed in (1, 2):
+        _, info = env.reset(seed=seed)
+        ended = False
+        while not ended:
+            _, _, terminated, truncated, info = env.step(int(info["action_mask"].argmax()))
+            ended = terminated or truncated
+    env.close()
+    assert len(clips) == 2 and all(len(frames) > 4 and frames[0].shape[2] == 3 for frames in clips)
+
+
+def test_masks_before_the_first_reset() -> None:
+    for env in (JarmoEnv("connect_four"), JarmoVectorEnv("connect_four", 2)):
+        with pytest.raises(RuntimeError, match="reset the environment"):
+            env.action_masks()
+    with pytest.raises(RuntimeError, match="reset the environment first"):
+        JarmoEnv("connect_four").step(0)

@@ -334,8 +334,15 @@ def test_errors_name_the_argument() -> None:
     wrong: list[tuple[Any, type[Exception], str]] = [
         (lambda: jarmo.VecEnv("jarmo", -1), ValueError, "num_envs must be 1 to 16777216, not -1"),
         (lambda: jarmo.VecEnv("jarmo", 2, seed=-1), ValueError, "seed must be at least 0, not -1"),
-        (lambda: jarmo.VecEnv("jarmo", 2, seed=2**64), ValueError, "seed must be at least 0"),
-        (lambda: jarmo.VecEnv("jarmo", 2, seed=None), TypeError, "seed must be a whole number, not NoneType"),  # type: ignore[arg-type]
+        (lambda: jarmo.VecEnv("jarmo", 2, seed=2**64), ValueError, r"seed must be at most 2\*\*64 - 1, not 18446744073709551616"),
+        (lambda: jarmo.VecEnv("jarmo", 2, seed="1"), TypeError, "seed must be a whole number, not str"),  # type: ignore[arg-type]
+        (lambda: jarmo.VecEnv("jarmo", 2, dtype=np.uint8), TypeError, 'dtype must be "float32" or "uint8", not <class'),  # type: ignore[arg-type]
+        (lambda: jarmo.VecEnv("jarmo", 2, opponent="random", seat=0), TypeError, 'seat must be "white", .* or "random", not 0'),  # type: ignore[arg-type]
+        (lambda: jarmo.VecEnv("jarmo", 2, autoreset=None), TypeError, 'autoreset must be "next_step", .*, not None'),  # type: ignore[arg-type]
+        (lambda: jarmo.VecEnv("jarmo", 2, autoreset="never"), ValueError, "autoreset must be .*, not 'never'"),  # type: ignore[arg-type]
+        (lambda: jarmo.VecEnv("jarmo", 2, packed=3), TypeError, "packed must be True or False, not int"),  # type: ignore[arg-type]
+        (lambda: jarmo.search(start, first, root=1), TypeError, 'root must be "gumbel" or "puct", not 1'),  # type: ignore[arg-type]
+        (lambda: jarmo.Agent(3), TypeError, "spec must be a text such as .*, not int"),  # type: ignore[arg-type]
         (lambda: jarmo.VecEnv("jarmo", 2, threads=0), ValueError, "threads must be 1 to 1024, not 0"),
         (lambda: jarmo.VecEnv("jarmo", 2, random_plies=1000), ValueError, "random_plies must be 0 to 100, not 1000"),
         (lambda: jarmo.VecEnv("jarmo", 2, seat="white"), ValueError, "seat is the caller's side against an opp"),

@@ -69,7 +69,7 @@ def test_positions_of_another_game_are_refused_by_number() -> None:
     game = jarmo.Game("jarmo")
     with pytest.raises(ValueError, match=r"positions\[1\] is of guard with other rules than jarmo"):
         game.features([game.start, jarmo.Game("guard").start])
-    with pytest.raises(TypeError, match=r"positions\[0\] is no jarmo.Position"):
+    with pytest.raises(TypeError, match=r"positions\[0\] is not a jarmo.Position"):
         game.masks(["start"])  # type: ignore[list-item]
 
 

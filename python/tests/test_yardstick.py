@@ -1,5 +1,14 @@
 """The yardstick: policies of every kind, results, files, and exams as arrays."""
 
+import copy
+import datetime
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +44,8 @@ def test_all_kinds_of_functions_are_the_same_policy(game: str, monkeypatch: pyte
     first = results[0].rows[0]
     assert first["agent"] == "lowest" and first["exam"]["critical"] == 10_000
     for result in results:
-        assert {**result.rows[0], "agent": ""} == {**first, "agent": ""}
+        others = {name: part for name, part in result.rows[0].items() if name not in ("agent", "claims", "checksum")}
+        assert others.items() <= first.items() and len(others) == len(first) - 3
     row = results[0].table[0]
     assert row["exam_wrong"] > 0.15
     if game == "connect_four":
@@ -72,11 +82,179 @@ def test_results_are_verified(tmp_path: Path) -> None:
     result = yardstick.evaluate(lowest, "jarmo", **SMALL)
     text = result.to_json(path)
     assert path.read_text() == text and result.machine["speed"] > 0
-    yardstick.verify(path)
+    assert yardstick.verify(path).rows == result.rows
     wrong = result.rows[0]["exam"]["wrong"]
     path.write_text(text.replace(f'"wrong": {wrong}', f'"wrong": {wrong - 1}'))
-    with pytest.raises(ValueError, match=f"it claims {wrong - 1} wrong answers, and {wrong} are wrong"):
+    with pytest.raises(ValueError, match=f"row 1: it claims {wrong - 1} wrong answers, and {wrong} are wrong"):
         yardstick.verify(path)
+
+
+def test_forged_results_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "forged.json"
+    result = yardstick.evaluate(lowest, "tammi", simulations=(0,), **SMALL)
+
+    def forged(change: Any, message: str) -> None:
+        rows = copy.deepcopy(result.rows)
+        change(rows[0])
+        path.write_text(json.dumps({"rows": rows}))
+        with pytest.raises(ValueError, match=message):
+            yardstick.verify(path)
+
+    path.write_text(result.to_json())
+    yardstick.verify(path)
+    for part, field, value in [
+        ("exam", "share", 0.01),
+        ("fresh", "wrong", 0),
+        ("fresh", "share", 0.0),
+        ("games", "points", 10.0),
+        ("games", "mistakes", 0),
+        ("worst", "held", 10),
+    ]:
+        forged(lambda row: row[part].__setitem__(field, value), f"row 1: {part}: it claims")
+    forged(lambda row: row.update(agent="AlphaZero"), "its checksum does not match")
+    forged(lambda row: row["claims"]["machine"].update(speed=9.0), "its checksum does not match")
+    forged(lambda row: row["settings"].update(seed=5), "it answers another exam")
+    forged(lambda row: row["settings"].update(positions=5), "row 1: worst: ")
+    forged(lambda row: row.update(games=None), "games: it claims null")
+    forged(lambda row: row["answers"]["games"].reverse(), "games: ")
+    forged(lambda row: row.update(elo=3000), "unknown field `elo`")
+    forged(lambda row: row["games"].update(points=float("nan")), "expected value")
+    for text, message in [('{"rows": []}', "no rows"), ("", "no rows"), ('{"rows": [], "machine": {}}', "unknown field")]:
+        path.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            yardstick.verify(path)
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text("".join(json.dumps(row) + "\n" for row in result.rows * 2))
+    assert len(yardstick.verify(lines).rows) == 2, "the program writes lines"
+
+
+def test_results_say_how_the_policy_was_trained(tmp_path: Path) -> None:
+    budget = yardstick.Budget(steps=300)
+    budget.step(320)
+    result = yardstick.evaluate(logits, "tammi", budget=budget, training_seed=4, threats=True, **SMALL)
+    training = result.training
+    assert training is not None and (training["seed"], training["steps"]) == (4, 320)
+    assert training["budget"] == {"steps": 300} and training["cpu_seconds"] >= 0
+    claims = result.rows[0]["claims"]
+    assert datetime.date.fromisoformat(claims["date"]) <= datetime.date.today() + datetime.timedelta(days=1)
+    planes = "x".join(map(str, jarmo.Game("tammi").feature_shape(threats=True)))
+    assert claims["inputs"] == f"features {planes}, with threats"
+    result.to_json(tmp_path / "plain.json")
+    assert yardstick.Result.load(tmp_path / "plain.json").rows == result.rows
+    untrained = yardstick.evaluate(lowest, "tammi", **SMALL)
+    assert untrained.training is None and untrained.rows[0]["claims"]["inputs"] == "positions"
+    untrained.to_json(tmp_path / "lowest.json")
+    table = Path(yardstick.__file__).parents[1] / "examples" / "yardstick" / "table.py"
+    if table.exists():
+        done = subprocess.run([sys.executable, table, tmp_path], capture_output=True, text=True, check=True)
+        assert "| `logits` | 300 steps | 1 | 320 |" in done.stdout and "| `lowest` |  | 1 |" in done.stdout
+    with pytest.raises(ValueError, match="whose budget is missing"):
+        yardstick.evaluate(lowest, "tammi", training_seed=4, **SMALL)
+
+
+def test_logits_must_be_numbers_of_the_right_shape() -> None:
+    game = jarmo.Game("tammi")
+
+    def refused(answer: Any, error: type[Exception], message: str) -> None:
+        def policy(features: Any, masks: Any) -> Any:
+            return answer(masks)
+
+        for call in (
+            lambda: yardstick.evaluate(policy, game, **SMALL),
+            lambda: jarmo.exam(policy, game=game),
+            lambda: jarmo.arena([policy, "random"], game=game, games=2),
+        ):
+            with pytest.raises(error, match=message):
+                call()
+
+    not_a_number = r"logits\[\d+, \d+\] is NaN, and the action is legal; .*; positions\[\d+\] is \S+"
+    refused(lambda masks: np.full(masks.shape, np.nan), ValueError, not_a_number)
+    refused(lambda masks: (np.full(masks.shape, np.inf), np.zeros(len(masks))), ValueError, r"logits\[0, \d+\] is inf")
+    refused(lambda masks: np.zeros((len(masks), 3)), ValueError, r"logits must have shape \[\d+, \d+\], not .*, 3\]")
+    refused(lambda masks: np.zeros(masks.shape, complex), TypeError, "logits must be real numbers, not complex128")
+    refused(lambda masks: np.zeros(len(masks) + 1, int), ValueError, "the actions must have shape")
+    refused(lambda masks: np.zeros(len(masks)), TypeError, "the actions must be an array of whole numbers")
+    refused(lambda masks: np.full(len(masks), 10_000), ValueError, r"action 10000 is illegal in positions\[0\]")
+    refused(lambda masks: None, ValueError, "logits must have shape")
+
+    def masked(features: Any, masks: Any) -> Any:
+        return np.where(masks, 0.0, -np.inf)
+
+    assert yardstick.evaluate(masked, game, **SMALL).rows[0]["exam"] is not None, "illegal actions may have any logit"
+
+
+def test_functions_of_features_are_players_everywhere() -> None:
+    one = jarmo.exam(logits, game="tammi")
+    assert one == jarmo.exam(lowest, game="tammi") == jarmo.exam(actions, game="tammi")
+    both = jarmo.arena([logits, lowest], game="connect_four", games=20)
+    assert sorted(both.agents["name"].tolist()) == ["logits", "lowest"]
+    envs = [jarmo.VecEnv("connect_four", 8, seed=3, opponent=opponent) for opponent in (network, lowest)]
+    for _ in range(30):
+        chosen = envs[0].sample_actions()
+        steps = [env.step(chosen) for env in envs]
+        assert np.array_equal(steps[0].observation, steps[1].observation)
+    seen = set()
+
+    def planes(features: Any, masks: Any) -> Any:
+        seen.add(features.shape[1])
+        return masks.argmax(axis=1)
+
+    jarmo.arena([planes, "random"], game="tammi", games=2, threats=True)
+    jarmo.exam(planes, game="tammi", threats=True)
+    assert seen == {jarmo.Game("tammi").feature_shape(threats=True)[0]}
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[str, int, int]] = []
+    caller = threading.get_ident()
+
+    def progress(part: str, done: int, total: int) -> None:
+        assert threading.get_ident() == caller
+        told.append((part, done, total))
+
+    yardstick.evaluate(lowest, "tammi", progress=progress, **SMALL)
+    last = {part: (done, total) for part, done, total in told}
+    assert last == {"exam": (20_000, 20_000), "fresh": (200, 200), "games": (10, 10), "worst": (10, 10)}
+    told.clear()
+    jarmo.exam("greedy", progress=progress)
+    assert told[-1] == ("exam", 20_000, 20_000)
+
+    def failing(part: str, done: int, total: int) -> None:
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        jarmo.exam("greedy", progress=failing)
+
+
+@pytest.mark.parametrize("kind", ["exam", "tables", "agent", "function"])
+def test_ctrl_c_ends_a_measurement_within_a_second(kind: str) -> None:
+    def slow(positions: list[jarmo.Position]) -> list[int]:
+        time.sleep(0.02)
+        return lowest(positions)
+
+    calls: dict[str, Any] = {
+        "exam": lambda: jarmo.exam("rollout:30000"),
+        "tables": lambda: yardstick.Yardstick("jarmo", seed=987),
+        "agent": lambda: yardstick.evaluate("rollout:30000", "tammi", **SMALL),
+        "function": lambda: yardstick.evaluate(slow, "tammi", **SMALL),
+    }
+    if kind != "tables":
+        yardstick.evaluate(lowest, "tammi", **SMALL)  # its tables are kept
+    sent = [0.0]
+
+    def interrupt() -> None:
+        sent[0] = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.1 if kind == "tables" else 0.5, interrupt)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            calls[kind]()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - sent[0] < 1
 
 
 def test_the_seed_draws_another_fresh_exam() -> None:
@@ -129,6 +307,20 @@ def test_a_solver_measures_connect_four() -> None:
     assert best["games"]["points"] == 12 and best["worst"]["median_plies"] is None
     assert worst["fresh"]["wrong"] > 0 and worst["games"]["points"] < 12
     assert worst["games"]["mistakes"] > 0 and worst["worst"]["median_plies"] >= 1
+    row = {**worst, "answers": {"exam": [], **worst["answers"]}, "nodes": 0}
+    measures.verify(row)
+    changes: list[tuple[str, dict[str, Any]]] = [
+        ("games", {"mistakes": 0}),
+        ("worst", {"held": 24}),
+        ("fresh", {"share": 0.0}),
+    ]
+    for part, change in changes:
+        with pytest.raises(ValueError, match=f"{part}: it claims"):
+            measures.verify({**row, part: {**row[part], **change}})
+    with pytest.raises(ValueError, match="answers are missing"):
+        measures.verify({**row, "answers": {**row["answers"], "worst": []}})
+    with pytest.raises(ValueError, match="is illegal in|answers"):
+        measures.verify({**row, "answers": {**row["answers"], "fresh": []}})
     for position, results in zip(exam.positions, exam.results, strict=True):
         if position in late:
             assert solver.scores(position) == {action: results[action] for action in position.legal}
@@ -182,3 +374,11 @@ def test_budgets_count_processor_time_or_steps() -> None:
     assert 1 <= budget.done < 50
     with pytest.raises(ValueError, match="either minutes or steps"):
         yardstick.Budget()
+    for wrong, message in [
+        ({"steps": 0}, "steps must be at least 1, not 0"),
+        ({"minutes": -1}, "minutes must be above 0, not -1"),
+        ({"minutes": 0.0}, "minutes must be above 0"),
+        ({"minutes": float("nan")}, "minutes must be above 0, not nan"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            yardstick.Budget(**wrong)  # type: ignore[arg-type]

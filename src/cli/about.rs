@@ -1,13 +1,10 @@
 //! `jarmo completions` and `jarmo man`: what a shell and the manual need to know about the program.
 
-use std::io::{Write, stdout};
-
 use clap::Command;
-use clap_complete::Shell;
-use clap_mangen::Man;
 
 use super::Failure;
 use jarmo_core::game::shorten;
+use jarmo_host::options::{Shell, print_completions, print_manual};
 use jarmo_host::program::{self, this_program};
 
 /// Print a script that completes commands and options in a shell
@@ -26,10 +23,8 @@ pub(super) struct ManArgs {
     command: Vec<String>,
 }
 
-pub(super) fn completions(mut command: Command, args: CompletionsArgs) -> Result<(), Failure> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command, program::name(), &mut script);
-    Ok(stdout().write_all(&script)?)
+pub(super) fn completions(command: Command, args: CompletionsArgs) -> Result<(), Failure> {
+    Ok(print_completions(command, args.shell, program::name())?)
 }
 
 pub(super) fn man(mut command: Command, args: ManArgs) -> Result<(), Failure> {
@@ -38,11 +33,7 @@ pub(super) fn man(mut command: Command, args: ManArgs) -> Result<(), Failure> {
         let found = command.find_subcommand(name);
         found.ok_or_else(|| unknown(command, name))
     })?;
-    // The version of the command line has several lines; the foot of a page has room for one.
-    let man = Man::new(page.clone()).source(this_program());
-    let mut text = Vec::new(); // because a closed pipe is no error
-    man.render(&mut text)?;
-    Ok(stdout().write_all(&text)?)
+    Ok(print_manual(page.clone(), this_program())?)
 }
 
 fn unknown(command: &Command, name: &str) -> Failure {

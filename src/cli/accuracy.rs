@@ -3,27 +3,26 @@
 use std::io::{Write, stdout};
 use std::path::PathBuf;
 
-use rayon::ThreadPool;
-
-use super::accuracy_report::{Measured, to_json, write_table};
+use super::accuracy_report::{to_json, write_table};
+use super::interrupt::{interrupted, stop_on_interrupt};
+use super::measure::{MeasureArgs, Watched, budget_name, budgets, check_nodes};
 use super::{Failure, check_output, first, game_of_file, thread_pool, write_output};
-use jarmo_core::numbers::{BUDGET, NumberRange, SEED, THREADS};
-use jarmo_exact::agent::{AGENTS, AgentSpec, Agents, build_all, build_without_search};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
-use jarmo_judge::accuracy::{Exam, ExamHeader, FEWEST, draw_stages};
+use jarmo_core::numbers::{BUDGET, NumberRange};
+use jarmo_exact::agent::{AGENTS, AgentSpec, Networks, read_spec};
+use jarmo_exact::catalog::GameSettings;
+use jarmo_facade::measure::{Examinee, Measured};
+use jarmo_facade::{AgentPlan, AnyGame, Games};
+use jarmo_judge::accuracy::{ExamHeader, FEWEST, Watch, draw_stages};
 
 /// Measure how often agents keep the best result
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The agents
-    #[arg(value_name = "AGENT", required = true, help = format!("The agents: {AGENTS}"))]
+    #[arg(value_name = "AGENT", required = true, value_parser = read_spec, help = format!("The agents: {AGENTS}"))]
     agents: Vec<AgentSpec>,
     /// The exam [default: the one that is part of this program]
     #[arg(long, value_name = "FILE")]
     exam: Option<PathBuf>,
-    /// The game: {games} [default: that of the agent file or the exam, otherwise {first}]
-    #[arg(long, value_name = "NAME")]
-    game: Option<String>,
     /// A board file with other lines than the standard board (jarmo and guard)
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
@@ -37,9 +36,6 @@ pub(super) struct Args {
         value_parser = BUDGET.or_zero().parser::<u64>()
     )]
     nodes: Vec<u64>,
-    /// Threads [default: one per core]
-    #[arg(long, value_name = "T", value_parser = THREADS.parser::<usize>())]
-    threads: Option<usize>,
     /// Number of the worst mistakes to list
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = WORST.parser::<usize>())]
     worst: usize,
@@ -51,48 +47,55 @@ pub(super) struct Args {
     /// curve for each number of --nodes; for one agent
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Seed of positions and agents
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = SEED.parser::<u64>())]
-    seed: u64,
-    /// Print one JSON object per line for every agent and budget
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    shared: MeasureArgs,
 }
 
 const WORST: NumberRange<u64> = NumberRange::new(0, 10_000_000);
 
-/// An agent per thread, and the budgets to measure one after another.
-type Examinee<G> = (Agents<G>, Vec<ExamBudget>);
-
-/// Nodes or simulations per decision, 0 for the network without search; `None` is the number in the spec.
-pub(super) type ExamBudget = Option<u64>;
-
-/// The measurement of an agent, ready to begin.
-type Measurement<'a> = Box<dyn FnOnce() -> Result<(), Failure> + 'a>;
-
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
-    let has_network = |spec: &AgentSpec| matches!(spec, AgentSpec::Network(..));
-    if !args.nodes.is_empty() && args.nodes.iter().all(|&nodes| nodes == 0) && !args.agents.iter().any(has_network) {
-        return Err(Failure::usage("--nodes 0 needs an agent with a network; give another number of nodes"));
-    }
+pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
+    check_nodes(&args.agents, &args.nodes)?;
     if args.svg.is_some() && args.agents.len() > 1 {
         return Err(Failure::usage("--svg draws one agent; give only one"));
     }
     check_output(args.svg.as_deref())?;
-    let pool = thread_pool(args.threads)?;
+    let pool = thread_pool(args.shared.threads)?;
     let exam = args.exam.as_deref().map(ExamHeader::load).transpose()?;
     let settings = GameSettings { board: args.board.clone(), ..GameSettings::default() };
-    // All agents are built before the first one is measured.
-    let mut measurements = Vec::new();
+    let networks = Networks::new();
+    let mut examined = Vec::new();
     for spec in &args.agents {
-        let game = game_of(games, &args, exam.as_ref(), spec);
-        let task = ExamTask { args: &args, pool: &pool, spec };
-        measurements.push(games.with_game(&game, &settings, task)??);
+        let game = games.open(&game_of(games, &args, exam.as_ref(), spec)?, &settings)?;
+        let exam = game.exam(args.exam.as_deref())?.ok_or_else(|| {
+            let name = game.facts().name;
+            Failure::usage(format!("this program has no exam for {name} on this board; give one with --exam FILE"))
+        })?;
+        let agent = AgentPlan::new(spec.clone(), &networks);
+        game.agent(&agent)?; // what is wrong with it is reported before the first one is measured
+        examined.push((game, exam, agent));
     }
-    for measurement in measurements {
-        measurement()?;
+    let stop = stop_on_interrupt()?;
+    for (spec, (game, exam, agent)) in args.agents.iter().zip(&examined) {
+        let name = spec.to_string();
+        let mut measured = Vec::new();
+        for budget in budgets(spec, &args.nodes, &[Some(0), None]) {
+            let watch = Watched::new(&name, budget, &stop);
+            let plan =
+                Examinee { agent: agent.clone(), budget, seed: args.shared.seed, threads: pool.current_num_threads() };
+            let one = pool.install(|| exam.measure(plan, args.causes, &watch))?;
+            watch.clear();
+            if args.shared.json {
+                writeln!(stdout().lock(), "{}", to_json(game.as_ref(), &name, &one, args.worst))?;
+            }
+            measured.push(one);
+            if watch.is_stopped() {
+                break;
+            }
+        }
+        show(&args, game.as_ref(), &name, &measured, exam.len())?;
+        interrupted(&stop, "the last results are those of the decisions so far, a random part of the exam")?;
     }
-    if !args.json {
+    if !args.shared.json {
         let mut out = stdout().lock();
         writeln!(out, "± is half the 95 % interval. Rows of a force or ply have at least {FEWEST} positions.")?;
         if args.exam.is_none() {
@@ -103,85 +106,27 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
 }
 
 /// The game that an agent is examined in.
-fn game_of<C: Catalog>(games: &C, args: &Args, exam: Option<&ExamHeader>, spec: &AgentSpec) -> String {
-    let of_exam = || Some(exam?.game.clone());
-    let game = args.game.clone().or_else(|| game_of_file(spec)).or_else(of_exam);
-    game.unwrap_or_else(|| first(games).to_owned())
+fn game_of(games: &Games, args: &Args, exam: Option<&ExamHeader>, spec: &AgentSpec) -> Result<String, Failure> {
+    let game = match &args.shared.game {
+        Some(game) => Some(game.clone()),
+        None => game_of_file(games, spec)?.or_else(|| Some(exam?.game.clone())),
+    };
+    Ok(game.unwrap_or_else(|| first(games).to_owned()))
 }
 
-/// Prepares the measurement of an agent by an exam.
-struct ExamTask<'a> {
-    args: &'a Args,
-    pool: &'a ThreadPool,
-    spec: &'a AgentSpec,
-}
-
-impl<'a> GameTask for ExamTask<'a> {
-    type Output = Result<Measurement<'a>, Failure>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Self::Output {
-        let exam = match &self.args.exam {
-            Some(path) => Exam::load(&game, path)?,
-            None => Exam::built_in(&game).ok_or_else(|| {
-                let name = game.id();
-                Failure::usage(format!("this program has no exam for {name} on this board; give one with --exam FILE"))
-            })?,
-        };
-        let candidates = self.candidates(&game)?;
-        Ok(Box::new(move || self.measure(&game, candidates, &exam)))
+/// Prints the results of an agent, of an exam with so many questions.
+fn show(args: &Args, game: &dyn AnyGame, name: &str, measured: &[Measured], questions: usize) -> Result<(), Failure> {
+    let is_whole = |one: &Measured| one.accuracy.score().all.decisions == questions as u64;
+    if !args.shared.json {
+        // A column that was stopped has fewer decisions, and so a table of its own. An agent without a network has nothing
+        // to show where only networks are asked.
+        for columns in measured.chunk_by(|one, next| is_whole(one) && is_whole(next)) {
+            write_table(&mut stdout().lock(), game, name, columns, args.worst)?;
+        }
     }
-}
-
-impl ExamTask<'_> {
-    fn measure<G: CatalogGame>(&self, game: &G, candidates: Vec<Examinee<G>>, exam: &Exam<G>) -> Result<(), Failure> {
-        let ExamTask { args, pool, spec } = self;
-        let network = if args.causes { build_without_search(game, spec, 1).map_err(Failure::usage)? } else { None };
-        let mut networks = network.unwrap_or_default();
-        let mut measured = Vec::new();
-        let name = spec.to_string();
-        for (mut agents, budgets) in candidates {
-            for budget in budgets {
-                let accuracy = pool.install(|| exam.take(&mut agents, budget, args.seed));
-                let searches = budget.filter(|&nodes| args.causes && nodes > 0);
-                let causes = searches.map(|nodes| {
-                    pool.install(|| exam.causes(&accuracy.wrong, &mut networks, &mut agents, nodes, args.seed))
-                });
-                let one = Measured { budget, accuracy, causes };
-                if args.json {
-                    let line = to_json(game, &name, &one, args.worst);
-                    writeln!(stdout().lock(), "{line}")?;
-                }
-                measured.push(one);
-            }
-        }
-        // An agent without a network has nothing to show where only networks are asked.
-        if !args.json && !measured.is_empty() {
-            write_table(&mut stdout().lock(), game, &name, &measured, args.worst)?;
-        }
-        if let Some(path) = &args.svg {
-            let curves = measured.iter().map(|one| (one.column(), &one.accuracy));
-            write_output(path, draw_stages(&name, &curves.collect::<Vec<_>>()))?;
-        }
-        Ok(())
+    if let Some(path) = &args.svg {
+        let curves = measured.iter().map(|one| (budget_name(one.budget), &one.accuracy));
+        write_output(path, draw_stages(name, &curves.collect::<Vec<_>>()))?;
     }
-
-    /// The candidates of the spec: its network without search, if there is one and `--nodes` asks for it, and the agent
-    /// itself, if it is to search.
-    fn candidates<G: CatalogGame>(&self, game: &G) -> Result<Vec<Examinee<G>>, Failure> {
-        let ExamTask { args, pool, spec } = self;
-        let threads = pool.current_num_threads();
-        let mut candidates = Vec::new();
-        if args.nodes.is_empty() || args.nodes.contains(&0) {
-            let networks = build_without_search(game, spec, threads).map_err(Failure::usage)?;
-            candidates.extend(networks.map(|agents| (agents, vec![Some(0)])));
-        }
-        let budgets: Vec<ExamBudget> = match &args.nodes[..] {
-            [] => vec![None],
-            nodes => nodes.iter().filter(|&&nodes| nodes > 0).copied().map(Some).collect(),
-        };
-        if !budgets.is_empty() {
-            candidates.push((build_all(game, spec, threads).map_err(Failure::usage)?, budgets));
-        }
-        Ok(candidates)
-    }
+    Ok(())
 }

@@ -5,31 +5,14 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::accuracy::ExamBudget;
-use jarmo_core::game::{Game, Player};
-use jarmo_judge::accuracy::{Accuracy, Cause, Causes, Phase, Tally, share_with_error};
-
-/// An agent's answers with one of its budgets.
-pub(super) struct Measured<P> {
-    pub budget: ExamBudget,
-    pub accuracy: Accuracy<P>,
-    /// Why its wrong answers were wrong, if that was asked for.
-    pub causes: Option<Causes>,
-}
-
-impl<P> Measured<P> {
-    /// The heading of its column.
-    pub(super) fn column(&self) -> String {
-        match self.budget {
-            Some(0) => "network".to_owned(),
-            None => "spec".to_owned(),
-            Some(nodes) => nodes.to_string(),
-        }
-    }
-}
+use super::measure::budget_name;
+use jarmo_core::game::{AnyPosition, Player};
+use jarmo_facade::AnyGame;
+use jarmo_facade::measure::Measured;
+use jarmo_judge::accuracy::{Accuracy, Cause, Phase, Tally, share_with_error};
 
 /// One line of JSON. `worst` is the number of mistakes to list.
-pub(super) fn to_json<G: Game>(game: &G, agent: &str, measured: &Measured<G::Position>, worst: usize) -> Value {
+pub(super) fn to_json(game: &dyn AnyGame, agent: &str, measured: &Measured, worst: usize) -> Value {
     let Measured { budget, accuracy, causes } = measured;
     let groups = groups(accuracy).map(|(phase, player, tally)| part("phase", phase.name().into(), player, tally));
     let stages = accuracy.stages().flat_map(|(stage, sides)| {
@@ -37,7 +20,7 @@ pub(super) fn to_json<G: Game>(game: &G, agent: &str, measured: &Measured<G::Pos
         sides.map(move |(player, tally)| part(stage.unit, stage.number.into(), player, tally))
     });
     let mut line = json!({
-        "agent": agent, "game": game.id(), "nodes": budget, "all": accuracy.score().all,
+        "agent": agent, "game": game.facts().name, "nodes": budget, "all": accuracy.score().all,
         "groups": groups.collect::<Vec<_>>(), "stages": stages.collect::<Vec<_>>(),
         "worst": mistakes(game, accuracy, worst),
     });
@@ -63,7 +46,7 @@ fn part(unit: &str, name: Value, to_move: Player, tally: &Tally) -> Value {
 }
 
 /// The decisions by phase and player to move, where there are any.
-fn groups<P>(accuracy: &Accuracy<P>) -> impl Iterator<Item = (Phase, Player, &Tally)> {
+fn groups(accuracy: &Accuracy<AnyPosition>) -> impl Iterator<Item = (Phase, Player, &Tally)> {
     let of_phase = |phase| Player::BOTH.map(|player| (phase, player, accuracy.group(phase, player)));
     Phase::ALL.into_iter().flat_map(of_phase).filter(|(.., tally)| tally.decisions > 0)
 }
@@ -77,13 +60,13 @@ struct MistakeText {
     missed: String,
 }
 
-fn mistakes<G: Game>(game: &G, accuracy: &Accuracy<G::Position>, worst: usize) -> Vec<MistakeText> {
+fn mistakes(game: &dyn AnyGame, accuracy: &Accuracy<AnyPosition>, worst: usize) -> Vec<MistakeText> {
     let listed = accuracy.mistakes.iter().take(worst);
     listed
         .map(|mistake| {
-            let action = |action| game.action_text(&mistake.position, action);
+            let action = |action| game.describe(&mistake.position, action).text;
             MistakeText {
-                position: game.position_text(&mistake.position),
+                position: game.text(&mistake.position),
                 chosen: action(mistake.chosen),
                 got: mistake.got.to_string(),
                 better: action(mistake.better),
@@ -94,18 +77,18 @@ fn mistakes<G: Game>(game: &G, accuracy: &Accuracy<G::Position>, worst: usize) -
 }
 
 /// The results of an agent as a table with a column for each budget, and its worst mistakes.
-pub(super) fn write_table<G: Game>(
+pub(super) fn write_table(
     out: &mut impl Write,
-    game: &G,
+    game: &dyn AnyGame,
     agent: &str,
-    measured: &[Measured<G::Position>],
+    measured: &[Measured],
     worst: usize,
 ) -> io::Result<()> {
     writeln!(out, "{agent}")?;
     write_shares(out, measured)?;
     write_causes(out, measured)?;
     for one in measured {
-        let budget = one.column();
+        let budget = budget_name(one.budget);
         for mistake in mistakes(game, &one.accuracy, worst) {
             let MistakeText { position, chosen, got, better, missed } = mistake;
             writeln!(out, "  {budget}: {position}: {chosen} ({got}), right is {better} ({missed})")?;
@@ -128,7 +111,7 @@ impl Row {
 }
 
 /// All decisions, the critical ones, and those by phase and side and by stage.
-fn rows<P>(accuracy: &Accuracy<P>) -> Vec<Row> {
+fn rows(accuracy: &Accuracy<AnyPosition>) -> Vec<Row> {
     let all = accuracy.score().all;
     let mut rows = vec![
         Row { label: "all decisions".to_owned(), asked: all.decisions, wrong: all.decisions - all.right },
@@ -143,7 +126,7 @@ fn rows<P>(accuracy: &Accuracy<P>) -> Vec<Row> {
     rows
 }
 
-fn write_shares<P>(out: &mut impl Write, measured: &[Measured<P>]) -> io::Result<()> {
+fn write_shares(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
     let mut line = |label: &str, asked: &str, cells: &mut dyn Iterator<Item = String>| {
         write!(out, "  {label:17} {asked:>8} ")?;
         for cell in cells {
@@ -151,7 +134,7 @@ fn write_shares<P>(out: &mut impl Write, measured: &[Measured<P>]) -> io::Result
         }
         writeln!(out)
     };
-    line("wrong, in %", "asked", &mut measured.iter().map(Measured::column))?;
+    line("wrong, in %", "asked", &mut measured.iter().map(|one| budget_name(one.budget)))?;
     let columns: Vec<Vec<Row>> = measured.iter().map(|one| rows(&one.accuracy)).collect();
     for (number, row) in columns[0].iter().enumerate() {
         let cell = |column: &Vec<Row>| {
@@ -164,13 +147,13 @@ fn write_shares<P>(out: &mut impl Write, measured: &[Measured<P>]) -> io::Result
     Ok(())
 }
 
-fn write_causes<P>(out: &mut impl Write, measured: &[Measured<P>]) -> io::Result<()> {
+fn write_causes(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
     let mut line = |label: &str, [policy, search, value]: [String; 3]| {
         writeln!(out, "  {label:17} {policy:>8} {search:>8} {value:>8}")
     };
     for one in measured {
         let Some(causes) = &one.causes else { continue };
-        line(&format!("causes at {}", one.column()), Cause::ALL.map(|cause| cause.name().to_owned()))?;
+        line(&format!("causes at {}", budget_name(one.budget)), Cause::ALL.map(|cause| cause.name().to_owned()))?;
         line("all wrong ones", Cause::ALL.map(|cause| causes.total(cause).to_string()))?;
         for phase in Phase::ALL {
             let counts = Cause::ALL.map(|cause| causes.count(phase, cause).to_string());

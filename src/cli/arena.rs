@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 
 use console::Term;
 
-use super::block::LiveBlock;
+use super::block::{LiveBlock, time_left};
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{Failure, GameArgs, check_output, in_file, write_output};
 use jarmo_core::error::FileError;
 use jarmo_core::numbers::{BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, RANDOM_PLIES, SEED, THREADS};
-use jarmo_exact::agent::{AGENTS, AgentError, AgentSpec, build};
-use jarmo_exact::catalog::{CatalogGame, GameTask};
+use jarmo_exact::agent::{AGENTS, AgentError, AgentSpec, Networks};
+use jarmo_facade::measure::{MeasureError, OpeningsPlan, TournamentPlan};
+use jarmo_facade::{AgentPlan, Games};
 #[cfg(feature = "fleet")]
 use jarmo_fleet::{MatchSettings, play_matches};
 use jarmo_host::program::cores;
 use jarmo_host::record::{GameRecord, RecordFile};
 use jarmo_judge::arena::{
-    Anchor, Budget, Entrant, Expanded, Observer, Openings, Over, Pairing, Report, Settings, Sprt, Standings, Team,
-    Tournament, entrants, expand,
+    Anchor, Budget, Entrant, Expanded, Observer, Over, Pairing, Report, Settings, Sprt, Standings, entrants, expand,
 };
 
 /// Play agents against each other and rate them, with error bars
@@ -37,7 +37,7 @@ pub(super) struct Args {
     agents: Vec<String>,
     #[command(flatten)]
     pub(super) game: GameArgs,
-    /// Take only every K-th checkpoint of a run, counted back from the last
+    /// Use only every K-th checkpoint of a run, counted back from the last
     #[arg(long, value_name = "K", value_parser = EVERY.parser::<usize>())]
     every: Option<usize>,
     /// Games per match: an even number
@@ -53,8 +53,8 @@ pub(super) struct Args {
     /// Milliseconds per move for every agent; each thread plays one game at a time
     #[arg(long, value_name = "MS", value_parser = MILLISECONDS.parser::<u64>())]
     movetime: Option<u64>,
-    /// Random plies at the start of each game; with --openings, plies to take from the file [default: the
-    /// game's balanced openings, or 2 random plies in a game without a list]
+    /// Random plies at the start of each game; with --openings, the plies to use from each line of the file
+    /// [default: the game's balanced openings, or 2 random plies in a game without a list]
     #[arg(long, value_name = "PLIES", value_parser = RANDOM_PLIES.parser::<u32>())]
     random_plies: Option<u32>,
     /// Openings, one per line: a game record, or actions separated by spaces
@@ -70,7 +70,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "AGENT=ELO")]
     anchor: Option<Anchor>,
     /// Sequential test of two agents: stop when it is clear whether the first one is stronger by ELO0 or
-    /// by ELO1, with an error probability of about 5 % each
+    /// by ELO1, with an error probability of about 5% each
     #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
     sprt: Option<Sprt>,
     /// Exact tables, packed or not: count the mistakes of each agent, by ply and force
@@ -85,14 +85,14 @@ pub(super) struct Args {
     /// Draw the ratings as SVG to this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Draw the ratings of checkpoints by hours of processor time instead of steps
+    /// Draw the ratings of checkpoints over hours of CPU time instead of steps
     #[arg(long, requires = "svg")]
     over_cpu: bool,
     /// Write every game to this new file, one per line
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     games_out: Option<PathBuf>,
-    /// Continue a tournament from the games in this file, and append to it. There may be more games and
-    /// agents than before
+    /// Continue the tournament in this file, and append to it. You can ask for more games and agents than
+    /// before
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
     #[cfg(feature = "fleet")]
@@ -104,7 +104,7 @@ pub(super) struct Args {
 #[cfg(feature = "fleet")]
 #[derive(clap::Args)]
 struct FleetArgs {
-    /// Let the workers of the server at this address play all games (see `jarmo fleet up`)
+    /// Let the workers of the NATS server at this address play all games (see `jarmo fleet up`)
     #[arg(long, value_name = "URL", conflicts_with_all = ["movetime", "threads"])]
     fleet: Option<String>,
     #[command(flatten)]
@@ -151,21 +151,11 @@ impl Args {
         }
         let mut specs: Vec<AgentSpec> = Vec::with_capacity(agents.len());
         for agent in &mut agents {
-            let spec: AgentSpec = agent.spec.parse().map_err(|error: AgentError| {
-                Failure::usage(format!("{error}; or a run's folder, run:FOLDER or run:FOLDER@STEP"))
-            })?;
+            let spec: AgentSpec = agent.spec.parse().map_err(|error: AgentError| Failure::usage(error))?;
             agent.spec = spec.to_string();
             specs.push(spec);
         }
         Ok((entrants(&agents), specs))
-    }
-
-    fn openings<G: CatalogGame>(&self, game: &G) -> Result<Openings<G::Position>, Failure> {
-        match &self.openings {
-            Some(path) => Ok(Openings::from_file(game, path, self.random_plies)?),
-            None => Openings::usual(game, self.random_plies, self.games as usize / 2, self.seed)
-                .map_err(|error| Failure::usage(format!("{error}; take fewer --random-plies"))),
-        }
     }
 
     /// The file of game records, if any, and the records it already has.
@@ -185,65 +175,71 @@ impl Args {
     }
 }
 
-impl GameTask for &Args {
-    type Output = Result<(), Failure>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
-        check_output(self.svg.as_deref())?;
-        let (entrants, specs) = self.field()?;
-        let openings = self.openings(&game)?;
-        let mut tournament = Tournament::new(&game, entrants, &openings, self.settings()).map_err(Failure::usage)?;
-        if let Some(folder) = &self.tables {
-            let tables = game.open_endgames(folder);
-            let wrong = |error| Failure::new(format!("--tables: {error}"));
-            tournament = tournament.judged_by(tables.map_err(wrong)?);
-        }
-        #[cfg(feature = "fleet")]
-        let link = self.fleet.access.connect(self.fleet.fleet.as_deref(), "arena")?;
-        #[cfg(not(feature = "fleet"))]
-        let link: Option<std::convert::Infallible> = None;
+pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
+    let game = args.game.open(games, None)?;
+    check_output(args.svg.as_deref())?;
+    let (entrants, specs) = args.field()?;
+    #[cfg(feature = "fleet")]
+    let link = args.fleet.access.connect(args.fleet.fleet.as_deref(), "arena")?;
+    #[cfg(not(feature = "fleet"))]
+    let link: Option<std::convert::Infallible> = None;
+    let networks = Networks::new();
+    let agents: Vec<AgentPlan> = specs.iter().map(|spec| AgentPlan::new(spec.clone(), &networks)).collect();
+    let plan = TournamentPlan {
+        entrants,
+        agents: &agents,
+        openings: match &args.openings {
+            Some(path) => OpeningsPlan::File(path, args.random_plies),
+            None => OpeningsPlan::Usual(args.random_plies),
+        },
+        settings: args.settings(),
         // With a fleet, a wrong spec is found here and not by every worker.
-        let threads = if link.is_some() { 1 } else { self.threads.unwrap_or_else(cores) };
-        let team = |_| specs.iter().map(|spec| build(game.clone(), spec)).collect();
-        let teams: Result<Vec<Team<G>>, AgentError> = (0..threads).map(team).collect();
-        let teams = teams.map_err(Failure::usage)?;
-        let (file, records) = self.records()?;
-        if let Some(path) = &self.resume {
-            tournament.restore(&records).map_err(|error| in_file(path, error))?;
-        }
-        let stop = stop_on_interrupt()?;
-        let (distinct, pairs) = (openings.distinct, self.games / 2);
-        if pairs as usize > distinct {
-            eprintln!("note: there are only {distinct} different openings for {pairs} pairs, so some are repeated");
-        }
-        let mut watch = Watch {
-            file,
-            block: LiveBlock::on(Term::buffered_stderr()),
-            begun: Instant::now(),
-            games_before: tournament.standings().games(),
-            shown: Instant::now(),
-        };
-        let played: Result<(), Failure> = match link {
-            None => tournament.play(teams, &stop, &mut watch).map_err(Failure::from),
-            #[cfg(feature = "fleet")]
-            Some(link) => {
-                let settings = MatchSettings { rules: self.game.rules.settings(None), agents: specs };
-                let warn = |warning| eprintln!("warning: {warning}");
-                play_matches(&link, &game, &settings, &mut tournament, &stop, &mut watch, warn).map_err(Failure::from)
-            }
-        };
-        if let Some(block) = &mut watch.block {
-            block.draw([], [], "")?;
-        }
-        let report = Report::new(tournament.standings());
-        write_report(self, &report)?;
-        played?;
-        if stop.load(Ordering::Relaxed) {
-            eprintln!("{}", interrupted(self, &report));
-            return Err(Failure::Status(INTERRUPTED));
-        }
-        Ok(())
+        threads: if link.is_some() { 1 } else { args.threads.unwrap_or_else(cores) },
+        tables: args.tables.as_deref(),
+    };
+    let mut tournament = game.tournament(plan).map_err(|error| match error {
+        MeasureError::Openings(error) => Failure::usage(format!("{error}; use fewer --random-plies")),
+        MeasureError::Match(error) => Failure::usage(error),
+        MeasureError::Tables(error) => Failure::new(format!("--tables: {error}")),
+        error => Failure::from(error),
+    })?;
+    let (file, records) = args.records()?;
+    if let Some(path) = &args.resume {
+        tournament.restore(&records).map_err(|error| in_file(path, error))?;
     }
+    let stop = stop_on_interrupt()?;
+    let (distinct, pairs) = (tournament.distinct_openings(), args.games / 2);
+    if pairs as usize > distinct {
+        eprintln!("note: there are only {distinct} different openings for {pairs} pairs, so some are repeated");
+    }
+    let mut watch = Watch {
+        file,
+        block: LiveBlock::on(Term::buffered_stderr()),
+        begun: Instant::now(),
+        games_before: tournament.standings().games(),
+        shown: Instant::now(),
+    };
+    let played: Result<(), Failure> = match link {
+        None => tournament.play(&stop, &mut watch).map_err(Failure::from),
+        #[cfg(feature = "fleet")]
+        Some(link) => {
+            let settings = MatchSettings { rules: args.game.rules.settings(None), agents: specs };
+            let warn = |warning| eprintln!("warning: {warning}");
+            play_matches(&link, game.as_ref(), &settings, tournament.as_mut(), &stop, &mut watch, warn)
+                .map_err(Failure::from)
+        }
+    };
+    if let Some(block) = &mut watch.block {
+        block.draw([], [], "")?;
+    }
+    let report = Report::new(tournament.standings());
+    write_report(args, &report)?;
+    played?;
+    if stop.load(Ordering::Relaxed) {
+        eprintln!("{}", interrupted(args, &report));
+        return Err(Failure::Status(INTERRUPTED));
+    }
+    Ok(())
 }
 
 fn write_report(args: &Args, report: &Report) -> Result<(), Failure> {
@@ -289,14 +285,12 @@ impl Watch {
         let (games, planned) = (standings.games(), standings.planned_games());
         let seconds = self.begun.elapsed().as_secs_f64();
         let rate = f64::from(games - self.games_before) / seconds;
-        let left = f64::from(planned - games) / rate;
-        let pace = match left {
-            ..120.0 => format!("{rate:.1} games/s, {left:.0} s left"),
-            ..7200.0 => format!("{rate:.1} games/s, {:.0} min left", left / 60.0),
-            f64::INFINITY => "no game has ended yet".to_owned(),
-            _ => format!("{rate:.2} games/s, {:.1} h left", left / 3600.0),
-        };
-        format!("{games} of {planned} games, {pace}")
+        if rate == 0.0 {
+            return format!("{games} of {planned} games, no game has ended yet");
+        }
+        let (played, all) = (games - self.games_before, planned - self.games_before);
+        let left = time_left(self.begun.elapsed(), f64::from(played) / f64::from(all));
+        format!("{games} of {planned} games, {rate:.2} games/s{left}")
     }
 }
 

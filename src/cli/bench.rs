@@ -1,20 +1,26 @@
 //! `jarmo bench`
 
+use std::fmt::Display;
 #[cfg(feature = "train")]
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::{Subcommand, ValueEnum};
+use serde::Serialize;
 
+use super::block::Progress;
 #[cfg(feature = "train")]
 use super::config::ConfigArgs;
+use super::interrupt::{interrupted, stop_on_interrupt};
 use super::{Failure, GameArgs, print, thread_pool};
-use jarmo_core::net::{KernelKind, NetEvaluator, NetSettings, NetShape, Weights};
+use jarmo_core::net::{FrozenNet, KernelKind, NetSettings, Weights};
 use jarmo_core::numbers::{BATCH, BUDGET, NumberRange, SEED, THREADS};
 use jarmo_core::random::stream;
-use jarmo_exact::agent::{AGENTS, Agent, AgentSpec, TreeAgent, TreeSettings, build};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
-use jarmo_selfplay::bench::{env, net, search};
+use jarmo_core::search::Root;
+use jarmo_exact::agent::{AGENTS, AgentSource, AgentSpec, Networks, TreeSpec, YesNo, read_spec};
+use jarmo_facade::{AgentPlan, AnyGame, Games};
+use jarmo_selfplay::bench::RunTime;
 
 /// Measure how fast this machine is
 #[derive(Subcommand)]
@@ -26,7 +32,7 @@ pub(super) enum Command {
     Net(NetArgs),
 }
 
-/// Random legal play through the vectorised environment: mask, uniform choice, step, restart
+/// Random play in many environments at a time: mask, uniform choice, step, restart
 #[derive(clap::Args)]
 pub(super) struct EnvArgs {
     #[command(flatten)]
@@ -47,15 +53,16 @@ pub(super) struct EnvArgs {
 /// The features of this many games take gigabytes.
 const GAMES: NumberRange<u64> = NumberRange::new(1, 1 << 22);
 
-/// An agent playing against itself: simulations, root positions and evaluations per CPU second
+/// An agent playing against itself: simulations, root positions and evaluations per second of CPU time
 #[derive(clap::Args)]
 pub(super) struct SearchArgs {
     #[command(flatten)]
     game: GameArgs,
     /// The agent
-    #[arg(long, value_name = "SPEC", default_value = "uniform:32", help = format!("The agent: {AGENTS}"))]
+    #[arg(long, value_name = "SPEC", default_value = "uniform:32", value_parser = read_spec)]
+    #[arg(help = format!("The agent: {AGENTS}"))]
     agent: AgentSpec,
-    /// Use a network with random weights instead of an agent; tiny: width 128, one block
+    /// Use a network with random weights instead of an agent; `tiny` has width 128 and one block
     #[arg(long, value_name = "SIZE", conflicts_with = "agent")]
     net: Option<NetSize>,
     /// Games in parallel
@@ -133,78 +140,73 @@ struct RunArgs {
     json: bool,
 }
 
-pub(super) fn run<C: Catalog>(games: &C, command: Command) -> Result<(), Failure> {
+pub(super) fn run(games: &Games, command: Command) -> Result<(), Failure> {
     match command {
-        Command::Env(args) => args.game.open(games, None, &args),
-        Command::Search(args) => args.game.open(games, None, &args),
+        Command::Env(args) => {
+            let game = args.game.open(games, None)?;
+            let RunArgs { seconds, seed, json } = args.run;
+            let pool = thread_pool(Some(args.threads))?;
+            measured(seconds, json, |time| Ok(pool.install(|| game.bench_env(args.games, args.observe, seed, time))))
+        }
+        Command::Search(args) => {
+            let game = args.game.open(games, None)?;
+            let RunArgs { seconds, seed, json } = args.run;
+            let (name, agent) = match args.net {
+                Some(NetSize::Tiny) => ("network of random weights".to_owned(), tiny(game.as_ref(), seed)),
+                None => (args.agent.to_string(), AgentPlan::new(args.agent, &Networks::new())),
+            };
+            measured(seconds, json, |time| Ok(game.bench_search(name, &agent, args.games, args.sims, seed, time)?))
+        }
         #[cfg(feature = "train")]
         Command::Selfplay(args) => {
-            let config = args.config.resolve(games, None, &[])?;
-            games.with_game(&config.game.name, &config.game.settings(), SelfPlayTask(&args, &config))?
+            let config = args.config.resolve(games)?;
+            let game = games.open(&config.game.name, &config.game.settings())?;
+            let seed = config.run.seed;
+            let weights = match args.agent {
+                Some(file) => game.load(&AgentSource::File(file))?.weights().clone(),
+                None => random_weights(game.as_ref(), config.net.size(), seed),
+            };
+            let pool = thread_pool(Some(args.threads))?;
+            measured(args.seconds, args.json, |time| {
+                Ok(pool.install(|| game.bench_self_play(&config.selfplay, &weights, seed, time)))
+            })
         }
-        Command::Net(args) => args.game.open(games, None, &args),
+        Command::Net(args) => {
+            let game = args.game.open(games, None)?;
+            let RunArgs { seconds, seed, json } = args.run;
+            let kernels = args.kernel.map_or(KernelKind::ALL.to_vec(), |kernel| vec![kernel]);
+            let size = NetSettings { width: args.width, blocks: args.blocks };
+            size.validate().map_err(Failure::usage)?;
+            measured(seconds, json, |time| Ok(game.bench_net(size, &kernels, args.batch, seed, time)))
+        }
     }
 }
 
-fn random_weights<G: CatalogGame>(game: &G, size: NetSettings, seed: u64) -> Weights {
-    Weights::random(size, NetShape::of(game), &mut stream(seed, 0))
+/// Measures with runs of this time and prints the result, which is that of the time so far after Ctrl-C.
+fn measured<T: Serialize + Display>(
+    time: Duration,
+    json: bool,
+    measure: impl FnOnce(RunTime<'_>) -> Result<T, Failure>,
+) -> Result<(), Failure> {
+    let stop = stop_on_interrupt()?;
+    let progress = Progress::new();
+    let watch = |share: f64| {
+        progress.show(share, || "measuring".to_owned());
+        !stop.load(Ordering::Relaxed)
+    };
+    let result = measure(RunTime::watched(time, &watch))?;
+    progress.clear();
+    print(&result, json)?;
+    interrupted(&stop, "the result covers the time so far")
 }
 
-impl GameTask for &EnvArgs {
-    type Output = Result<(), Failure>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
-        let RunArgs { seconds, seed, json } = self.run;
-        let pool = thread_pool(Some(self.threads))?;
-        print(&pool.install(|| env(game, self.games, self.observe, seed, seconds)), json)
-    }
+fn random_weights(game: &dyn AnyGame, size: NetSettings, seed: u64) -> Weights {
+    Weights::random(size, game.facts().version.shape, &mut stream(seed, 0))
 }
 
-impl GameTask for &SearchArgs {
-    type Output = Result<(), Failure>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
-        let RunArgs { seconds, seed, json } = self.run;
-        let (name, mut agent) = match self.net {
-            Some(NetSize::Tiny) => {
-                let evaluator = NetEvaluator::new(game.clone(), &random_weights(&game, TINY, seed));
-                let agent: Box<dyn Agent<G>> =
-                    Box::new(TreeAgent::new(game.clone(), evaluator, TreeSettings::default()));
-                ("network of random weights".to_owned(), agent)
-            }
-            None => (self.agent.to_string(), build(game.clone(), &self.agent).map_err(Failure::usage)?),
-        };
-        print(&search(&game, name, agent.as_mut(), self.games, self.sims, seed, seconds), json)
-    }
-}
-
-#[cfg(feature = "train")]
-struct SelfPlayTask<'a>(&'a SelfPlayArgs, &'a jarmo_learn::config::Config);
-
-#[cfg(feature = "train")]
-impl GameTask for SelfPlayTask<'_> {
-    type Output = Result<(), Failure>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
-        let SelfPlayTask(args, config) = self;
-        let seed = config.run.seed;
-        let weights = match &args.agent {
-            Some(file) => jarmo_host::agent_file::load_for(file, &game)?.weights().clone(),
-            None => random_weights(&game, config.net, seed),
-        };
-        let play = || jarmo_selfplay::bench::selfplay(&game, &config.selfplay, &weights, seed, args.seconds);
-        print(&thread_pool(Some(args.threads))?.install(play), args.json)
-    }
-}
-
-impl GameTask for &NetArgs {
-    type Output = Result<(), Failure>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
-        let RunArgs { seconds, seed, json } = self.run;
-        let kernels = self.kernel.map_or(KernelKind::ALL.to_vec(), |kernel| vec![kernel]);
-        let size = NetSettings { width: self.width, blocks: self.blocks };
-        size.validate().map_err(Failure::usage)?;
-        print(&net(&game, size, &kernels, self.batch, seed, seconds), json)
-    }
+/// A search with a network of random weights.
+fn tiny(game: &dyn AnyGame, seed: u64) -> AgentPlan {
+    let net = FrozenNet::new(&random_weights(game, TINY, seed));
+    let settings = TreeSpec { root: Some(Root::Gumbel), keep: Some(YesNo::No), ..TreeSpec::default() };
+    AgentPlan::given(AgentSpec::Network(AgentSource::Program, settings), Some(net))
 }

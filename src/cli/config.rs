@@ -2,14 +2,15 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::{Failure, first};
-use jarmo_core::net::NetSettings;
-use jarmo_exact::catalog::Catalog;
-use jarmo_learn::RunError;
-use jarmo_learn::config::{Base, Config, in_file};
+use super::Failure;
+use jarmo_core::net::AgentFile;
+use jarmo_facade::{AnyGame, Games};
+use jarmo_learn::config::Config;
+use jarmo_learn::run;
 
-/// Print the settings of a training run with these options
+/// Print the settings that a training run with these options would use
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -19,7 +20,7 @@ pub(super) struct Args {
 /// Where the settings of a run come from.
 #[derive(clap::Args)]
 pub(super) struct ConfigArgs {
-    /// The game, with the settings that suit it: {games}
+    /// The game, with the training settings for it: {games}
     #[arg(long, value_name = "NAME")]
     game: Option<String>,
     /// A file with settings that differ from the defaults (configs/default.toml); may be repeated, later
@@ -32,25 +33,20 @@ pub(super) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    /// All settings; those of the first game if nothing here can name one. The size of the network that a run starts
-    /// from becomes the default. The limits come last.
-    pub(super) fn resolve<C: Catalog>(
-        &self,
-        games: &C,
-        net: Option<NetSettings>,
-        limits: &[String],
-    ) -> Result<Config, Failure> {
-        let names_a_game = |setting: &String| setting.trim_start().starts_with("game.name");
-        let may_name_another = !self.config.is_empty() || self.set.iter().any(names_a_game);
-        let default = (!may_name_another).then(|| first(games).to_owned());
-        let base = Base { games: games.games(), game: self.game.clone().or(default), net };
-        let settings = [&self.set[..], limits].concat();
-        Config::layered(&base, &self.files(), &settings).map_err(Failure::usage)
+    /// All settings.
+    pub(super) fn resolve(&self, games: &Games) -> Result<Config, Failure> {
+        Config::of_run(games, self.game.as_deref(), None, &self.files(), &self.set).map_err(Failure::usage)
     }
 
-    /// An error about the settings, with the file that sets them.
-    pub(super) fn in_file(&self, error: RunError) -> Failure {
-        Failure::usage(in_file(error, &self.files(), &self.set))
+    /// The settings and the game of a new run, which can start from an agent. The limits come last.
+    pub(super) fn plan(
+        &self,
+        games: &Games,
+        first: Option<&AgentFile>,
+        limits: &[String],
+    ) -> Result<(Config, Arc<dyn AnyGame>), Failure> {
+        let settings = [&self.set[..], limits].concat();
+        run::plan(games, self.game.as_deref(), first, &self.files(), &settings).map_err(Failure::usage)
     }
 
     fn files(&self) -> Vec<&Path> {
@@ -58,8 +54,8 @@ impl ConfigArgs {
     }
 }
 
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
-    let config = args.config.resolve(games, None, &[])?;
+pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
+    let config = args.config.resolve(games)?;
     let mut out = std::io::stdout().lock();
     Ok(write!(out, "{}", config.to_toml())?)
 }

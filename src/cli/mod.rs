@@ -1,6 +1,6 @@
 //! The command line: one short file per subcommand, which turns options into calls.
 //!
-//! [`main`] is the whole `jarmo` program for the games of a catalog.
+//! [`main`] is the whole `jarmo` program for a list of games.
 
 mod about;
 mod accuracy;
@@ -16,6 +16,7 @@ mod exam;
 mod fleet;
 mod inspect;
 mod interrupt;
+mod measure;
 #[cfg(test)]
 mod tests;
 mod perft;
@@ -28,27 +29,33 @@ mod train;
 mod worker;
 mod yardstick;
 
+use std::env;
 use std::error::Error;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
 
-use jarmo_core::game::{Game, shorten};
+use jarmo_core::game::{AnyPosition, shorten};
 use jarmo_core::numbers::{QUIET_LIMIT, SECONDS};
-use jarmo_exact::agent::{AgentSource, AgentSpec};
-use jarmo_exact::catalog::{Catalog, GameSettings, GameTask};
+use jarmo_exact::agent::{AgentError, AgentSource, AgentSpec};
+use jarmo_exact::catalog::GameSettings;
 use jarmo_exact::{ExactError, ExactErrorKind};
+use jarmo_facade::measure::MeasureError;
+use jarmo_facade::{AnyGame, Games};
+use jarmo_host::options::shortened;
 use jarmo_host::program::{self, Build, cores};
 use jarmo_host::{agent_file, files};
 
-/// Small board games: exact rules, a vectorised environment, search, and agents that play
+/// Train agents for small board games by self-play, let them play, and measure them
 #[derive(Parser)]
 #[command(name = "jarmo", version = program::version(), max_term_width = 100)]
 struct Cli {
@@ -90,7 +97,7 @@ enum Command {
 }
 
 /// What this program was built from.
-const BUILD: Build = Build {
+pub const BUILD: Build = Build {
     commit: env!("JARMO_COMMIT"),
     is_changed: matches!(env!("JARMO_CHANGED").as_bytes(), b"true"),
     toolchain: env!("JARMO_TOOLCHAIN"),
@@ -129,10 +136,15 @@ impl<E: Error + 'static> From<E> for Failure {
         let error: Box<dyn Error> = Box::new(error);
         match error.downcast::<io::Error>() {
             Ok(error) => Failure::Io(*error),
-            Err(error) => match error.downcast_ref::<ExactError>() {
-                Some(wrong) if wrong.kind == ExactErrorKind::Settings => Failure::usage(error),
-                _ => Failure::new(error),
-            },
+            Err(error) => {
+                let exact = error.downcast_ref::<ExactError>();
+                let of_settings = exact.is_some_and(|wrong| wrong.kind == ExactErrorKind::Settings);
+                let of_agent = matches!(error.downcast_ref(), Some(MeasureError::Agent(_))) || error.is::<AgentError>();
+                match of_settings || of_agent {
+                    true => Failure::usage(error),
+                    false => Failure::new(error),
+                }
+            }
         }
     }
 }
@@ -144,29 +156,64 @@ impl<E: Error + 'static> From<E> for Failure {
 /// ```
 /// use std::process::ExitCode;
 ///
-/// use jarmo::catalog::{Catalog, Empty};
-/// use jarmo::encode::Encode;
+/// use jarmo::Games;
+/// use jarmo::catalog::CatalogGame;
 ///
-/// /// The program for any game that has rules and features.
-/// fn program<G: Encode>(game: G) -> ExitCode {
-///     jarmo::cli::main(&Empty.register(game))
+/// /// The program for any game of the kind that the catalog has.
+/// fn program<G: CatalogGame>(game: G) -> ExitCode {
+///     jarmo::cli::main(&Games::empty().register(game))
 /// }
 /// ```
 ///
 /// # Panics
 /// Panics without a game.
-pub fn main<C: Catalog>(games: &C) -> ExitCode {
-    program::announce(BUILD);
-    let command = fill(Cli::command(), &games.names().join(", "), first(games));
-    let matches = command.clone().try_get_matches();
-    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = cli.unwrap_or_else(|error| shortened(error).exit());
+pub fn main(games: &Games) -> ExitCode {
+    run(games, env::args_os().collect(), None).into()
+}
+
+/// Another program as a command of this one.
+pub struct Inner {
+    /// Its name.
+    pub name: &'static str,
+    /// Its options.
+    pub command: fn(&Games) -> clap::Command,
+    /// Runs it, and returns the exit status.
+    pub run: fn(Games, &ArgMatches) -> u8,
+}
+
+/// Runs the program like [`main`], with these arguments, of which the first is what was typed to start it, and with
+/// another program as one of its commands. Returns the exit status.
+///
+/// # Panics
+/// Panics without a game.
+pub fn run(games: &Games, arguments: Vec<OsString>, inner: Option<Inner>) -> u8 {
+    let started_as = arguments.first().cloned().unwrap_or_default();
+    program::announce(BUILD, &started_as, inner.as_ref().map(|inner| inner.name));
+    let command = Cli::command().subcommands(inner.iter().map(|inner| (inner.command)(games)));
+    let command = fill(command, &games.names().join(", "), first(games));
+    let parsed =
+        command.clone().try_get_matches_from(arguments).and_then(|matches| match (inner, matches.subcommand()) {
+            (Some(inner), Some((name, options))) if name == inner.name => Ok(Err((inner.run)(games.clone(), options))),
+            _ => Cli::from_arg_matches(&matches).map(Ok),
+        });
+    let cli = match parsed {
+        Ok(Ok(cli)) => cli,
+        Ok(Err(status)) => return status,
+        Err(error) => {
+            let error = match missing_feature(&error, BUILD.features) {
+                Some(problem) => command.clone().error(error.kind(), problem),
+                None => shortened(error),
+            };
+            let _ = error.print(); // the exit status says enough where nobody reads
+            return error.exit_code() as u8;
+        }
+    };
     let result = match cli.command {
         Command::Accuracy(args) => accuracy::run(games, args),
-        Command::Arena(args) => args.game.open(games, None, &args),
+        Command::Arena(args) => arena::run(games, &args),
         Command::Completions(args) => about::completions(command, args),
         Command::Bench(command) => bench::run(games, command),
-        Command::Engine(args) => args.game.open(games, None, &args),
+        Command::Engine(args) => engine::run(games, &args),
         Command::Exam(command) => exam::run(games, command),
         Command::Proof(command) => proof::run(command),
         #[cfg(feature = "train")]
@@ -174,10 +221,10 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         #[cfg(feature = "train")]
         Command::Export(args) => train::run_export(args),
         #[cfg(feature = "fleet")]
-        Command::Fleet(command) => fleet::run(games, command),
+        Command::Fleet(command) => fleet::run(command),
         Command::Inspect(args) => inspect::run(games, args),
         Command::Man(args) => about::man(command, args),
-        Command::Perft(args) => args.game.open(games, Some(0), &args), // no limit
+        Command::Perft(args) => perft::run(games, &args),
         Command::Rules(command) => rules::run(games, command),
         Command::Tables(command) => tables::run(games, command),
         #[cfg(feature = "train")]
@@ -187,23 +234,22 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         Command::Yardstick(args) => yardstick::run(games, args),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Status(status)) => ExitCode::from(status),
-        Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Ok(()) => 0,
+        Err(Failure::Status(status)) => status,
+        Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
         Err(Failure::Io(error)) => {
             eprintln!("error: standard output: {error}");
-            ExitCode::FAILURE
+            1
         }
         Err(Failure::Message(message, status)) => {
             eprintln!("error: {message}");
-            ExitCode::from(status)
+            status
         }
     }
 }
 
-fn first<C: Catalog>(games: &C) -> &'static str {
-    let names = games.names();
-    names.first().expect("the program has a game")
+fn first(games: &Games) -> &'static str {
+    games.names().first().expect("the program has a game")
 }
 
 /// The command and all below it, with the names of the games in the help texts: all for `{games}`, the first one for
@@ -216,17 +262,28 @@ fn fill(command: clap::Command, games: &str, first: &str) -> clap::Command {
     with_help.mut_subcommands(|command| fill(command, games, first))
 }
 
-/// The error with a short form of what was given.
-fn shortened(mut error: clap::Error) -> clap::Error {
-    use ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
-    for kind in [InvalidArg, InvalidSubcommand, InvalidValue] {
-        if let Some(ContextValue::String(text)) = error.get(kind) {
-            let short = ContextValue::String(shorten(text));
-            error.insert(kind, short);
-        }
-    }
-    error.remove(ContextKind::Suggested); // it repeats the argument
-    error
+/// Commands and options that the program has with a feature only.
+const OF_FEATURES: [(&str, &str); 6] = [
+    ("config", "train"),
+    ("export", "train"),
+    ("train", "train"),
+    ("fleet", "fleet"),
+    ("worker", "fleet"),
+    ("--fleet", "fleet"),
+];
+
+/// The feature that a command or an option needs, if it is unknown only because the program was built without.
+fn missing_feature(error: &clap::Error, features: &[(&str, bool)]) -> Option<String> {
+    let named = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg].into_iter().find_map(|kind| error.get(kind));
+    let Some(ContextValue::String(named)) = named else { return None };
+    let (named, feature) = OF_FEATURES.into_iter().find(|(name, _)| name == named)?;
+    let is_missing = features.contains(&(feature, false));
+    is_missing.then(|| {
+        format!(
+            "`{named}` needs the feature {feature}, which this program was built without; build it with: cargo build \
+             --release --features {feature}"
+        )
+    })
 }
 
 /// A game and the settings of its rules.
@@ -251,42 +308,50 @@ pub(crate) struct RuleArgs {
 }
 
 impl RuleArgs {
-    /// The settings, with this limit on the length of a game.
+    /// The settings, with this move limit.
     pub(crate) fn settings(&self, max_plies: Option<u32>) -> GameSettings {
         GameSettings { board: self.board.clone(), quiet_limit: self.quiet_limit, max_plies }
     }
 }
 
 impl GameArgs {
-    /// Does something with the game, with this limit on its length.
-    pub(crate) fn open<C: Catalog, T: GameTask<Output = Result<(), Failure>>>(
-        &self,
-        games: &C,
-        max_plies: Option<u32>,
-        task: T,
-    ) -> Result<(), Failure> {
+    /// The game, with this move limit.
+    pub(crate) fn open(&self, games: &Games, max_plies: Option<u32>) -> Result<Arc<dyn AnyGame>, Failure> {
         let name = self.game.as_deref().unwrap_or_else(|| first(games));
-        games.with_game(name, &self.rules.settings(max_plies), task)?
+        Ok(games.open(name, &self.rules.settings(max_plies))?)
     }
 }
 
-/// The game of an agent file. What is wrong with the file is reported when the agent is built.
-fn game_of_file(spec: &AgentSpec) -> Option<String> {
+/// The game of an agent file, if the spec names one. What else is wrong with the file is reported when the agent is built.
+fn game_of_file(games: &Games, spec: &AgentSpec) -> Result<Option<String>, Failure> {
     let AgentSpec::Network(AgentSource::File(path), _) = spec else {
-        return None;
+        return Ok(None);
     };
-    Some(agent_file::load(path).ok()?.header().version.game.clone())
+    let Ok(file) = agent_file::load(path) else {
+        return Ok(None);
+    };
+    let game = &file.header().version.game;
+    match games.names().contains(&game.as_str()) {
+        true => Ok(Some(game.clone())),
+        false => Err(in_file(path, unknown_game(games, game))),
+    }
+}
+
+/// What is wrong with an agent file for a game that this program does not have.
+fn unknown_game(games: &Games, game: &str) -> String {
+    let (game, names) = (shorten(game), games.names().join(", "));
+    format!("it plays {game}, and this program has {names}; take the program that registers {game}")
 }
 
 /// The position that `--position` names: the start of the game without it, or with `start`.
-fn position_of<G: Game>(game: &G, text: Option<&str>) -> Result<G::Position, Failure> {
+fn position_of(game: &dyn AnyGame, text: Option<&str>) -> Result<AnyPosition, Failure> {
     match text {
-        None | Some("start") => Ok(game.start()),
-        Some(text) => game.parse_position(text).map_err(|error| Failure::usage(format!("--position: {error}"))),
+        None | Some("start") => Ok(game.facts().start.clone()),
+        Some(text) => game.parse(text).map_err(|error| Failure::usage(format!("--position: {error}"))),
     }
 }
 
-/// Refuses an output that is there but is no regular file, before any work is done for it.
+/// Rejects an output that cannot be written, before any work is done for it.
 fn check_output(path: Option<&Path>) -> Result<(), Failure> {
     path.map_or(Ok(()), |path| files::check_output(path).map_err(|error| in_file(path, error)))
 }

@@ -2,10 +2,10 @@
 
 use std::io::{Write, stdout};
 
+use super::block::Progress;
 use super::{Failure, GameArgs, position_of};
-use jarmo_core::game::{divide, perft};
 use jarmo_core::numbers::NumberRange;
-use jarmo_exact::catalog::{CatalogGame, GameTask};
+use jarmo_facade::Games;
 
 /// Deeper counts would take forever. The stack is large enough for this depth.
 const TURNS: NumberRange<u64> = NumberRange::new(0, 100);
@@ -26,22 +26,25 @@ pub(super) struct Args {
     divide: bool,
 }
 
-impl GameTask for &Args {
-    type Output = Result<(), Failure>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
-        let position = position_of(&game, self.position.as_deref())?;
-        let mut out = stdout().lock();
-        if self.divide && self.depth > 0 {
-            let mut total = 0;
-            for (action, count) in divide(&game, &position, self.depth) {
-                writeln!(out, "{} {count}", game.action_text(&position, action))?;
-                total += count;
-            }
-            writeln!(out, "{total}")?;
-        } else {
-            writeln!(out, "{}", perft(&game, &position, self.depth))?;
-        }
-        Ok(())
+pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
+    let game = args.game.open(games, Some(0))?; // no limit
+    let position = position_of(game.as_ref(), args.position.as_deref())?;
+    let mut out = stdout().lock();
+    if args.depth == 0 {
+        return Ok(writeln!(out, "1")?);
     }
+    let (all, progress) = (game.view(&position).moves.len(), Progress::new());
+    let (mut counted, mut sum, mut written) = (0, 0, Ok(()));
+    game.divide(&position, args.depth, &mut |action, count| {
+        counted += 1;
+        sum += count;
+        if !args.divide {
+            progress.show(f64::from(counted) / all as f64, || format!("{counted} of {all} first actions"));
+        } else if written.is_ok() {
+            written = writeln!(out, "{} {count}", game.describe(&position, action).text);
+        }
+    });
+    written?;
+    progress.clear();
+    Ok(writeln!(out, "{sum}")?)
 }

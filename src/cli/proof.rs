@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use clap::Subcommand;
 
-use super::{Failure, in_file, position_of};
+use super::{Failure, in_file};
 use jarmo_core::game::Game;
 use jarmo_core::games::Jarmo;
 use jarmo_exact::proof::{self, Proof, check};
 
-/// Proofs: who wins after decided openings of jarmo, checked by the rules alone
+/// Proofs: who wins after decided openings of jarmo, checked using only the rules
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Replay the strategies of a proof against every reply
@@ -26,7 +26,7 @@ shuttle rule is followed on every path, and a player whom it leaves no move pass
 
 #[derive(clap::Args)]
 pub(super) struct FileArgs {
-    /// The proof; by default the one that is part of the program
+    /// The proof file [default: the one that is part of the program]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -85,8 +85,11 @@ fn run_verify(args: &FileArgs) -> Result<(), Failure> {
 fn run_show(args: &ShowArgs) -> Result<(), Failure> {
     let proof = load(&args.file)?;
     let mut out = stdout().lock();
-    if args.position.is_some() {
-        let position = position_of(&proof.game, args.position.as_deref())?;
+    if let Some(text) = &args.position {
+        let position = match text.as_str() {
+            "start" => proof.game.start(),
+            text => proof.game.parse_position(text).map_err(|error| Failure::usage(format!("--position: {error}")))?,
+        };
         match proof.action(&position) {
             Some(action) => writeln!(out, "{}", proof.game.action_text(&position, action))?,
             None => writeln!(out, "no move is stored for this position")?,

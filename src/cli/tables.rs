@@ -1,62 +1,53 @@
 //! `jarmo tables`
 
-use std::any::Any;
 use std::io::{Write, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 
-use super::{Failure, position_of, seconds};
-use jarmo_core::game::{Proven, Verdict};
-use jarmo_core::games::{Jarmo, Tammi};
-use jarmo_core::numbers::{NumberRange, QUIET_LIMIT, SEED};
+use super::{Failure, GameArgs, position_of, seconds};
+use jarmo_core::game::Verdict;
+use jarmo_core::numbers::{NumberRange, SEED};
 use jarmo_exact::ExactError;
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_exact::tables::index::{LEAST_FORCE, MOST_FORCE};
-use jarmo_exact::tables::{BuildSettings, PliesTo, Solvable, TableProgress, Tables, build, pack, verify};
+use jarmo_exact::tables::{BuildSettings, LayerCheck, PliesTo, Probe, Solver, TableProgress};
+use jarmo_facade::{AnyGame, Games};
 
 /// Forces of tables. Not every game has all of them.
 const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_FORCE as u64);
-/// Tables of jarmo are packed beyond this force by default.
-const WHOLE: u32 = 7;
-const GIBIBYTES: NumberRange<f64> = NumberRange::new(0.5, 1024.0);
 const SAMPLES: NumberRange<u64> = NumberRange::new(1, 1_000_000_000);
 /// Plies of openings: five are 160,000 openings.
 const OPENINGS: NumberRange<u64> = NumberRange::new(1, 5);
 /// Plies of a line of best actions.
 const LINE: NumberRange<u64> = NumberRange::new(0, 1000);
 
-/// Exact tables: the results of all positions with little left on the board
+/// Exact tables: the results of all positions with few pieces left
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Solve all positions up to a force
     Build(BuildArgs),
-    /// Compress tables: jarmo's to the results without distances, in a thirty-fifth of the space (with the default distances, a twenty-seventh); tammi's to a sixth, with distances
+    /// Compress tables: jarmo's to a twenty-seventh of the space, or to a thirty-fifth with --distances 0; tammi's to a sixth
     Pack(PackArgs),
-    /// Check tables: every byte, random positions against their successors, and games played out
+    /// Check tables: every byte, and random positions against their successors and by playing them out
     Verify(VerifyArgs),
     /// Print the exact results of a position and of its actions
     Probe(ProbeArgs),
-    /// Print the exact results of all openings of a length
+    /// Print the exact results of all openings of jarmo
     Openings(OpeningsArgs),
 }
 
 #[derive(clap::Args)]
 pub(super) struct BuildArgs {
     #[command(flatten)]
-    game: SolvedGameArgs,
-    /// What may be left on the board: archers and marks of jarmo, 2 to 10; pieces of tammi, 2 to 5
+    game: GameArgs,
+    /// Solve positions with at most this many archers and marks (jarmo, 2 to 10) or pieces (tammi, 2 to 5)
     #[arg(long, value_name = "F")]
     #[arg(value_parser = FORCE.parser::<u32>())]
     force: u32,
     /// The folder to build in; intact layers that are already there are kept
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
-    /// The memory to use, in GiB; a layer that is larger lies partly on the disk [default: half of what the
-    /// machine has]
-    #[arg(long, value_name = "GIB", value_parser = GIBIBYTES.parser::<f64>())]
-    memory: Option<f64>,
     /// Save the unfinished layer every this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
     save_every: Duration,
@@ -68,11 +59,11 @@ pub(super) struct PackArgs {
     #[arg(value_name = "FOLDER")]
     tables: PathBuf,
     #[command(flatten)]
-    game: SolvedGameArgs,
-    /// The folder of the packed tables; sound ones that are already there are kept
+    game: GameArgs,
+    /// The folder for the packed tables; intact ones that are already there are kept
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
-    /// Copy whole tables up to this force, so that wins need no search there; 0 for none [default: 7 in jarmo, 0 in tammi, whose packed tables have distances]
+    /// Also copy the complete tables up to this force, which contain the plies to the end; 0 for none [default: 7 in jarmo, 0 in tammi]
     #[arg(long, value_name = "F", value_parser = FORCE.or_zero().parser::<u32>())]
     distances: Option<u32>,
 }
@@ -83,7 +74,7 @@ pub(super) struct VerifyArgs {
     #[arg(value_name = "FOLDER")]
     tables: PathBuf,
     #[command(flatten)]
-    game: SolvedGameArgs,
+    game: GameArgs,
     /// Random positions to check in every layer
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = SAMPLES.parser::<u64>())]
     samples: u64,
@@ -98,7 +89,7 @@ pub(super) struct ProbeArgs {
     #[arg(value_name = "FOLDER", default_value = "tables")]
     tables: PathBuf,
     #[command(flatten)]
-    game: SolvedGameArgs,
+    game: GameArgs,
     /// The position [default: the start]
     #[arg(long, value_name = "TEXT")]
     position: Option<String>,
@@ -114,11 +105,11 @@ pub(super) struct OpeningsArgs {
     #[arg(value_name = "FOLDER", default_value = "tables")]
     tables: PathBuf,
     #[command(flatten)]
-    game: SolvedGameArgs,
+    game: GameArgs,
     /// The position in which the openings begin [default: the start]
     #[arg(long, value_name = "TEXT")]
     position: Option<String>,
-    /// Count openings of one action to this many
+    /// The largest length of openings to count
     #[arg(long, value_name = "PLIES", default_value_t = 4)]
     #[arg(value_parser = OPENINGS.parser::<u32>())]
     plies: u32,
@@ -127,22 +118,8 @@ pub(super) struct OpeningsArgs {
     list: bool,
 }
 
-/// A game with exact tables and the settings of its rules.
-#[derive(clap::Args)]
-struct SolvedGameArgs {
-    /// The game: jarmo or tammi; `openings` is for jarmo
-    #[arg(long = "game", default_value = "jarmo", value_name = "NAME")]
-    name: String,
-    /// A board file with other lines than the standard board (jarmo)
-    #[arg(long, value_name = "FILE")]
-    board: Option<PathBuf>,
-    /// Plies without a capture after which tammi is drawn [default: 30]
-    #[arg(long, value_name = "PLIES", value_parser = QUIET_LIMIT.parser::<u32>())]
-    quiet_limit: Option<u32>,
-}
-
 impl Command {
-    fn game(&self) -> &SolvedGameArgs {
+    fn game(&self) -> &GameArgs {
         match self {
             Command::Build(BuildArgs { game, .. })
             | Command::Pack(PackArgs { game, .. })
@@ -151,43 +128,21 @@ impl Command {
             | Command::Openings(OpeningsArgs { game, .. }) => game,
         }
     }
-
-    fn run_for<G: Solvable>(&self, game: &G) -> Result<(), Failure> {
-        match self {
-            Command::Build(args) => run_build(game, args),
-            Command::Verify(args) => run_verify(game, args),
-            Command::Probe(args) => run_probe(game, args),
-            Command::Pack(PackArgs { tables, out, distances, .. }) => {
-                let whole = distances.unwrap_or(if G::PACKED_PLIES.is_none() { WHOLE } else { 0 });
-                Ok(pack(game, tables, out, whole, &mut show_progress())?)
-            }
-            Command::Openings(_) => {
-                let problem = "this command is for jarmo only, not for";
-                Err(Failure::usage(format!("{problem} {}", game.id())))
-            }
-        }
-    }
 }
 
-pub(super) fn run<C: Catalog>(games: &C, command: Command) -> Result<(), Failure> {
-    let game = command.game();
-    let settings = GameSettings { board: game.board.clone(), quiet_limit: game.quiet_limit, max_plies: None };
-    games.with_game(&game.name, &settings, &command)?
-}
-
-/// The games with exact tables run the command.
-impl GameTask for &Command {
-    type Output = Result<(), Failure>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
-        let id = game.id();
-        let game: &dyn Any = &game;
-        match (self, game.downcast_ref::<Jarmo>(), game.downcast_ref::<Tammi>()) {
-            (Command::Openings(args), Some(jarmo), _) => run_openings(jarmo, args),
-            (_, Some(jarmo), _) => self.run_for(jarmo),
-            (_, _, Some(tammi)) => self.run_for(tammi),
-            _ => Err(Failure::usage(ExactError::no_tables(id))),
+pub(super) fn run(games: &Games, command: Command) -> Result<(), Failure> {
+    let game = command.game().open(games, None)?;
+    let name = game.facts().version.game.as_str();
+    let solver = game.solver().ok_or_else(|| Failure::usage(ExactError::no_tables(name)))?;
+    match &command {
+        Command::Build(args) => run_build(name, solver, args),
+        Command::Pack(PackArgs { tables, out, distances, .. }) => {
+            Ok(solver.pack(tables, out, *distances, &mut show_progress())?)
         }
+        Command::Verify(args) => run_verify(solver, args),
+        Command::Probe(args) => run_probe(game.as_ref(), solver, args),
+        Command::Openings(args) if name == "jarmo" => run_openings(game.as_ref(), solver, args),
+        Command::Openings(_) => Err(Failure::usage(format!("this command is for jarmo only, not for {name}"))),
     }
 }
 
@@ -203,92 +158,63 @@ fn show_progress() -> impl FnMut(TableProgress) {
     }
 }
 
-fn run_build<G: Solvable>(game: &G, args: &BuildArgs) -> Result<(), Failure> {
-    if !G::FORCES.contains(&args.force) {
+fn run_build(game: &str, solver: &dyn Solver, args: &BuildArgs) -> Result<(), Failure> {
+    let (forces, counts) = solver.forces();
+    if !forces.contains(&args.force) {
         return Err(Failure::usage(format!(
-            "--force {}: tables of {} have {} to {} {}",
+            "--force {}: tables of {game} have {} to {} {counts}",
             args.force,
-            game.id(),
-            G::FORCES.start(),
-            G::FORCES.end(),
-            G::FORCE_COUNTS
+            forces.start(),
+            forces.end(),
         )));
     }
-    let settings = BuildSettings {
-        force: args.force,
-        memory: args.memory.map(|gib| (gib * f64::from(1 << 30)) as u64),
-        save_every: args.save_every,
-    };
-    build(game, &args.out, settings, &mut show_progress())?;
-    Ok(())
+    let settings = BuildSettings { force: args.force, save_every: args.save_every };
+    Ok(solver.build(&args.out, settings, &mut show_progress())?)
 }
 
-fn run_verify<G: Solvable>(game: &G, args: &VerifyArgs) -> Result<(), Failure> {
-    let tables = Tables::open(game, &args.tables)?;
+fn run_verify(solver: &dyn Solver, args: &VerifyArgs) -> Result<(), Failure> {
     let mut out = stdout().lock();
-    let mut sound = true;
-    for check in verify(game, &tables, args.samples, args.seed) {
-        let state = if check.mistakes.is_empty() { "right" } else { "WRONG" };
-        writeln!(
-            out,
-            "force {}: {state}; {} random positions checked against their successors, {} games played out",
-            check.force, check.positions, check.games
-        )?;
-        for mistake in &check.mistakes {
-            writeln!(out, "  {mistake}")?;
+    let (mut sound, mut written) = (true, Ok(()));
+    solver.verify(&args.tables, args.samples, args.seed, &mut |LayerCheck { force, positions, games, mistakes }| {
+        let state = if mistakes.is_empty() { "right" } else { "WRONG" };
+        let mut text = format!(
+            "force {force}: {state}; {positions} random positions checked against their successors, {games} games played \
+             out\n"
+        );
+        text.extend(mistakes.iter().map(|mistake| format!("  {mistake}\n")));
+        if written.is_ok() {
+            written = out.write_all(text.as_bytes());
         }
-        sound &= check.mistakes.is_empty();
-    }
+        sound &= mistakes.is_empty();
+    })?;
+    written?;
     if sound { Ok(()) } else { Err(Failure::Status(1)) }
 }
 
-/// The tables of a folder, a position in them, and its value for the player to move.
-fn open_at<G: Solvable>(
-    game: &G,
-    folder: &Path,
-    position: Option<&str>,
-) -> Result<(Tables<G>, G::Position, Proven), Failure> {
-    let tables = Tables::open(game, folder)?;
-    let position = position_of(game, position)?;
-    let Some(proven) = tables.proven(&position) else {
-        return Err(Failure::new(format!(
-            "the position has force {}, but the tables in {} end at {}",
-            G::force(&position),
-            folder.display(),
-            tables.force()
-        )));
-    };
-    Ok((tables, position, proven))
-}
-
-fn run_probe<G: Solvable>(game: &G, args: &ProbeArgs) -> Result<(), Failure> {
-    let (tables, start, proven) = open_at(game, &args.tables, args.position.as_deref())?;
+fn run_probe(game: &dyn AnyGame, solver: &dyn Solver, args: &ProbeArgs) -> Result<(), Failure> {
+    let start = position_of(game, args.position.as_deref())?;
+    let Probe { proven, plies_to, actions, line } = solver.probe(&args.tables, &start, args.line)?;
     let mut out = stdout().lock();
-    writeln!(out, "{}: {proven}", game.to_move(&start).name())?;
-    if G::PLIES_TO == PliesTo::Capture && proven.plies.is_some_and(|plies| plies > 0) {
+    writeln!(out, "{}: {proven}", start.to_move.name())?;
+    if plies_to == PliesTo::Capture && proven.plies.is_some_and(|plies| plies > 0) {
         writeln!(out, "plies count to the next capture or the end of the game")?;
     }
-    for value in tables.actions(game, &start).unwrap_or_default() {
-        let text = game.action_text(&start, value.action);
-        writeln!(out, "  {text:6} {}", value.proven)?;
+    for (text, value) in actions {
+        writeln!(out, "  {text:6} {value}")?;
     }
-    let line = tables.best_line(game, &start, args.line).unwrap_or_default();
     if !line.is_empty() {
         writeln!(out, "{}", line.join(" "))?;
     }
     Ok(())
 }
 
-fn run_openings(game: &Jarmo, args: &OpeningsArgs) -> Result<(), Failure> {
-    let (tables, start, proven) = open_at(game, &args.tables, args.position.as_deref())?;
+fn run_openings(game: &dyn AnyGame, solver: &dyn Solver, args: &OpeningsArgs) -> Result<(), Failure> {
+    let start = position_of(game, args.position.as_deref())?;
+    let (proven, by_plies) = solver.openings(&args.tables, &start, args.plies)?;
     let mut out = stdout().lock();
-    writeln!(out, "{}: {proven}", start.to_move().name())?;
-    for plies in 1..=args.plies {
-        let openings = tables.openings(game, &start, plies).unwrap_or_default();
-        let count = |verdict| {
-            let verdicts = openings.iter().map(|(_, value)| value.verdict);
-            verdicts.filter(|&one| one == verdict).count()
-        };
+    writeln!(out, "{}: {proven}", start.to_move.name())?;
+    for (openings, plies) in by_plies.iter().zip(1..) {
+        let count = |verdict| openings.iter().filter(|(_, value)| value.verdict == verdict).count();
         writeln!(
             out,
             "{} openings of {plies} plies: white wins {}, {} are drawn, black wins {}",
@@ -298,8 +224,7 @@ fn run_openings(game: &Jarmo, args: &OpeningsArgs) -> Result<(), Failure> {
             count(Verdict::Loss)
         )?;
         if args.list && plies == args.plies {
-            for (opening, for_white) in &openings {
-                let actions = opening.move_texts(game).join(" ");
+            for (actions, for_white) in openings {
                 writeln!(out, "  {actions}  white: {for_white}")?;
             }
         }

@@ -8,7 +8,7 @@ use super::fleet::ServerArgs;
 use super::interrupt::stop_on_interrupt;
 use super::train::open_device;
 use jarmo_core::numbers::{NumberRange, THREADS};
-use jarmo_exact::catalog::Catalog;
+use jarmo_facade::Games;
 use jarmo_fleet::{Doing, WorkerEvent, WorkerSettings, WorkerStatus, work};
 use jarmo_learn::train::DeviceKind;
 
@@ -17,7 +17,7 @@ use jarmo_learn::train::DeviceKind;
 pub(super) struct WorkerArgs {
     #[command(flatten)]
     server: ServerArgs,
-    /// The only run to play for, as `fleet status` names it [default: the one whose learner began last]
+    /// Play only for this run, with its name from `fleet status` [default: the run whose learner started last]
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
     /// Threads of self-play [default: one per core]
@@ -26,16 +26,16 @@ pub(super) struct WorkerArgs {
     /// The device to evaluate positions on: cpu, cuda, cuda:NUMBER or wgpu
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceKind,
-    /// The name of this machine in lists [default: its host name]
+    /// The name of this machine in `fleet status` [default: its host name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Stop after this time
+    /// Stop after this many minutes
     #[arg(long, value_name = "N", value_parser = MINUTES.parser::<u64>())]
     minutes: Option<u64>,
-    /// Stop after so many finished games
+    /// Stop after this many finished games
     #[arg(long, value_name = "N", value_parser = GAMES.parser::<u64>())]
     games: Option<u64>,
-    /// The least important lines to print
+    /// Print lines of this level and more important ones
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log: Level,
     /// Print every event as a line of JSON
@@ -46,23 +46,23 @@ pub(super) struct WorkerArgs {
 /// How important a line of a log is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 enum Level {
-    /// Every file and every network
+    /// Also every file and every network
     Debug,
     /// What the worker does
     #[default]
     Info,
-    /// What went wrong and is tried again
+    /// Only problems, which are tried again
     Warning,
 }
 
 const MINUTES: NumberRange<u64> = NumberRange::new(1, 1 << 24);
 const GAMES: NumberRange<u64> = NumberRange::new(1, 1 << 48);
 
-pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> Result<(), Failure> {
+pub(super) fn run_worker(games: &Games, args: WorkerArgs) -> Result<(), Failure> {
     let device = open_device(args.device)?;
     let settings = WorkerSettings {
         address: args.server.address(),
-        name: args.name.unwrap_or_else(host_name),
+        name: args.name,
         run: args.run,
         threads: args.threads,
         device,
@@ -140,18 +140,5 @@ impl WorkerPrinter {
     fn say(&self, text: &str) {
         let mut out = io::stdout().lock();
         let _ = writeln!(out, "{text}").and_then(|()| out.flush()); // a closed pipe stops no worker
-    }
-}
-
-/// The name of this machine.
-fn host_name() -> String {
-    #[cfg(unix)]
-    {
-        let name = rustix::system::uname();
-        name.nodename().to_string_lossy().into_owned()
-    }
-    #[cfg(not(unix))]
-    {
-        std::env::var("COMPUTERNAME").unwrap_or_else(|_| "worker".to_owned())
     }
 }

@@ -2,27 +2,29 @@
 
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use rayon::ThreadPool;
-
+use super::interrupt::{interrupted, stop_on_interrupt};
+use super::measure::{MeasureArgs, Watched, budgets, check_nodes};
 use super::{Failure, check_output, first, game_of_file, in_file, thread_pool, write_output};
-use jarmo_core::numbers::{BUDGET, NumberRange, SEED, THREADS};
-use jarmo_exact::agent::{AGENTS, AgentSpec, Agents, build_all, build_without_search};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
-use jarmo_host::files;
-use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings, to_svg, to_text};
+use jarmo_core::numbers::{BUDGET, NumberRange};
+use jarmo_exact::agent::{AGENTS, AgentSpec, Networks, read_spec};
+use jarmo_exact::catalog::GameSettings;
+use jarmo_facade::measure::Examinee;
+use jarmo_facade::{AgentPlan, Games};
+use jarmo_host::{files, program};
+use jarmo_judge::accuracy::Watch;
+use jarmo_judge::yardstick::{Claims, ExamShare, Row, YardstickSettings, to_svg, to_text};
 
 /// Measure agents by exact results: exams, games against the perfect player, the worst case
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The agents
-    #[arg(value_name = "AGENT", required_unless_present = "verify", help = format!("The agents: {AGENTS}"))]
+    #[arg(value_name = "AGENT", required_unless_present = "verify", value_parser = read_spec)]
+    #[arg(help = format!("The agents: {AGENTS}"))]
     agents: Vec<AgentSpec>,
-    /// The game: {games} [default: that of the first agent's file, otherwise {first}]
-    #[arg(long, value_name = "NAME")]
-    game: Option<String>,
-    /// Nodes or simulations per decision, several to compare; 0 uses the network of an agent file without search
-    /// [default: 0, 64 and 256 for agent files, the number in the spec for others]
+    /// Nodes or simulations per decision, several to compare; 0 uses the network of an agent file without search and
+    /// skips other agents [default: 0, 64 and 256 for agent files, the number in the spec for others]
     #[arg(
         long,
         visible_alias = "sims",
@@ -47,21 +49,15 @@ pub(super) struct Args {
     /// The positions after which a start counts as held in the worst case
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = COUNT.parser::<u32>())]
     positions: u32,
-    /// Seed of the fresh exam, the starts and the agents
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = SEED.parser::<u64>())]
-    seed: u64,
-    /// Threads [default: one per core]
-    #[arg(long, value_name = "T", value_parser = THREADS.parser::<usize>())]
-    threads: Option<usize>,
     /// Draw the wrong critical decisions as SVG to this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Print one JSON object per line for every agent and budget
-    #[arg(long)]
-    json: bool,
-    /// Mark the answers in a file of such lines once more, instead of measuring
+    /// Compute every measure in a file of results from the answers in it, instead of measuring. Give the folder of tables
+    /// if it was measured with one
     #[arg(long, value_name = "FILE", conflicts_with = "agents")]
     verify: Option<PathBuf>,
+    #[command(flatten)]
+    shared: MeasureArgs,
 }
 
 /// Questions, starts and positions.
@@ -69,111 +65,105 @@ const COUNT: NumberRange<u64> = NumberRange::new(0, 1_000_000);
 
 const MOST_BYTES: u64 = 1 << 26;
 
-pub(super) fn run<C: Catalog>(games: &C, args: Args) -> Result<(), Failure> {
+pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
     if let Some(path) = &args.verify {
-        return verify(games, path);
+        return verify(games, path, &args);
     }
+    check_nodes(&args.agents, &args.nodes)?;
     check_output(args.svg.as_deref())?;
-    let game = args.game.clone().or_else(|| game_of_file(args.agents.first()?));
+    let game = match (&args.shared.game, args.agents.first()) {
+        (Some(game), _) => Some(game.clone()),
+        (None, Some(agent)) => game_of_file(games, agent)?,
+        (None, None) => None,
+    };
     let game = game.unwrap_or_else(|| first(games).to_owned());
-    let pool = thread_pool(args.threads)?;
-    games.with_game(&game, &GameSettings::default(), Measure { args, pool })?
-}
-
-struct Measure {
-    args: Args,
-    pool: ThreadPool,
-}
-
-impl GameTask for Measure {
-    type Output = Result<(), Failure>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
-        let Measure { args, pool } = self;
-        let mut measured = Vec::new();
-        for spec in &args.agents {
-            let has_network = matches!(spec, AgentSpec::Network(..));
-            let budgets: Vec<Option<u64>> = match (&args.nodes[..], has_network) {
-                ([], true) => vec![Some(0), Some(64), Some(256)],
-                ([], false) => vec![None],
-                (nodes, _) => nodes.iter().map(|&nodes| Some(nodes)).collect(),
-            };
-            for budget in budgets {
-                measured.push((spec, budget, agents(&game, spec, budget, pool.current_num_threads())?));
-            }
-        }
-        let tables = match &args.tables {
-            Some(folder) => Some(game.open_endgames(folder).map_err(Failure::new)?),
-            None => pool.install(|| game.quick_endgames()).map_err(Failure::new)?,
-        };
-        let settings = YardstickSettings {
-            seed: args.seed,
-            fresh: args.fresh,
-            games: args.games,
-            starts: args.starts,
-            positions: args.positions,
-        };
-        let yardstick = Yardstick::new(&game, settings, tables).map_err(Failure::new)?;
-        let mut rows: Vec<Row> = Vec::new();
-        for (spec, budget, mut agents) in measured {
-            let alone = matches!(budget, None | Some(0));
-            let row = pool.install(|| yardstick.measure(spec.to_string(), &mut agents, budget, alone));
-            if args.json {
-                let line = serde_json::to_string(&row).expect("plain data");
-                writeln!(stdout().lock(), "{line}")?;
-            }
-            rows.push(row);
-        }
-        if !args.json {
-            write!(stdout().lock(), "{}", to_text(&rows))?;
-        }
-        if let Some(path) = &args.svg {
-            write_output(path, to_svg(&format!("Yardstick of {}", game.id()), &rows))?;
-        }
-        Ok(())
+    let game = games.open(&game, &GameSettings::default())?;
+    let pool = thread_pool(args.shared.threads)?;
+    let networks = Networks::new();
+    let plans: Vec<AgentPlan> = args.agents.iter().map(|spec| AgentPlan::new(spec.clone(), &networks)).collect();
+    for agent in &plans {
+        game.agent(agent)?; // what is wrong with it is reported before the tables are built
     }
-}
-
-/// So many agents of a spec, or as many of its network without search for a budget of 0.
-fn agents<G: CatalogGame>(game: &G, spec: &AgentSpec, budget: Option<u64>, count: usize) -> Result<Agents<G>, Failure> {
-    if budget != Some(0) {
-        return build_all(game, spec, count).map_err(Failure::usage);
+    let settings = YardstickSettings {
+        seed: args.shared.seed,
+        fresh: args.fresh,
+        games: args.games,
+        starts: args.starts,
+        positions: args.positions,
+    };
+    let yardstick = pool.install(|| game.yardstick(settings, args.tables.as_deref()))?;
+    let stop = stop_on_interrupt()?;
+    let mut rows: Vec<Row> = Vec::new();
+    let usual = [Some(0), Some(64), Some(256)];
+    let agents = args.agents.iter().zip(&plans);
+    let measured = agents
+        .flat_map(|(spec, agent)| budgets(spec, &args.nodes, &usual).into_iter().map(move |budget| (agent, budget)));
+    for (agent, budget) in measured {
+        let name = agent.to_string();
+        let watch = Watched::new(&name, budget, &stop);
+        let plan =
+            Examinee { agent: agent.clone(), budget, seed: args.shared.seed, threads: pool.current_num_threads() };
+        let row = pool.install(|| yardstick.measure(name, plan, &watch));
+        watch.clear();
+        if watch.is_stopped() {
+            break;
+        }
+        let row = Row { claims: claims(), ..row? }.sealed();
+        if args.shared.json {
+            writeln!(stdout().lock(), "{}", serde_json::to_string(&row).expect("plain data"))?;
+        }
+        rows.push(row);
     }
-    let networks = build_without_search(game, spec, count).map_err(Failure::usage)?;
-    networks.ok_or_else(|| {
-        Failure::usage(format!("--nodes 0 needs an agent with a network, not {spec}; give another number of nodes"))
-    })
+    if !args.shared.json && !rows.is_empty() {
+        write!(stdout().lock(), "{}", to_text(&rows))?;
+    }
+    if let Some(path) = &args.svg {
+        write_output(path, to_svg(&format!("Yardstick of {}", game.facts().name), &rows))?;
+    }
+    interrupted(&stop, "there is a result for each agent and budget that was measured completely")
 }
 
-fn verify<C: Catalog>(games: &C, path: &Path) -> Result<(), Failure> {
+/// What a result says of this measurement besides the measures.
+fn claims() -> Claims {
+    let machine = [("jarmo", program::VERSION), ("processor", std::env::consts::ARCH)];
+    let machine = machine.map(|(name, text)| (name.to_owned(), text.into()));
+    Claims { date: today(), machine: machine.into(), ..Claims::default() }
+}
+
+/// The date in UTC, such as `2026-11-28`.
+fn today() -> String {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    // Years begin in March here, so that leap days are their last; eras have 400 years.
+    let days = since.as_secs() / 86_400 + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153; // from March
+    let (day, month) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
+    format!("{}-{month:02}-{day:02}", 400 * era + year + u64::from(month <= 2))
+}
+
+fn verify(games: &Games, path: &Path, args: &Args) -> Result<(), Failure> {
     let text = files::read_text(path, MOST_BYTES).map_err(|error| in_file(path, error))?;
-    for (line, number) in text.lines().zip(1..) {
-        let row: Row =
-            serde_json::from_str(line).map_err(|error| in_file(path, format_args!("line {number}: {error}")))?;
-        let game = row.game.clone();
-        games.with_game(&game, &GameSettings::default(), Verify { row, number })??;
+    let rows = Row::read_all(&text).map_err(|error| in_file(path, error))?;
+    let pool = thread_pool(args.shared.threads)?;
+    for (row, number) in rows.iter().zip(1..) {
+        let game = games.open(&row.game, &GameSettings::default())?;
+        let verified = pool.install(|| game.verify(row, args.tables.as_deref()));
+        verified.map_err(|error| Failure::new(format_args!("row {number}: {error}")))?;
+        let of_exam = |ExamShare { wrong, critical, share, .. }: &ExamShare| {
+            format!("{wrong} of {critical} critical decisions wrong, {:.2} %", 100.0 * share)
+        };
+        let exam = row.exam.as_ref().map_or("no exam".to_owned(), of_exam);
+        let parts =
+            [("fresh", row.fresh.is_some()), ("games", row.games.is_some()), ("worst case", row.worst.is_some())];
+        let parts: String = parts.iter().filter(|(_, has)| *has).map(|(name, _)| format!(", {name}")).collect();
+        writeln!(stdout().lock(), "{}: {exam}; verified: exam{parts}", row.agent)?;
     }
+    writeln!(
+        stdout().lock(),
+        "Every measure follows from the answers in the file. Not verifiable: whose answers they are, and what the file says \
+         of budget, training, date and machine."
+    )?;
     Ok(())
-}
-
-struct Verify {
-    row: Row,
-    number: usize,
-}
-
-impl GameTask for Verify {
-    type Output = Result<(), Failure>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Self::Output {
-        let Verify { row, number } = self;
-        let wrong = |error| Failure::new(format_args!("line {number}: {error}"));
-        let share = Yardstick::verify(&game, &row).map_err(wrong)?;
-        let (agent, wrong, critical) = (&row.agent, share.wrong, share.critical);
-        let percent = 100.0 * share.share;
-        writeln!(
-            stdout().lock(),
-            "{agent}: {wrong} of {critical} critical decisions wrong, {percent:.2} %, as it says"
-        )?;
-        Ok(())
-    }
 }

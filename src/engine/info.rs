@@ -4,16 +4,17 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use jarmo_core::eval::Value;
-use jarmo_core::game::{Game, Proven, Verdict};
+use jarmo_core::game::{AnyPosition, Proven, Verdict};
 use jarmo_exact::agent::{Candidate, Decision};
+use jarmo_facade::AnyGame;
 
 /// The widest an uncertain score gets, in centipawns.
 const MOST_CENTIPAWNS: f32 = 9999.0;
 
 /// One line for each of the best `count` candidates.
-pub(super) fn lines<G: Game>(
-    game: &G,
-    position: &G::Position,
+pub(super) fn lines(
+    game: &dyn AnyGame,
+    position: &AnyPosition,
     decision: &Decision,
     count: usize,
     spent: Duration,
@@ -33,7 +34,7 @@ pub(super) fn lines<G: Game>(
                 score(candidate),
                 wdl(&candidate.value),
                 decision.nodes,
-                game.line_texts(*position, &candidate.line).join(" "),
+                game.line_texts(position, &candidate.line).join(" "),
             )
             .expect("a string takes everything");
             line

@@ -3,22 +3,20 @@
 //! Reads lines, writes lines; the search runs on a thread of its own. Lines are read ahead, so `stop`, `quit`
 //! and the end of the input are heard at once, also while another line waits for the search to end.
 
-mod command;
 mod info;
 
 use std::io::{self, BufRead, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use command::{Command, Spend};
-use jarmo_core::game::{Player, shorten};
+use jarmo_core::game::{AnyPosition, Player, shorten};
 use jarmo_core::numbers::{LINES, SIMULATIONS};
-use jarmo_core::random::stream;
-use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Decision, Limit, Memory, Request, build};
-use jarmo_exact::catalog::CatalogGame;
-use jarmo_host::input::{Ahead, Line, MAX_LINE_BYTES, too_long};
+use jarmo_core::random::{Stream, stream};
+use jarmo_exact::agent::{AgentError, AgentSpec, Decision, Limit, Memory, Networks, read_spec};
+use jarmo_facade::{AgentPlan, AnyAgent, AnyGame, AnyRequest};
+use jarmo_host::input::{Ahead, Line, MAX_LINE_BYTES, Urgency, too_long};
 use jarmo_host::program::this_program;
 
 /// What is answered where there is no move to answer with.
@@ -29,22 +27,23 @@ const NO_MOVE: &str = "0000";
 /// A line that cannot be done gives an `info string` that says why, and changes nothing. The error is
 /// that of an agent that cannot be had to begin with, or of reading and writing. `stop`, `quit` and the end of
 /// the input end every search before them.
-pub fn run<G: CatalogGame>(
-    game: G,
+pub fn run(
+    game: &dyn AnyGame,
     spec: &AgentSpec,
     seed: u64,
     input: impl BufRead + Send + 'static,
     out: impl Write + Send,
 ) -> Result<io::Result<()>, AgentError> {
-    let agent = build(game.clone(), spec)?;
+    let networks = Networks::new();
+    let agent = game.agent(&AgentPlan::new(spec.clone(), &networks))?;
     let out = Mutex::new(out);
-    let mut lines = match Ahead::read(input, command::urgency) {
+    let mut lines = match Ahead::read(input, urgency) {
         Ok(lines) => lines,
         Err(error) => return Ok(Err(error)),
     };
     Ok(thread::scope(|scope| {
         let mut session = Session {
-            position: game.start(),
+            position: game.facts().start.clone(),
             spec: spec.clone(),
             seed,
             decisions: 0,
@@ -55,10 +54,11 @@ pub fn run<G: CatalogGame>(
             hurry: Arc::clone(lines.stop_or_end()),
             out: &out,
             game,
+            networks,
         };
         loop {
             let goes_on = match lines.next_line() {
-                Ok(Some(Line::Text(text))) => session.obey(&text, scope),
+                Ok(Some(Line::Text(text))) => session.execute(&text, scope),
                 Ok(Some(Line::TooLong)) => {
                     session.complain(&format!("a line is {} and was ignored", too_long(MAX_LINE_BYTES)))
                 }
@@ -74,61 +74,114 @@ pub fn run<G: CatalogGame>(
     }))
 }
 
+/// How a line affects the searches before it.
+fn urgency(line: &str) -> Urgency {
+    match split_word(line.trim()).0 {
+        "stop" => Urgency::Urgent,
+        "quit" => Urgency::Last,
+        _ => Urgency::Usual,
+    }
+}
+
+/// The first word of a text, and what follows it.
+fn split_word(text: &str) -> (&str, &str) {
+    match text.split_once(char::is_whitespace) {
+        None => (text, ""),
+        Some((word, rest)) => (word, rest.trim_start()),
+    }
+}
+
+/// The budget of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spend {
+    /// The default of the agent's spec.
+    Usual,
+    /// A limit of nodes or simulations.
+    Nodes(u64),
+    Time(Duration),
+    /// Until `stop`.
+    Endless,
+}
+
+impl Spend {
+    /// Reads what follows `go`.
+    fn parse(text: &str) -> Result<Spend, String> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let number =
+            |text: &str| text.parse::<u64>().map_err(|_| format!("go: `{}` is not a whole number", shorten(text)));
+        match words[..] {
+            [] => Ok(Spend::Usual),
+            ["infinite"] => Ok(Spend::Endless),
+            ["nodes", nodes] => Ok(Spend::Nodes(number(nodes)?)),
+            ["movetime", time] => Ok(Spend::Time(Duration::from_millis(number(time)?))),
+            _ => Err(format!("go {}: expected go nodes N, movetime MS, infinite, or nothing", shorten(text))),
+        }
+    }
+}
+
 /// An agent on its way to a search and back, with what it keeps of the game.
-struct Thinker<G: CatalogGame> {
-    agent: Box<dyn Agent<G>>,
+struct Thinker {
+    agent: Box<dyn AnyAgent>,
     memory: Memory,
 }
 
 /// A search under way.
-struct Running<'scope, G: CatalogGame> {
-    thread: ScopedJoinHandle<'scope, Thinker<G>>,
+struct Running<'scope> {
+    thread: ScopedJoinHandle<'scope, Thinker>,
     answered: Arc<AtomicBool>, // set before the answer is written
     /// The flag that ends it, unless its time does. `None` if it ends by itself: by its number of nodes, or by the flag that
     /// is set while an urgent line waits.
     stop: Option<Arc<AtomicBool>>,
 }
 
-struct Session<'scope, 'env, G: CatalogGame, W> {
-    game: G,
-    position: G::Position,
+struct Session<'scope, 'env, W> {
+    game: &'env dyn AnyGame,
+    networks: Networks,
+    position: AnyPosition,
     spec: AgentSpec,
     seed: u64,
     decisions: u64, // so far; each has a random stream of its own
     nodes: Option<u64>,
     lines: usize,
-    idle: Option<Thinker<G>>, // while no search runs
-    running: Option<Running<'scope, G>>,
+    idle: Option<Thinker>, // while no search runs
+    running: Option<Running<'scope>>,
     hurry: Arc<AtomicBool>, // set while an urgent line waits, and from the end of the input on
     out: &'env Mutex<W>,
 }
 
-impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env, G, W> {
+impl<'scope, 'env: 'scope, W: Write + Send> Session<'scope, 'env, W> {
     /// Executes a line. False ends the engine.
-    fn obey(&mut self, line: &str, scope: &'scope Scope<'scope, 'env>) -> io::Result<bool> {
-        let command = match command::parse(line) {
-            Ok(Some(command)) => command,
-            Ok(None) => return Ok(true),
-            Err(problem) => return self.complain(&problem),
-        };
-        let done = match command {
-            Command::Ugi => Ok(self.introduce()?),
-            Command::IsReady => Ok(self.say("readyok")?),
-            Command::Quit => return Ok(false),
-            Command::Query(query) => return self.answer(query),
-            Command::Stop => {
+    fn execute(&mut self, line: &str, scope: &'scope Scope<'scope, 'env>) -> io::Result<bool> {
+        let (word, rest) = split_word(line.trim());
+        let done = match word {
+            "" => Ok(()),
+            "ugi" => Ok(self.introduce()?),
+            "isready" => Ok(self.say("readyok")?),
+            "quit" => return Ok(false),
+            "query" => return self.answer(rest),
+            "stop" => {
                 self.stop();
                 Ok(())
             }
-            _ if !self.is_free() => Err("a search is running; send stop first".to_owned()),
-            Command::NewGame => {
-                self.position = self.game.start();
+            "uginewgame" | "position" | "setoption" | "go" if !self.is_free() => {
+                Err("a search is running; send stop first".to_owned())
+            }
+            "uginewgame" => {
+                self.position = self.game.facts().start.clone();
                 self.start_over();
                 Ok(())
             }
-            Command::Position { text, moves } => self.set_position(text, &moves),
-            Command::SetOption { name, value } => self.set_option(name, value),
-            Command::Go(spend) => Ok(self.go(spend, scope)?),
+            "position" => self.set_position(rest),
+            "setoption" => self.set_option(rest),
+            "go" => match Spend::parse(rest) {
+                Ok(spend) => Ok(self.go(spend, scope)?),
+                Err(problem) => Err(problem),
+            },
+            _ => Err(format!(
+                "unknown command `{}`; the commands are ugi, isready, uginewgame, position, go, stop, query, setoption, \
+                 quit",
+                shorten(word)
+            )),
         };
         match done {
             Ok(()) => Ok(true),
@@ -160,9 +213,9 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
     }
 
     fn answer(&self, query: &str) -> io::Result<bool> {
-        let outcome = self.game.outcome(&self.position);
+        let outcome = self.position.outcome;
         let answer = match query {
-            "p1turn" => (self.game.to_move(&self.position) == Player::White).to_string(),
+            "p1turn" => (self.position.to_move == Player::White).to_string(),
             "gameover" => outcome.is_some().to_string(),
             "result" => match outcome.map(|outcome| outcome.winner) {
                 None => "none",
@@ -176,28 +229,37 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
         self.say(&format!("response {answer}")).map(|()| true)
     }
 
-    fn set_position(&mut self, text: Option<&str>, moves: &[&str]) -> Result<(), String> {
-        let mut position = match text {
-            None => self.game.start(),
-            Some(text) => self.game.parse_position(text).map_err(|error| error.to_string())?,
+    /// `startpos` or `fen TEXT`, then perhaps `moves` and moves from there.
+    fn set_position(&mut self, text: &str) -> Result<(), String> {
+        let (kind, rest) = split_word(text);
+        let (given, moves) = split_at_word(rest, "moves").unwrap_or((rest, ""));
+        let mut position = match (kind, given.trim()) {
+            ("startpos", "") => self.game.facts().start.clone(),
+            ("startpos", more) => return Err(format!("`{}` after startpos; expected moves", shorten(more))),
+            ("fen", "") => return Err("position fen: the position text is missing".to_owned()),
+            ("fen", given) => self.game.parse(given).map_err(|error| error.to_string())?,
+            _ => return Err("expected position startpos|fen TEXT [moves MOVE…]".to_owned()),
         };
-        for text in moves {
-            self.game.play_text(&mut position, text).map_err(|error| error.to_string())?;
+        for text in moves.split_whitespace() {
+            (_, position) = self.game.play_text(&position, text).map_err(|error| error.to_string())?;
         }
         self.position = position;
         Ok(())
     }
 
-    fn set_option(&mut self, name: &str, value: &str) -> Result<(), String> {
+    fn set_option(&mut self, text: &str) -> Result<(), String> {
+        let given = text.strip_prefix("name ").and_then(|text| text.split_once(" value "));
+        let (name, value) = given.ok_or("expected setoption name NAME value VALUE")?;
+        let (name, value) = (name.trim(), value.trim());
         let number = |least: u64, most: u64| {
             value.parse().ok().filter(|number| (least..=most).contains(number)).ok_or_else(|| {
                 let value = shorten(value);
-                format!("option {name}: `{value}` is no whole number from {least} to {most}")
+                format!("option {name}: `{value}` is not a whole number from {least} to {most}")
             })
         };
         match name.to_ascii_lowercase().as_str() {
             "agent" => {
-                let spec = value.parse().map_err(|error: AgentError| error.to_string())?;
+                let spec = read_spec(value).map_err(|error| error.to_string())?;
                 self.replace_agent(spec)
             }
             "simulations" => {
@@ -214,7 +276,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
                 self.lines = number(LINES.least, LINES.most)? as usize;
                 self.replace_agent(self.spec.clone())
             }
-            _ => Err(format!("no option is called `{}`; there are Agent, Simulations, Seed, MultiPV", shorten(name))),
+            _ => Err(format!("unknown option `{}`; the options are Agent, Simulations, Seed, MultiPV", shorten(name))),
         }
     }
 
@@ -234,14 +296,14 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
         {
             settings.lines = settings.lines.or(Some(self.lines as u32));
         }
-        let agent = build(self.game.clone(), &full).map_err(|error| error.to_string())?;
+        let agent = self.game.agent(&AgentPlan::new(full, &self.networks)).map_err(|error| error.to_string())?;
         self.idle = Some(Thinker { agent, memory: Memory::new() });
         self.spec = spec;
         Ok(())
     }
 
     fn go(&mut self, spend: Spend, scope: &'scope Scope<'scope, 'env>) -> io::Result<()> {
-        if self.game.outcome(&self.position).is_some() {
+        if self.position.outcome.is_some() {
             self.complain("the game is over")?;
             return self.say(&format!("bestmove {NO_MOVE}"));
         }
@@ -253,22 +315,23 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             Spend::Usual | Spend::Nodes(_) => None,
             Spend::Time(_) | Spend::Endless => Some(Arc::default()),
         };
+        let spend = match (spend, self.nodes) {
+            (Spend::Usual, Some(nodes)) => Spend::Nodes(nodes),
+            _ => spend,
+        };
         let search = Search {
-            game: self.game.clone(),
-            position: self.position,
-            seed: (self.seed, self.decisions),
-            spend: match (spend, self.nodes) {
-                (Spend::Usual, Some(nodes)) => Spend::Nodes(nodes),
-                _ => spend,
-            },
+            game: self.game,
+            position: self.position.clone(),
+            spend,
             lines: self.lines,
             stop: Arc::clone(stop.as_ref().unwrap_or(&self.hurry)),
             answered: Arc::clone(&answered),
         };
+        let mut stream = stream(self.seed, self.decisions);
         self.decisions += 1;
         let out = self.out;
         let thread = scope.spawn(move || {
-            search.run(&mut thinker, out);
+            search.run(&mut thinker, &mut stream, out);
             thinker
         });
         self.running = Some(Running { thread, answered, stop });
@@ -302,23 +365,22 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
 }
 
 /// One search, on its way to its thread.
-struct Search<G: CatalogGame> {
-    game: G,
-    position: G::Position,
-    seed: (u64, u64),
+struct Search<'a> {
+    game: &'a dyn AnyGame,
+    position: AnyPosition,
     spend: Spend,
     lines: usize,
     stop: Arc<AtomicBool>,
     answered: Arc<AtomicBool>,
 }
 
-impl<G: CatalogGame> Search<G> {
+impl Search<'_> {
     /// Searches and writes the result. If writing fails, the reader is gone; the next line that
     /// the session writes will tell.
-    fn run(self, thinker: &mut Thinker<G>, out: &Mutex<impl Write + Send>) {
+    fn run(self, thinker: &mut Thinker, stream: &mut Stream, out: &Mutex<impl Write + Send>) {
         let start = Instant::now();
         let show = |decision: &Decision| {
-            let lines = info::lines(&self.game, &self.position, decision, self.lines, start.elapsed());
+            let lines = info::lines(self.game, &self.position, decision, self.lines, start.elapsed());
             let _ = say(out, &lines);
         };
         let until = match self.spend {
@@ -337,19 +399,28 @@ impl<G: CatalogGame> Search<G> {
             progress: Some(&show),
             latest: None,
         };
-        let mut stream = stream(self.seed.0, self.seed.1);
-        let mut requests =
-            [Request { position: self.position, stream: &mut stream, limit, memory: Some(&mut thinker.memory) }];
-        let decision = thinker.agent.choose(&mut requests).remove(0);
+        let memory = Some(&mut thinker.memory);
+        let request = AnyRequest { position: &self.position, stream, limit, memory };
+        let decision = thinker.agent.choose(vec![request]).remove(0);
         show(&decision);
         // An endless search answers when it is asked to, even if it has nothing left to find out.
         while self.spend == Spend::Endless && !self.stop.load(Ordering::Relaxed) {
             thread::park();
         }
-        let best = self.game.action_text(&self.position, decision.action);
+        let best = self.game.describe(&self.position, decision.action).text;
         self.answered.store(true, Ordering::Relaxed);
         let _ = say(out, &[format!("bestmove {best}")]);
     }
+}
+
+/// What is before and after this word; part of a longer word does not count.
+fn split_at_word<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
+    text.match_indices(word).find_map(|(start, _)| {
+        let (before, after) = (&text[..start], &text[start + word.len()..]);
+        let ends = before.is_empty() || before.ends_with(char::is_whitespace);
+        let begins = after.is_empty() || after.starts_with(char::is_whitespace);
+        (ends && begins).then_some((before, after))
+    })
 }
 
 /// Writes lines together and hands them on.

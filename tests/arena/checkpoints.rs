@@ -89,7 +89,7 @@ fn a_missing_run_or_step_is_refused() {
         (format!("run:{run}@150"), "no such step; the steps are 100, 200"),
         (format!("run:{run}@last"), "expected run:FOLDER@STEP"),
         (empty, "no checkpoints in "),
-        ("run:nowhere".to_owned(), "agent `run:nowhere`: there is no folder nowhere; name the folder of a run"),
+        ("run:nowhere".to_owned(), "agent `run:nowhere`: there is no folder nowhere; specify the folder of a run"),
     ] {
         let error = expand(&text, 1).unwrap_err().to_string();
         assert!(error.contains(message) && error.contains(&text), "{error}");
@@ -128,7 +128,7 @@ fn the_picture_has_a_curve_per_run_and_a_level_line_per_other_agent() {
     assert!(svg.contains(">training step<"));
     let unknown = Report::new(tournament.standings()).to_svg("", Over::ProcessorTime);
     assert_eq!(unknown.matches("<circle").count(), 0, "no time is known");
-    assert!(unknown.contains(">hours of processor time<"));
+    assert!(unknown.contains(">hours of CPU time<"));
 }
 
 #[test]

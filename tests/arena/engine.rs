@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use jarmo::agent::AgentSpec;
 use jarmo::engine;
+use jarmo::erase;
 use jarmo::games::{ConnectFour, Guard, Jarmo};
 
 /// What the engine has written so far.
@@ -87,7 +88,7 @@ fn answers_of<G: jarmo::catalog::CatalogGame>(game: G, agent: &str, lines: &[&st
         expected: 0,
         output: output.clone(),
     };
-    engine::run(game, &spec, 1, BufReader::new(client), output.clone()).unwrap().unwrap();
+    engine::run(erase(game).as_ref(), &spec, 1, BufReader::new(client), output.clone()).unwrap().unwrap();
     output.lines()
 }
 
@@ -194,7 +195,7 @@ fn multipv_shows_several_lines() {
 #[test]
 fn a_missing_agent_file_is_refused_with_the_alternatives() {
     let spec: AgentSpec = "tests/none.safetensors?sims=64".parse().unwrap();
-    let refused = engine::run(Jarmo::standard(), &spec, 1, Cursor::new("go"), Vec::new());
+    let refused = engine::run(erase(Jarmo::standard()).as_ref(), &spec, 1, Cursor::new("go"), Vec::new());
     let message = refused.unwrap_err().to_string();
     for part in ["tests/none.safetensors", "no such file", "alphabeta:NODES"] {
         assert!(message.contains(part), "{message}");

@@ -1,6 +1,7 @@
 //! `jarmo arena` on the command line.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -178,14 +179,15 @@ fn bad_arguments_are_refused_before_anything_is_played() {
         ),
         ("random greedy --games 0", 2, "from 2 to 1000000"),
         ("random oracle", 2, "unknown agent; agents are random"),
+        ("random rolout:100", 2, "did you mean `rollout`?"),
         ("random runs/oracle", 2, "or a run's folder, run:FOLDER or run:FOLDER@STEP"),
         ("random greedy --every 2", 2, "no agent is a run; name one as run:FOLDER"),
         ("random greedy --every 0", 2, "--every"),
         ("random greedy --game chess", 2, "unknown game `chess`"),
         ("random missing.safetensors", 2, "missing.safetensors"),
         ("random greedy --openings missing.txt", 1, "missing.txt: "),
-        ("random greedy --random-plies 500", 2, "take fewer --random-plies"),
-        ("random greedy --anchor rollout:5=0", 2, "does not take part in the tournament; name one of random, greedy"),
+        ("random greedy --random-plies 500", 2, "use fewer --random-plies"),
+        ("random greedy --anchor rollout:5=0", 2, "does not take part in the tournament; choose one of random, greedy"),
         ("random greedy --anchor random", 2, "such as random=0"),
         ("random greedy --sprt 5,0", 2, "the smaller one first, such as 0,20"),
         ("random greedy random --sprt 0,5", 2, "compares two agents, not 3"),
@@ -263,10 +265,10 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
     }
     save("torn.safetensors", &file.to_bytes()[..1000]);
     for (agent, message) in [
-        ("guard.safetensors", "it plays guard, and jarmo is wanted; choose a file for jarmo"),
+        ("guard.safetensors", "it is for guard, not for jarmo; choose a file for jarmo"),
         ("rules.safetensors", "rules version 9 of jarmo, this program has version 1; use the version"),
         ("encoder.safetensors", "encoder version 7, this program needs 3; use the version"),
-        ("torn.safetensors", "not a whole safetensors file"),
+        ("torn.safetensors", "not a complete safetensors file"),
         ("missing.safetensors", "no such file; agent files there: "),
     ] {
         let path = folder.path().join(agent).display().to_string();
@@ -282,11 +284,60 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
         (format!("random run:{run}/none"), "there is no folder "),
         (format!("random {}", folder.path().display()), "no checkpoints in "),
         (format!("{run} --every 3"), "a tournament needs at least two agents"),
-        (format!("random {run} --game guard"), "it plays jarmo, and guard is wanted"),
+        (format!("random {run} --game guard"), "it is for jarmo, not for guard"),
     ] {
         with_file(&agents, "--games-out", &games).assert().code(2).stdout(is_empty()).stderr(contains(message));
     }
     assert!(!games.exists());
+}
+
+#[test]
+fn a_run_stands_for_its_newest_checkpoint_wherever_an_agent_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = run_of_three(folder.path());
+    let newest = format!("{run}/checkpoints/step-00000300.safetensors");
+    let spec = |text: &str| jarmo::agent::read_spec(text).map(|spec| spec.to_string());
+    assert_eq!(spec(&run).unwrap(), newest);
+    assert_eq!(spec(&format!("{run}/checkpoints?sims=5")).unwrap(), format!("{newest}?sims=5"));
+    assert_eq!(spec(&format!("run:{run}@100")).unwrap(), newest.replace("300", "100"));
+    assert_eq!(spec("rollout:5").unwrap(), "rollout:5");
+    for (text, message) in [
+        (format!("run:{run}@150"), "no such step; the steps are 100, 200, 300"),
+        (folder.path().display().to_string(), "no checkpoints in "),
+        ("runs/none".to_owned(), "or a run's folder, run:FOLDER or run:FOLDER@STEP"),
+    ] {
+        let error = spec(&text).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    let program = |args: &[&str]| {
+        let mut command = Command::cargo_bin("jarmo").unwrap();
+        command.args(args);
+        command.assert().success()
+    };
+    let shown = program(&["inspect", &newest, "--position", "start"]).get_output().stdout.clone();
+    program(&["inspect", &run, "--position", "start"]).stdout(shown);
+    program(&["accuracy", &run, "--nodes", "0"]).stdout(contains(&newest));
+    program(&["bench", "search", "--agent", &run, "--sims", "2", "--seconds", "0.01"]).stdout(contains(&newest));
+    let out = folder.path().join("agent.safetensors");
+    program(&["export", &run, "--out", out.to_str().unwrap()]);
+    assert_eq!(fs::read(&out).unwrap(), fs::read(&newest).unwrap());
+    program(&["engine", "--agent", &run]).stdout(is_empty());
+    let yardstick = ["yardstick", &run, "--nodes", "0", "--fresh", "0", "--games", "0", "--starts", "0"];
+    program(&yardstick).stdout(contains("step-00000300"));
+}
+
+#[test]
+fn an_agent_file_of_a_game_that_is_unknown_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let chess = with_header(&tiny(&Jarmo::standard(), 1), r#""game":"jarmo""#, r#""game":"chess""#);
+    let path = folder.path().join("chess.safetensors");
+    fs::write(&path, chess).unwrap();
+    let path = path.to_str().unwrap();
+    for args in [&["accuracy", path][..], &["yardstick", path], &["inspect", path, "--position", "start"]] {
+        let mut command = Command::cargo_bin("jarmo").unwrap();
+        let message = format!("{path}: it plays chess, and this program has jarmo, guard, tammi, connect_four;");
+        command.args(args).assert().code(1).stderr(contains(message));
+    }
 }
 
 #[test]
@@ -327,11 +378,10 @@ fn the_games_are_saved_and_the_probe_reads_them() {
         .clone();
     let traced: Vec<Value> =
         String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let ends = traced.iter().filter(|position| !position["outcome"].is_null());
-    let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    for (end, record) in ends.zip(records) {
-        assert_eq!(end["outcome"], record["outcome"]);
-    }
+    let outcome = |value: &Value| value["outcome"].clone();
+    let ends: Vec<Value> = traced.iter().map(outcome).filter(|outcome| !outcome.is_null()).collect();
+    let recorded: Vec<Value> = text.lines().map(|line| outcome(&serde_json::from_str(line).unwrap())).collect();
+    assert_eq!(ends, recorded);
     with_file("random greedy --games 6", "--games-out", &games)
         .assert()
         .code(1)
@@ -393,4 +443,33 @@ fn ctrl_c_prints_the_table_so_far_and_keeps_the_games() {
     assert!(err.unwrap().contains("to continue"));
     let kept = fs::read_to_string(&games).unwrap();
     assert!(kept.ends_with('\n') && kept.lines().count() >= 4);
+}
+
+#[test]
+fn measurements_show_their_progress_and_their_result_so_far_after_ctrl_c() {
+    for (command, progress, result) in [
+        ("accuracy rollout:300 --game connect_four --threads 1", ": exam, ", "  all decisions"),
+        ("yardstick random rollout:300 --game connect_four --threads 1", "rollout:300, spec: exam, ", "random"),
+        ("bench selfplay --game connect_four --set selfplay.games=16 --seconds 600", "measuring: 0%", "per second: "),
+        ("bench env --seconds 600", "measuring: 0%", " M plies/s"),
+    ] {
+        let mut child = Command::cargo_bin("jarmo")
+            .unwrap()
+            .args(command.split(' '))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut told = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let first = told.next().unwrap();
+        assert!(first.contains(progress), "{command}: {first}");
+        let signal = ["-INT", &child.id().to_string()].map(str::to_owned);
+        assert!(Command::new("kill").args(signal).status().unwrap().success());
+        let last = told.last().unwrap();
+        assert!(last.starts_with("stopped; "), "{command}: {last}");
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{command}");
+        let out = String::from_utf8(output.stdout).unwrap();
+        assert!(out.contains(result), "{command}: {out}");
+    }
 }

@@ -3,16 +3,15 @@
 use std::panic::catch_unwind;
 use std::sync::atomic::AtomicBool;
 
+use jarmo::Games;
 use jarmo::agent::build;
 use jarmo::arena::{Entrant, Openings, Settings, Tournament};
-use jarmo::catalog::{Bare, Catalog, CatalogGame, Empty, GAMES, GameSettings, GameTask, Shipped};
-use jarmo::encode::Encode;
+use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::env::{Finished, VecEnv};
 use jarmo::eval::Uniform;
-use jarmo::game::{Action, Outcome, Player, Verdict, conformance};
+use jarmo::game::{Action, Game, Outcome, Player, Verdict, conformance};
 use jarmo::games::scripted::Node;
 use jarmo::games::{ConnectFour, Scripted};
-use jarmo::net::GameVersion;
 use jarmo::search::{Batch, PuctSettings, SearchRule, Tree, TreeSize};
 use jarmo::view::GameView;
 
@@ -25,95 +24,77 @@ fn scripted() -> Scripted {
     Scripted::new(&Node::white([lost, won]))
 }
 
-/// Runs a task with the registered game.
-fn with_scripted<T: GameTask>(settings: &GameSettings, task: T) -> T::Output {
-    let games = Shipped.register(scripted());
-    games.with_game("scripted", settings, task).unwrap()
+/// The games of `jarmo` and the registered one.
+fn games() -> Games {
+    Games::shipped().register(scripted())
 }
 
 #[test]
 fn a_registered_game_is_listed_after_the_others_in_errors_too() {
-    let games = Shipped.register(scripted());
+    let games = games();
     assert_eq!(games.names()[..4], GAMES);
     assert_eq!(games.names()[4..], ["scripted"]);
-    let unknown = games.with_game("chess", &GameSettings::default(), Name);
-    assert_eq!(
-        unknown.unwrap_err().to_string(),
-        "unknown game `chess`; choose one of jarmo, guard, tammi, connect_four, scripted"
-    );
+    let unknown = games.open("chess", &GameSettings::default()).err().unwrap();
+    assert_eq!(unknown.to_string(), "unknown game `chess`; choose one of jarmo, guard, tammi, connect_four, scripted");
     for name in games.names() {
-        let found = games.with_game(name, &GameSettings::default(), Name);
-        assert_eq!(found.unwrap(), name);
+        let found = games.open(name, &GameSettings::default()).unwrap();
+        assert_eq!(found.facts().name, name);
     }
-    assert_eq!(Empty.register(scripted()).names(), ["scripted"]);
+    assert_eq!(Games::empty().register(scripted()).names(), ["scripted"]);
 }
 
 #[test]
 fn a_name_that_is_taken_is_refused_with_both_games() {
-    let panic = catch_unwind(|| Shipped.register(ConnectFour::new(0))).unwrap_err();
+    let panic = catch_unwind(|| Games::shipped().register(ConnectFour::new(0))).unwrap_err();
     let message = panic.downcast_ref::<String>().unwrap();
-    for part in ["`connect_four`", "::ConnectFour and ", "Bare<", "another id"] {
+    for part in ["`connect_four`", "::ConnectFour and ", "another id"] {
         assert!(message.contains(part), "{message}");
     }
-    assert!(catch_unwind(|| Empty.register(scripted()).register(scripted())).is_err());
+    assert!(catch_unwind(|| Games::empty().register(scripted()).register(scripted())).is_err());
 }
 
 #[test]
 fn a_registered_game_has_a_limit_on_its_length_and_no_other_setting() {
     let settings = |max_plies, quiet_limit| GameSettings { max_plies, quiet_limit, ..GameSettings::default() };
-    assert_eq!(with_scripted(&settings(None, None), Limit), 0);
-    assert_eq!(with_scripted(&settings(Some(1), None), Limit), 1);
-    let games = Shipped.register(scripted());
+    let limit = |settings: &GameSettings| games().open("scripted", settings).map(|game| game.facts().max_plies);
+    assert_eq!(limit(&settings(None, None)), Ok(0));
+    assert_eq!(limit(&settings(Some(1), None)), Ok(1));
     let quiet = settings(None, Some(20));
-    let refused = games.with_game("scripted", &quiet, Limit);
-    assert_eq!(refused.unwrap_err().to_string(), "scripted has no quiet limit");
-    let fitting = quiet.fitting("scripted");
-    assert!(games.with_game("scripted", &fitting, Limit).is_ok());
+    assert_eq!(limit(&quiet).unwrap_err().to_string(), "scripted has no quiet limit");
+    assert!(limit(&quiet.fitting("scripted")).is_ok());
 }
 
 #[test]
 fn rules_and_environment_run_a_registered_game() {
-    struct Check;
-    impl GameTask for Check {
-        type Output = ();
-        fn run<G: CatalogGame>(self, game: G) {
-            let mut number = 0;
-            conformance::check(&game, 20, &mut |below| {
-                number += 1;
-                number % below
-            });
-            let mut env = VecEnv::new(game, 8, 1);
-            env.step(&[Action(1); 8]);
-            env.step(&[Action(0); 8]);
-            assert_eq!(env.finished().count(), 8);
-            let won = |game: &Finished<_>| game.outcome.winner == Some(Player::White);
-            assert!(env.finished().all(won));
-        }
-    }
-    with_scripted(&GameSettings::default(), Check);
+    let game = scripted();
+    let mut number = 0;
+    conformance::check(&game, 20, &mut |below| {
+        number += 1;
+        number % below
+    });
+    let mut env = VecEnv::new(game, 8, 1);
+    env.step(&[Action(1); 8]);
+    env.step(&[Action(0); 8]);
+    assert_eq!(env.finished().count(), 8);
+    let won = |game: &Finished<_>| game.outcome.winner == Some(Player::White);
+    assert!(env.finished().all(won));
 }
 
 #[test]
 fn search_proves_the_win_in_a_registered_game() {
-    struct Check;
-    impl GameTask for Check {
-        type Output = ();
-        fn run<G: CatalogGame>(self, game: G) {
-            let limit = TreeSize::for_simulations(&game, 100);
-            let rule = SearchRule::Puct(PuctSettings::default());
-            let mut trees = [Tree::new(game.clone(), rule, limit, game.start())];
-            trees[0].plan(100, 100, &[], 1);
-            Batch::new(&game).search(&mut trees, &mut Uniform, |_| false);
-            assert_eq!(trees[0].best(), Some(Action(1)));
-            assert_eq!(trees[0].proven().map(|won| won.verdict), Some(Verdict::Win));
-        }
-    }
-    with_scripted(&GameSettings::default(), Check);
+    let game = scripted();
+    let limit = TreeSize::for_simulations(&game, 100);
+    let rule = SearchRule::Puct(PuctSettings::default());
+    let mut trees = [Tree::new(game.clone(), rule, limit, game.start())];
+    trees[0].plan(100, 100, &[], 1);
+    Batch::new(&game).search(&mut trees, &mut Uniform, |_| false);
+    assert_eq!(trees[0].best(), Some(Action(1)));
+    assert_eq!(trees[0].proven().map(|won| won.verdict), Some(Verdict::Win));
 }
 
 #[test]
 fn agents_without_an_evaluation_play_a_registered_game_in_the_arena() {
-    let game = Bare(scripted());
+    let game = scripted();
     let specs = ["rollout:64", "random"];
     let entrants = specs.map(|name| Entrant { name: name.to_owned(), checkpoint: None });
     let settings = Settings { pairs: 20, ..Settings::default() };
@@ -129,46 +110,10 @@ fn agents_without_an_evaluation_play_a_registered_game_in_the_arena() {
 #[test]
 fn agents_that_need_an_evaluation_say_that_the_game_has_none() {
     for agent in ["greedy", "alphabeta:100"] {
-        let built = build(Bare(scripted()), &agent.parse().unwrap());
+        let built = build(scripted(), &agent.parse().unwrap());
         let error = built.err().expect("there is no evaluation").to_string();
         assert!(error.contains("scripted has no evaluation"), "{error}");
-        assert!(error.contains("take rollout:SIMULATIONS"), "{error}");
+        assert!(error.contains("use rollout:SIMULATIONS"), "{error}");
     }
-    assert!(Bare(scripted()).layout().is_none());
-}
-
-#[test]
-fn a_bare_game_has_the_rules_and_inputs_of_the_game_inside() {
-    struct Check;
-    impl GameTask for Check {
-        type Output = ();
-        fn run<G: CatalogGame>(self, game: G) {
-            let bare = Bare(game.clone());
-            assert_eq!(GameVersion::of(&bare), GameVersion::of(&game));
-            assert_eq!(bare.extends(), game.extends());
-        }
-    }
-    for name in GAMES {
-        Shipped.with_game(name, &GameSettings::default(), Check).unwrap();
-    }
-}
-
-struct Name;
-
-impl GameTask for Name {
-    type Output = &'static str;
-
-    fn run<G: CatalogGame>(self, game: G) -> &'static str {
-        game.id()
-    }
-}
-
-struct Limit;
-
-impl GameTask for Limit {
-    type Output = u32;
-
-    fn run<G: CatalogGame>(self, game: G) -> u32 {
-        game.max_plies()
-    }
+    assert!(scripted().layout().is_none());
 }

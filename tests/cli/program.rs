@@ -145,7 +145,7 @@ fn show_draws_the_board_and_lists_the_actions() {
     let args = ["rules", "show", "--position", "5/5/1b3/5/w1B2 w - - 0", "--moves", "A1xB3"];
     jarmo(&args).assert().success().stdout(contains("result: black wins, 1:2"));
     let args = ["rules", "show", "--max-plies", "1", "--moves", "A1-C2"];
-    jarmo(&args).assert().success().stdout(contains("result: draw, 5:5, cut off"));
+    jarmo(&args).assert().success().stdout(contains("result: draw, 5:5, truncated"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use jarmo::agent::{AgentOpponent, build};
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::env::{Autoreset, EnvSettings, Features, Interrupted, Keep, Masks, Opponent, Rows, Seat, VecEnv};
 use jarmo::game::{Action, Mask, Player};
+use jarmo::ndarray::{Array1, Array2, Array4};
 
 /// Games against an agent, in as many shards as there are `threads`.
 fn against<G: CatalogGame>(
@@ -94,23 +95,23 @@ impl GameTask for Stopping {
         env.sample(&mut actions);
         env.step(&actions);
         let saved = env.save();
-        let width = game.feature_count();
-        let mut numbers = vec![7.0; env.len() * width];
-        let mut masks = vec![true; env.len() * game.actions()];
-        let (mut rewards, mut to_move) = (vec![7.0; 2 * env.len()], vec![7; env.len()]);
-        let (mut actors, mut actor_rewards) = (vec![7; env.len()], vec![7.0; env.len()]);
-        let (mut terminated, mut truncated) = (vec![true; env.len()], vec![true; env.len()]);
+        let (games, (rows, columns)) = (env.len(), game.grid());
+        let mut numbers = Array4::from_elem((games, game.planes(), rows, columns), 7.0);
+        let mut masks = Array2::from_elem((games, game.actions()), true);
+        let (mut rewards, mut to_move) = (Array2::from_elem((games, 2), 7.0), Array1::from_elem(games, 7));
+        let (mut actors, mut actor_rewards) = (to_move.clone(), Array1::from_elem(games, 7.0));
+        let (mut terminated, mut truncated) = (Array1::from_elem(games, true), Array1::from_elem(games, true));
         let mut step = |env: &mut VecEnv<G>| {
             env.sample(&mut actions);
             let rows = Rows {
-                features: Features::Float(&mut numbers),
-                masks: Masks::Bool(&mut masks),
-                rewards: &mut rewards,
-                terminated: &mut terminated,
-                truncated: &mut truncated,
-                to_move: &mut to_move,
-                actors: &mut actors,
-                actor_rewards: &mut actor_rewards,
+                features: Features::Float(numbers.view_mut()),
+                masks: Masks::Bool(masks.view_mut()),
+                rewards: rewards.view_mut(),
+                terminated: terminated.view_mut(),
+                truncated: truncated.view_mut(),
+                to_move: to_move.view_mut(),
+                actors: actors.view_mut(),
+                actor_rewards: actor_rewards.view_mut(),
                 threats: false,
                 zeroed: false,
             };
@@ -127,10 +128,10 @@ impl GameTask for Stopping {
         stop.store(false, Ordering::Relaxed);
         let (stepped, written, masks) = step(&mut env);
         assert_eq!(stepped, Ok(()));
-        let mut observed = vec![0.0; env.len() * width];
-        env.observe(&mut observed);
+        let mut observed = Array4::zeros(written.dim());
+        env.observe(observed.view_mut());
         assert_eq!(written, observed);
-        for (legal, row) in env.all_legal().zip(masks.chunks_exact(game.actions())) {
+        for (legal, row) in env.all_legal().zip(masks.outer_iter()) {
             assert_eq!(row.iter().filter(|&&set| set).count(), legal.count() as usize);
             assert!(legal.iter().all(|action| row[action.index()]));
         }

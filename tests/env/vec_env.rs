@@ -9,6 +9,7 @@ use jarmo::game::{Action, Game, Mask, Player};
 use jarmo::games::{
     ConnectFour, ConnectFourPosition, Guard, GuardPosition, Jarmo, JarmoPosition, Tammi, TammiPosition,
 };
+use jarmo::ndarray::Array4;
 use jarmo::random::{below, stream};
 use rand::Rng;
 use serde_json::json;
@@ -283,12 +284,14 @@ impl GameTask for Features {
     fn run<G: CatalogGame>(self, game: G) {
         let mut env = VecEnv::new(game.clone(), 300, 3);
         let mut actions = vec![Action(0); env.len()];
-        let mut observed = vec![0.0; env.len() * game.feature_count()];
+        let (rows, columns) = game.grid();
+        let mut observed = Array4::zeros((env.len(), game.planes(), rows, columns));
         let mut known: HashMap<Vec<usize>, G::Position> = HashMap::new();
         let mut repeated = 0;
         for _ in 0..120 {
-            env.observe(&mut observed);
-            for (slot, row) in observed.chunks_exact(game.feature_count()).enumerate() {
+            env.observe(observed.view_mut());
+            for (slot, row) in observed.outer_iter().enumerate() {
+                let row = row.flatten();
                 let position = *env.position(slot);
                 let mut set = Vec::new();
                 game.features(&position, |index| set.push(index));
@@ -466,9 +469,10 @@ fn allocations<G: Encode>(game: G, threads: usize) -> u64 {
         let mut env = VecEnv::new(game, 512, 1);
         let mut actions = vec![Action(0); env.len()];
         let mut masks = vec![Default::default(); env.len()];
-        let mut features = vec![0.0; env.len() * env.game().feature_count()];
+        let (rows, columns) = env.game().grid();
+        let mut features = Array4::zeros((env.len(), env.game().planes(), rows, columns));
         let mut step = || {
-            env.observe(&mut features);
+            env.observe(features.view_mut());
             env.masks(&mut masks);
             env.sample(&mut actions);
             env.step(&actions);

@@ -144,10 +144,7 @@ fn a_file_for_something_else_is_refused_with_both_named() {
         assert!(error(&changed).contains(message), "{}", error(&changed));
     }
     let other = file.clone().for_game(&ConnectFour::new(0));
-    assert_eq!(
-        other.unwrap_err().to_string(),
-        "it plays jarmo, and connect_four is wanted; choose a file for connect_four"
-    );
+    assert_eq!(other.unwrap_err().to_string(), "it is for jarmo, not for connect_four; choose a file for connect_four");
     assert!(file.clone().for_game(&Guard::standard()).is_err());
     let short = Jarmo::new(Board::standard(), 50);
     assert_eq!(file.clone().for_game(&short).unwrap(), file);
@@ -233,14 +230,14 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
     let mut damaged = whole.clone();
     *damaged.last_mut().unwrap() ^= 1;
     for (content, message) in [
-        (Vec::new(), "not a whole safetensors file"),
-        (whole[..100].to_vec(), "not a whole safetensors file"),
-        (whole[..whole.len() - 1].to_vec(), "not a whole safetensors file"),
-        (b"these bytes are no such thing at all".to_vec(), "not a whole safetensors file"),
+        (Vec::new(), "not a complete safetensors file"),
+        (whole[..100].to_vec(), "not a complete safetensors file"),
+        (whole[..whole.len() - 1].to_vec(), "not a complete safetensors file"),
+        (b"these bytes are no such thing at all".to_vec(), "not a complete safetensors file"),
         (plain.unwrap(), "its metadata has no `jarmo`"),
         (enormous(), "bytes, but its header states 18446744073709551615"),
         (nan, "holds NaN"),
-        (damaged, "damaged: its checksum does not fit"),
+        (damaged, "damaged: its checksum does not match"),
         (with_header(&file, r#""checksum""#, r#""checksun""#), "its header has no checksum"),
         (with_header(&file, r#""format":3"#, r#""format":1"#), "agent format 1, this program reads 3"),
         (with_header(&file, r#""width":32"#, r#""width":33"#), "net.width = 33"),
@@ -259,7 +256,7 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
     let missing = agent_file::load(Path::new("no/such.safetensors")).unwrap_err();
     assert!(missing.to_string().starts_with("no/such.safetensors: "));
     let run = agent_file::load(folder.path()).unwrap_err().to_string();
-    assert!(run.contains(": a folder, not an agent file; export a run "), "{run}");
+    assert!(run.contains(": a folder, and no run: no checkpoints in "), "{run}");
     let unwritable = agent_file::save(&file, Path::new("no/such.safetensors")).unwrap_err();
     assert!(unwritable.to_string().contains("nothing was written"));
 }

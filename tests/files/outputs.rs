@@ -42,6 +42,28 @@ fn check(name: &str, make: impl Fn(&Path), is_there: impl Fn(&Path) -> bool, mes
 }
 
 #[test]
+fn an_output_in_a_missing_folder_is_refused_before_the_work() {
+    let home = tempfile::tempdir().unwrap();
+    for command in [
+        "arena alphabeta:100000000 alphabeta:100000000 --games 2000 --svg no/such.svg",
+        "accuracy alphabeta:100000000 --svg no/such.svg",
+        "yardstick alphabeta:100000000 --svg no/such.svg",
+        "export agent.safetensors --out no/such.safetensors",
+    ] {
+        Command::cargo_bin("jarmo")
+            .unwrap()
+            .args(command.split(' '))
+            .current_dir(home.path())
+            .timeout(Duration::from_secs(20))
+            .assert()
+            .code(1)
+            .stdout("")
+            .stderr(contains("no/such.s").and(contains(": no is no folder (")));
+    }
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn a_pipe_is_not_replaced_and_nothing_waits_for_its_reader() {
     let make = |path: &Path| {
         assert!(System::new("mkfifo").arg(path).status().unwrap().success());

@@ -4,7 +4,7 @@ use jarmo::eval::Uniform;
 use jarmo::fleet::{GameFile, MOST_BYTES};
 use jarmo::games::Jarmo;
 use jarmo::net::GameVersion;
-use jarmo::search::SearchRule;
+use jarmo::search::{Root, SearchSettings};
 use jarmo::selfplay::{Round, SelfPlay, SelfPlaySettings};
 
 fn file() -> GameFile {
@@ -12,11 +12,10 @@ fn file() -> GameFile {
     let settings = SelfPlaySettings {
         games: 32,
         simulations: 2,
-        root: SearchRule::GUMBEL,
+        search: SearchSettings::of(Root::Gumbel),
         max_random_plies: 3,
         endgames: 0.5,
         endgame_force: 5,
-        least_range: 0.0,
         lambda: 0.9,
     };
     let mut play = SelfPlay::new(&game, &settings, vec![Uniform], 5);

@@ -148,18 +148,3 @@ fn workers_pause_resume_and_drain() {
     assert!(server.log("three.log").contains("\"sent\""), "and sends them");
     stop(first);
 }
-
-#[test]
-fn a_certificate_is_renewed_by_the_authority_that_was_kept() {
-    let Some(server) = Server::start(&["--tls", "--keep-authority"]) else {
-        return;
-    };
-    let read = || fs::read_to_string(server.folder().join("server/server.pem")).unwrap();
-    let before = read();
-    let renewed = keys(&server, &["renew"]);
-    assert!(renewed.status.success(), "{renewed:?}");
-    assert_ne!(read(), before);
-    // The workers' copy of the authority still holds.
-    let seen = status(&server, "learner");
-    assert!(seen.status.success(), "{}", server.log("status.log"));
-}

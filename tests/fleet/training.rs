@@ -1,7 +1,7 @@
 //! A learner and workers: nothing is lost and nothing is learned twice, whoever is killed.
 
 use std::collections::BTreeSet;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
@@ -62,9 +62,6 @@ fn nothing_is_lost_or_learned_twice_when_a_learner_a_worker_and_the_server_are_k
     stop(second);
     let all = taken(&server);
     assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "none twice");
-    let repeated = jarmo(server.folder(), &["fleet", "repeat", "run"]).output().unwrap();
-    let text = String::from_utf8_lossy(&repeated.stdout);
-    assert!(text.contains("bit for bit"), "{repeated:?}");
     server.crash();
     let status = server.command(&["fleet", "status", &url], "learner", "status.log").status();
     assert!(status.unwrap().success());
@@ -119,7 +116,7 @@ fn a_wrong_key_is_refused_and_leaves_no_folder() {
     let refused = server.command(&train, "nobody", "wrong.log").status();
     assert!(!refused.unwrap().success());
     let said = server.log("wrong.log");
-    assert!(said.contains("it holds no key"), "{said}");
+    assert!(said.contains("it contains no key"), "{said}");
     assert!(!server.folder().join("refused").exists());
     // A server without encryption says so, and is not waited for.
     let encrypted = url.replace("nats://", "tls://");
@@ -287,6 +284,49 @@ fn a_second_server_in_one_folder_and_other_options_are_refused() {
     refused(&["--workers", "3"], "another `workers`");
     let config = server.log("server/server.conf");
     assert!(config.contains("listen: \"127.0.0.1:"), "{config}");
+}
+
+#[test]
+fn other_machines_connect_with_encryption_unless_the_user_insists() {
+    let folder = tempfile::tempdir().unwrap();
+    let up = |more: &[&str]| {
+        let up = ["fleet", "up", "--write-only", "--dir", "server", "--host", "alice.example"];
+        jarmo(folder.path(), &[&up, more].concat()).output().unwrap()
+    };
+    let refused = up(&[]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("--tls") && said.contains("--insecure"), "{said}");
+    assert!(!folder.path().join("server").exists());
+    let warned = up(&["--insecure"]);
+    assert!(warned.status.success(), "{warned:?}");
+    assert!(String::from_utf8_lossy(&warned.stdout).contains("warning: connections are not encrypted"));
+    fs::remove_dir_all(folder.path().join("server")).unwrap();
+    let encrypted = up(&["--tls"]);
+    assert!(encrypted.status.success(), "{encrypted:?}");
+    assert!(!String::from_utf8_lossy(&encrypted.stdout).contains("warning"));
+}
+
+#[test]
+fn a_copied_run_is_no_second_learner() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let first = learner(&server, &["--set", "run.first_samples=1000"]);
+    let helper = worker(&server, "one.log");
+    until("files arrive", || !taken(&server).is_empty());
+    // Files of the run come and go meanwhile, so `cp` may miss one.
+    Command::new("cp").args(["-r", "run", "copy"]).current_dir(server.folder()).status().unwrap();
+    let url = server.url();
+    let resume = ["train", "--resume", "copy", "--fleet", &url, "--no-play"];
+    let refused = server.command(&resume, "learner", "copy.log").status().unwrap();
+    assert!(!refused.success());
+    let said = server.log("copy.log");
+    assert!(said.contains("this run has a learner already"), "{said}");
+    let before = taken(&server).len();
+    until("the first one takes files", || taken(&server).len() > before);
+    stop(helper);
+    stop(first);
 }
 
 #[test]

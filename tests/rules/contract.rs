@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::common;
-use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, Shipped, with_game};
+use jarmo::Games;
+use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Game, Mask, Outcome, Player, conformance, divide, perft};
 use jarmo::games::scripted::Node;
 use jarmo::games::{Guard, Jarmo, Scripted};
@@ -26,7 +27,7 @@ fn golden_games_are_traced_byte_for_byte() {
             })
             .collect();
         let mut out = Vec::new();
-        assert!(probe::trace(&Shipped, &GameSettings::default(), input.as_bytes(), &mut out).unwrap());
+        assert!(probe::trace(&Games::shipped(), &GameSettings::default(), input.as_bytes(), &mut out).unwrap());
         let written = String::from_utf8(out).unwrap();
         assert_eq!(written.lines().count(), expected.len(), "{name}");
         for (written, expected) in written.lines().zip(&expected) {
@@ -49,7 +50,7 @@ impl GameTask for PerftTask<'_> {
         let start = game.start();
         for (turns, &count) in (1..).zip(self.0) {
             assert_eq!(perft(&game, &start, turns), count, "{} {turns}", game.id());
-            let split: u64 = divide(&game, &start, turns).iter().map(|part| part.1).sum();
+            let split: u64 = divide(&game, &start, turns).map(|part| part.1).sum();
             assert_eq!(split, count, "{} {turns} divided", game.id());
         }
         assert_eq!(perft(&game, &start, 0), 1);

@@ -5,6 +5,5 @@ mod common;
 
 mod contract;
 mod naive_jarmo;
-mod pictures;
 mod rulings;
 mod text;

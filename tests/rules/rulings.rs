@@ -1,9 +1,8 @@
 //! Every numbered ruling of the rules pages, with a position that shows it.
 
-use jarmo::game::{Game, Outcome, Player, perft};
+use jarmo::game::{Game, Mask, Outcome, Player, perft};
 use jarmo::games::board::Board;
 use jarmo::games::{Guard, Jarmo, Tammi};
-use jarmo::probe::legal_texts;
 
 /// A game at a position, with actions played by their texts.
 struct Table<G: Game> {
@@ -30,7 +29,10 @@ impl<G: jarmo::catalog::CatalogGame> Table<G> {
     }
 
     fn legal(&self) -> String {
-        legal_texts(&self.game, &self.position).join(" ")
+        let legal = self.game.legal(&self.position);
+        let mut texts: Vec<String> = legal.iter().map(|action| self.game.action_text(&self.position, action)).collect();
+        texts.sort_unstable();
+        texts.join(" ")
     }
 
     fn has(&self, action: &str) -> bool {

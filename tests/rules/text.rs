@@ -1,7 +1,8 @@
 //! Parsing text: every error names the field, and no text makes a parser panic.
 
 use crate::common;
-use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, Shipped, with_game};
+use jarmo::Games;
+use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Game, Mask, conformance};
 use jarmo::games::board::Board;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
@@ -251,7 +252,7 @@ proptest! {
         let mut out = Vec::new();
         let line = format!("{{\"game\":\"{game}\",\"position\":{text:?},\"moves\":[{text:?}]}}");
         for input in [text.as_bytes(), line.as_bytes()] {
-            jarmo::probe::trace(&Shipped, &GameSettings::default(), input, &mut out).unwrap();
+            jarmo::probe::trace(&Games::shipped(), &GameSettings::default(), input, &mut out).unwrap();
         }
     }
 }

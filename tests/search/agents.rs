@@ -8,6 +8,7 @@ use jarmo::game::{Game, Mask, Player, Verdict};
 use jarmo::games::scripted::Node;
 use jarmo::games::{Guard, Jarmo, Scripted, ScriptedPosition, Tammi};
 use jarmo::random::stream;
+use jarmo::search::heuristic::NoHeuristic;
 use jarmo::search::{AlphaBeta, Heuristic};
 use std::time::{Duration, Instant};
 
@@ -40,10 +41,12 @@ fn specs_write_what_they_read() {
         "greedy",
         "rollout",
         "rollout:800",
-        "uniform:32?root=puct&cpuct=2.5&fpu=0&keep=yes&mb=1&tables=/a b/50%25+x=y?",
+        "uniform:32?root=puct&c_puct=2.5&fpu=0&keep=yes&mb=1&tables=/a b/50%25+x=y?",
+        "uniform:32?considered=4&least_range=0.25",
         "alphabeta:200000?lines=3&mb=16",
+        "alphabeta:9?tables=/a",
         "checkpoints/jarmo.safetensors?sims=64",
-        "C:\\agents\\best.safetensors?sims=800&temperature=2&contender=0.5&kernel=portable",
+        "C:\\agents\\best.safetensors?sims=800&temperature=2&min_visit_share=0.5&kernel=portable",
         "best.safetensors?sims=0&sampling=1.5",
         "rollout:5?tables=a:b.safetensors",
         "trained",
@@ -58,7 +61,7 @@ fn specs_write_what_they_read() {
         ("alphabeta?lines=2&nodes=9", "alphabeta:9?lines=2"),
         ("best.safetensors:800", "best.safetensors?sims=800"),
         ("trained:800", "trained?sims=800"),
-        ("uniform?root=puct&cpuct=2.50", "uniform?root=puct&cpuct=2.5"),
+        ("uniform?root=puct&c_puct=2.50", "uniform?root=puct&c_puct=2.5"),
     ] {
         let spec: AgentSpec = text.parse().unwrap();
         assert_eq!(spec.to_string(), canonical);
@@ -127,9 +130,10 @@ fn errors_about_specs_list_the_alternatives() {
         ("rollout?fpu=-1", &["fpu=-1: expected a number from 0 to 100"]),
         ("best.safetensors?temperature=0", &["a number from 0.01 to 100"]),
         ("best.safetensors?sampling=0", &["a number from 0.01 to 100"]),
-        ("rollout?contender=2", &["a number from 0.001 to 1"]),
+        ("rollout?min_visit_share=2", &["a number from 0.001 to 1"]),
+        ("uniform?considered=0", &["a whole number from 1 to 65536"]),
         ("rollout?sampling=1", &["unknown field `sampling`"]),
-        ("rollout?cpuct=NaN", &["from 0 to 100"]),
+        ("rollout?c_puct=NaN", &["from 0 to 100"]),
         ("alphabeta?mb=much", &["a whole number from 1 to 65536"]),
     ];
     for (text, parts) in cases {
@@ -144,11 +148,12 @@ fn errors_about_specs_list_the_alternatives() {
 fn impossible_settings_are_refused_when_the_agent_is_built() {
     let cases = [
         ("rollout?sims=0", "0 simulations are only possible for agent files"),
-        ("uniform?cpuct=1", "`cpuct` needs root=puct"),
+        ("uniform?c_puct=1", "`c_puct` needs root=puct"),
         ("rollout?root=gumbel&fpu=1", "`fpu` needs root=puct"),
-        ("rollout?root=gumbel&contender=1", "`contender` needs root=puct"),
+        ("rollout?considered=4", "`considered` needs root=gumbel"),
+        ("rollout?root=gumbel&min_visit_share=1", "`min_visit_share` needs root=puct"),
         ("checkpoints/jarmo.safetensors?root=gumbel&temperature=2", "`temperature` needs root=puct"),
-        ("src/none.safetensors", "src holds no agent file"),
+        ("src/none.safetensors", "src contains no agent file"),
     ];
     for (text, part) in cases {
         let spec = text.parse().unwrap();
@@ -197,7 +202,7 @@ fn alphabeta_agrees_with_minimax_where_the_mover_repeats() {
             continue;
         }
         let exact = minimax(&game, &start);
-        let mut search = AlphaBeta::new(game.clone(), 1 << 16, 1 << 20);
+        let mut search = AlphaBeta::new(game.clone(), NoHeuristic, 1 << 16, 1 << 20);
         let found = search.search(&start, 1 << 20, 1, &mut || false, &mut |_| {});
         let line = &found.lines[0];
         let verdict = line.proven.map_or(Verdict::Draw, |proven| proven.verdict);
@@ -225,7 +230,7 @@ fn alphabeta_prefers_quick_wins_and_slow_losses() {
     };
     for (points, best, plies) in [((2, 1), 1, 1), ((1, 2), 0, 3)] {
         let game = decisions(Player::White, points);
-        let mut search = AlphaBeta::new(game.clone(), 1 << 16, 1000);
+        let mut search = AlphaBeta::new(game.clone(), NoHeuristic, 1 << 16, 1000);
         let found = search.search(&game.start(), 1000, 1, &mut || false, &mut |_| {});
         assert_eq!(found.lines[0].actions[0].index(), best);
         assert_eq!(found.lines[0].proven.unwrap().plies, Some(plies));

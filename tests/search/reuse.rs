@@ -1,7 +1,7 @@
 //! Reuse in search: cached evaluations, and subtrees of later positions.
 
 use crate::trees::{GUMBEL, corridor, grown, opinionated, search_rules, summary};
-use jarmo::eval::{Cache, Evaluation, Evaluator, ScriptedEvaluator, Value};
+use jarmo::eval::{Cache, EvalBatch, Evaluation, Evaluator, ScriptedEvaluator, Value};
 use jarmo::game::{Game, Mask, Player, Proven};
 use jarmo::games::scripted::Node;
 use jarmo::games::{Jarmo, Scripted, ScriptedPosition, Tammi};
@@ -34,14 +34,16 @@ fn a_cache_changes_nothing_but_the_number_of_evaluations() {
 fn a_cache_evaluates_equal_positions_in_a_batch_once() {
     let game = Jarmo::standard();
     let mut cache = Cache::new(&game, opinionated(&game, 1), 16);
-    let positions = [game.start(); 5];
-    let mut logits = vec![0.0; 5 * game.actions()];
-    let mut answers = [Evaluation::of(Value::EVEN); 5];
-    cache.evaluate(&positions, &[0; 5], &mut logits, &mut answers);
+    let mut batch = EvalBatch::new(game.actions());
+    for _ in 0..5 {
+        batch.push(game.start(), 0);
+    }
+    cache.evaluate(&mut batch);
     assert_eq!((cache.hits, cache.misses), (4, 1));
-    assert!(answers.iter().all(|answer| *answer == answers[0]));
-    let (first, rest) = logits.split_at(game.actions());
-    assert!(rest.chunks(game.actions()).all(|row| row == first));
+    for row in 1..5 {
+        assert_eq!(batch.evaluation(row), batch.evaluation(0));
+        assert_eq!(batch.logits(row), batch.logits(0));
+    }
 }
 
 #[test]

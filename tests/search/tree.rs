@@ -92,7 +92,7 @@ fn points_are_reported_and_do_not_decide() {
 #[test]
 fn an_action_with_fewer_visits_is_played_if_its_value_is_clearly_better() {
     let game = Scripted::new(&Node::white([corridor(Player::Black, 200), corridor(Player::Black, 200)]));
-    let chosen = |contender: f32, results: [f32; 2]| {
+    let chosen = |min_visit_share: f32, results: [f32; 2]| {
         let rules = game.clone();
         let mut evaluator = ScriptedEvaluator::new(&game, 1, move |position: &_, logits| {
             logits.fill(0.0);
@@ -103,7 +103,7 @@ fn an_action_with_fewer_visits_is_played_if_its_value_is_clearly_better() {
             Evaluation::of(Value { win: (1.0 + black) / 2.0, draw: 0.0, loss: (1.0 - black) / 2.0, score: 0.0 })
         });
         let tree =
-            grown(&game, SearchRule::Puct(PuctSettings { contender, ..Default::default() }), 128, &mut evaluator);
+            grown(&game, SearchRule::Puct(PuctSettings { min_visit_share, ..Default::default() }), 128, &mut evaluator);
         let visits: Vec<u32> = tree.root_actions().iter().map(|root| root.visits).collect();
         assert!(visits[0] > visits[1] && visits[1] > 1, "{visits:?}");
         tree.best()

@@ -4,13 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarmo::agent::{Agent, AgentSpec, Limit, RandomAgent, Request, build};
-use jarmo::eval::{Evaluation, Evaluator, ScriptedEvaluator, Value, WithEndgames, favourite};
+use jarmo::agent::{Agent, AgentSource, AgentSpec, Limit, RandomAgent, Request, build};
+use jarmo::erase;
+use jarmo::eval::{EvalBatch, Evaluation, Evaluator, ScriptedEvaluator, Value, WithEndgames, favourite};
+use jarmo::facade::AgentPlan;
 use jarmo::game::{Game, Proven, Verdict};
 use jarmo::games::{Guard, Jarmo, JarmoPosition};
-use jarmo::net::{AgentFile, NetEvaluator, NetSettings, NetShape, Provenance, Weights};
+use jarmo::net::{AgentFile, FrozenNet, NetEvaluator, NetSettings, NetShape, Provenance, Weights};
 use jarmo::random::stream;
-use jarmo::tables::index::Layer;
+use jarmo::tables::index::JarmoLayer;
 use jarmo::tables::{BuildSettings, Endgames, HasEndgames, Tables, random_position};
 
 fn tables(force: u32) -> Tables {
@@ -18,7 +20,7 @@ fn tables(force: u32) -> Tables {
 }
 
 fn build_in(folder: &Path, force: u32) {
-    let settings = BuildSettings { force, memory: None, save_every: Duration::from_secs(1000) };
+    let settings = BuildSettings { force, save_every: Duration::from_secs(1000) };
     jarmo::tables::build(&Jarmo::standard(), folder, settings, &mut |_| {}).unwrap();
 }
 
@@ -41,14 +43,16 @@ fn positions_in_the_tables_do_not_reach_the_evaluator() {
         Evaluation::of(Value::EVEN)
     });
     let mut evaluator = WithEndgames::new(game.clone(), Arc::new(tables(3)), unknown);
-    let positions = [game.start(), known, game.start()];
-    let mut evaluations = [Evaluation::of(Value::EVEN); 3];
-    let mut logits = vec![0.0; 3 * game.actions()];
-    evaluator.evaluate(&positions, &[1, 2, 3], &mut logits, &mut evaluations);
-    assert_eq!(evaluations[1].proven, Some(Proven::win(1)));
-    assert_eq!(evaluations[1].value.win, 1.0);
-    assert_eq!(evaluations[0].proven, None);
-    assert_eq!(evaluations[0], evaluations[2]);
+    let mut batch = EvalBatch::new(game.actions());
+    for (position, seed) in [game.start(), known, game.start()].into_iter().zip(1..) {
+        batch.push(position, seed);
+    }
+    evaluator.evaluate(&mut batch);
+    let [first, second, third] = [0, 1, 2].map(|row| *batch.evaluation(row));
+    assert_eq!(second.proven, Some(Proven::win(1)));
+    assert_eq!(second.value.win, 1.0);
+    assert_eq!(first.proven, None);
+    assert_eq!(first, third);
 }
 
 #[test]
@@ -74,7 +78,7 @@ fn the_agent_wins_every_won_position_in_the_plies_it_announces() {
     let tables = Tables::open(&game, folder.path()).unwrap();
     let mut perfect = agent(&format!("rollout:8?tables={}", folder.path().display()));
     let mut other = RandomAgent::new(game.clone());
-    let layer = Layer::new(4);
+    let layer = JarmoLayer::new(4);
     let mut draw = stream(5, 5);
     let mut won = 0;
     for _ in 0..200 {
@@ -122,6 +126,40 @@ fn every_tree_agent_can_use_tables_at_its_leaves() {
 }
 
 #[test]
+fn alpha_beta_plays_by_tables_where_they_know_the_result() {
+    let folder = tempfile::tempdir().unwrap();
+    build_in(folder.path(), 4);
+    let game = Jarmo::standard();
+    let mut agent = agent(&format!("alphabeta:50?tables={}", folder.path().display()));
+    let inside = game.parse_position("5/b4/4b/5/2w1w w - - 0").unwrap();
+    assert_eq!(choose(agent.as_mut(), inside).proven, Some(Proven::win(23)));
+    let outside = choose(agent.as_mut(), game.start());
+    assert!(outside.proven.is_none() && outside.nodes > 0, "{outside:?}");
+}
+
+#[test]
+fn an_agent_that_is_to_read_no_file_opens_no_tables_and_no_network() {
+    let folder = tempfile::tempdir().unwrap();
+    build_in(folder.path(), 3);
+    let tables = folder.path().display();
+    let game = erase(Jarmo::standard());
+    let refusal = |spec: &str, net: Option<&FrozenNet>| {
+        let plan = AgentPlan::given(spec.parse().unwrap(), net.cloned());
+        game.agent(&plan).err().map(|error| error.to_string())
+    };
+    let shipped = game.load(&AgentSource::Program).unwrap();
+    let net = FrozenNet::new(shipped.weights());
+    for agent in ["rollout:8", "alphabeta:8", "trained"] {
+        let spec = format!("{agent}?tables={tables}");
+        let problem = refusal(&spec, Some(&net)).expect("there are tables in the folder");
+        assert!(problem.ends_with("there are no exact tables here"), "{problem}");
+    }
+    assert!(refusal("trained", None).expect("none was given").ends_with("its file is missing"));
+    assert_eq!(refusal("trained?sims=8", Some(&net)), None);
+    assert_eq!(refusal("nowhere/none.safetensors", Some(&net)), None, "the network is the given one");
+}
+
+#[test]
 fn missing_tables_and_games_without_tables_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display().to_string();
@@ -155,7 +193,7 @@ fn batched_lookups_agree_with_single_ones() {
     let mut draw = stream(1, 9);
     let forces = [5, 2, 4, 3];
     let positions: Vec<_> =
-        (0..333).map(|number| random_position(&Layer::new(forces[number % 4]), &mut draw)).collect();
+        (0..333).map(|number| random_position(&JarmoLayer::new(forces[number % 4]), &mut draw)).collect();
     let mut found = vec![None; positions.len()];
     tables.proven_all(&positions, &mut found);
     let single: Vec<_> = positions.iter().map(|one| tables.proven(one)).collect();
@@ -189,26 +227,27 @@ fn a_network_without_search_plays_its_favourite_legal_action() {
     let game = Jarmo::standard();
     let spec = format!("{file}?sims=0");
     let mut evaluator = NetEvaluator::new(game.clone(), &weights);
-    let mut logits = vec![0.0; game.actions()];
-    let layer = Layer::new(4);
+    let mut batch = EvalBatch::new(game.actions());
+    let layer = JarmoLayer::new(4);
     let mut draw = stream(7, 7);
     for _ in 0..50 {
         let position = random_position(&layer, &mut draw);
         if game.outcome(&position).is_some() {
             continue;
         }
-        let mut evaluation = [Evaluation::of(Value::EVEN)];
-        evaluator.evaluate(&[position], &[0], &mut logits, &mut evaluation);
+        batch.clear();
+        batch.push(position, 0);
+        evaluator.evaluate(&mut batch);
         let decision = choose(agent(&spec).as_mut(), position);
-        assert_eq!(decision.action, favourite(&game.legal(&position), &logits));
-        assert_eq!((decision.nodes, decision.value), (0, evaluation[0].value));
+        assert_eq!(decision.action, favourite(&game.legal(&position), batch.logits(0)));
+        assert_eq!((decision.nodes, decision.value), (0, batch.evaluation(0).value));
         assert!(decision.candidates.is_sorted_by(|a, b| a.policy >= b.policy));
         let shares: f32 = decision.candidates.iter().map(|one| one.policy).sum();
         assert!((shares - 1.0).abs() < 1e-4);
     }
-    let wrong: AgentSpec = format!("{file}?sims=0&cpuct=1").parse().unwrap();
+    let wrong: AgentSpec = format!("{file}?sims=0&c_puct=1").parse().unwrap();
     let error = build(game, &wrong).err().unwrap().to_string();
-    assert!(error.contains("`cpuct` configures the search"), "{error}");
+    assert!(error.contains("`c_puct` configures the search"), "{error}");
 }
 
 #[test]
@@ -221,7 +260,7 @@ fn the_search_of_an_agent_file_uses_tables_as_proven_values() {
     let path = folder.path().display();
     let mut with = agent(&format!("{file}?sims=32&tables={path}"));
     let mut without = agent(&format!("{file}?sims=32"));
-    let layer = Layer::new(5);
+    let layer = JarmoLayer::new(5);
     let mut draw = stream(2, 2);
     let (mut wins, mut proven, mut found) = (0, 0, 0);
     for _ in 0..6000 {

@@ -1,8 +1,9 @@
 //! Exams: written, read and taken. `lab` draws them, and checks those that are part of the program.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use jarmo::accuracy::{Accuracy, Exam, ExamHeader, Phase, Question};
+use jarmo::accuracy::{Accuracy, Exam, ExamHeader, Phase, Question, Watch};
 use jarmo::agent::{Agent, AgentSpec, PolicyAgent, build};
 use jarmo::eval::{Evaluation, ScriptedEvaluator, Value};
 use jarmo::game::{Action, Game, Mask, Player, Proven, Verdict};
@@ -120,9 +121,9 @@ fn damaged_and_foreign_exams_are_refused_by_name() {
     let mut bytes = text.clone().into_bytes();
     let last = bytes.len() - 3;
     bytes[last] ^= 1;
-    assert!(refusal(&bytes).contains("it is damaged: its checksum does not fit"));
+    assert!(refusal(&bytes).contains("it is damaged: its checksum does not match"));
     let second = text.rfind("7/7/7/7/7/3w3").unwrap();
-    assert_eq!(refusal(&text.as_bytes()[..second]), "it is cut off after 1 of 2 questions");
+    assert_eq!(refusal(&text.as_bytes()[..second]), "it ends after 1 of 2 questions");
     assert_eq!(refusal(b"PK\x03\x04"), "not an exam");
     let newer = text.replace("jarmo exam 1", "jarmo exam 2");
     assert!(refusal(newer.as_bytes()).contains("another format, `jarmo exam 2`"));
@@ -131,7 +132,7 @@ fn damaged_and_foreign_exams_are_refused_by_name() {
     let rules = changed("rules: 1", "rules: 7");
     assert!(rules.contains("rules version 7 of connect_four, this program has version 1"), "{rules}");
     assert!(changed("questions: 2", "questions: 1").contains("number of questions is wrong"));
-    assert!(changed("game: connect_four", "game: jarmo").contains("for jarmo, and connect_four is wanted"));
+    assert!(changed("game: connect_four", "game: jarmo").contains("for jarmo, not for connect_four"));
     assert!(changed("d l12 l", "d l12").contains("question 1: 6 results for 7 legal actions"));
     assert!(changed("d l12 l", "d l12 x").contains("question 1: expected results"));
     assert!(changed("\tend\t", "\tlate\t").contains("question 2: expected the phase"));
@@ -141,7 +142,7 @@ fn damaged_and_foreign_exams_are_refused_by_name() {
     let path = folder.path().join("a.exam");
     small_exam().save(&path).unwrap();
     let message = Exam::load(&Jarmo::standard(), &path).unwrap_err().to_string();
-    assert!(message.contains("a.exam: an exam for connect_four, and jarmo is wanted"), "{message}");
+    assert!(message.contains("a.exam: an exam for connect_four, not for jarmo"), "{message}");
 }
 
 #[test]
@@ -199,6 +200,40 @@ fn results_do_not_depend_on_the_number_of_threads() {
         assert_eq!(measure(spec, 3), one);
         let all = one.score().all;
         assert!(all.right < all.decisions && all.critical_share() < 0.9);
+    }
+}
+
+#[test]
+fn an_exam_that_is_stopped_has_the_result_of_the_answers_so_far() {
+    let game = Jarmo::standard();
+    let tables = Tables::solve(&game, 4).unwrap();
+    let exam = of_tables(&game, &tables, 200);
+    let mut agents = vec![agent("rollout:2")];
+    let whole = exam.take_watched(&mut agents, Some(2), 5, &());
+    assert_eq!(whole, exam.take(&mut agents, Some(2), 5), "the order of the questions does not matter");
+    let watch = After64::default();
+    let part = exam.take_watched(&mut agents, Some(2), 5, &watch).score().all;
+    assert_eq!(part.decisions, watch.done.load(Ordering::Relaxed));
+    assert!((64..200).contains(&part.decisions), "{part:?}");
+    let none = exam.take_watched(&mut agents, Some(2), 5, &watch).score().all;
+    assert_eq!(none.decisions, 0);
+}
+
+/// Stops an exam after more than 64 answers.
+#[derive(Default)]
+struct After64 {
+    stop: AtomicBool,
+    done: AtomicU64,
+}
+
+impl Watch for After64 {
+    fn stop(&self) -> Option<&AtomicBool> {
+        Some(&self.stop)
+    }
+
+    fn progress(&self, _: &'static str, done: u64, _: u64) {
+        self.done.store(done, Ordering::Relaxed);
+        self.stop.store(done > 64, Ordering::Relaxed);
     }
 }
 

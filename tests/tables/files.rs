@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use jarmo::games::Jarmo;
 use jarmo::games::board::Board;
+use jarmo::tables::index::JarmoLayer;
 use jarmo::tables::{BuildSettings, Solvable, TableProgress, Tables, build};
 
 fn settings(force: u32) -> BuildSettings {
-    BuildSettings { force, memory: None, save_every: Duration::from_secs(1000) }
+    BuildSettings { force, save_every: Duration::from_secs(1000) }
 }
 
 fn build_in(folder: &Path, force: u32) -> (Tables, Vec<TableProgress>) {
@@ -143,7 +144,7 @@ fn a_killed_build_resumes_from_its_last_save() {
     let whole = tempfile::tempdir().unwrap();
     build_in(whole.path(), 4);
     let folder = tempfile::tempdir().unwrap();
-    let often = BuildSettings { force: 4, memory: None, save_every: Duration::ZERO };
+    let often = BuildSettings { force: 4, save_every: Duration::ZERO };
     // The build dies in the middle of force 4 four times: while it gives positions their first bytes, and at
     // three different steps.
     for (died, messages) in [2, 40, 90, 200].into_iter().enumerate() {
@@ -183,20 +184,21 @@ const CHECKSUMS: [u64; 5] =
     [0xf870_d24e_abe9_f33f, 0xcb44_e398_d6a7_d958, 0x8a09_47aa_795a_fec1, 0x227a_d668_df42_c31d, 0xf4c1_7230_19fa_9823];
 
 #[test]
-fn a_build_with_the_least_memory_writes_the_same_bytes() {
+fn tables_have_the_bytes_that_they_always_had() {
     let folder = tempfile::tempdir().unwrap();
-    let (least, most) = Jarmo::memory_needed(&Jarmo::layer(6));
-    assert!(least + (4 << 20) < most, "force 6 does not fit");
-    let little = BuildSettings { memory: Some(least), save_every: Duration::from_secs(1), ..settings(6) };
-    build(&Jarmo::standard(), folder.path(), little, &mut |_| {}).unwrap();
+    let often = BuildSettings { save_every: Duration::from_secs(1), ..settings(6) };
+    build(&Jarmo::standard(), folder.path(), often, &mut |_| {}).unwrap();
     for (force, checksum) in (2..).zip(CHECKSUMS) {
         let file = fs::read(layer(folder.path(), force)).unwrap();
         assert_eq!(file[48..56], checksum.to_le_bytes(), "force {force}");
     }
-    let less = BuildSettings { memory: Some(least - 1), ..settings(6) };
-    let elsewhere = tempfile::tempdir().unwrap();
-    let error = build(&Jarmo::standard(), elsewhere.path(), less, &mut |_| {}).unwrap_err();
-    assert!(error.to_string().contains("force 6 needs at least"));
+}
+
+#[test]
+fn the_highest_force_needs_a_fraction_of_its_size_in_memory() {
+    let tenths = |force| (10.0 * Jarmo::memory_needed(&JarmoLayer::new(force)) as f64 / f64::from(1 << 30)).ceil();
+    assert_eq!(tenths(10), 31.0, "GiB / 10, as docs/tables.md says");
+    assert_eq!(tenths(4), 6.0);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use assert_cmd::prelude::*;
 use jarmo::accuracy::{Cause, Exam, MORE_SEARCH, Phase, Question, Stage};
-use jarmo::agent::{Agent, AgentSpec, build, build_without_search};
+use jarmo::agent::{Agent, AgentSpec, Networks, build, build_without_search};
 use jarmo::game::{Action, Game, Mask, Proven, Verdict};
 use jarmo::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
 use predicates::str::{contains, is_empty};
@@ -110,7 +110,8 @@ fn each_wrong_decision_has_the_first_cause_that_holds() {
     let game = Jarmo::standard();
     let spec: AgentSpec = "checkpoints/jarmo.safetensors?sims=8".parse().unwrap();
     let agent = || -> Vec<Box<dyn Agent<Jarmo>>> { vec![build(game.clone(), &spec).unwrap()] };
-    let mut networks = build_without_search(&game, &spec, 1).unwrap().unwrap();
+    let network = build_without_search(game.clone(), &spec, &Networks::new()).unwrap();
+    let mut networks = [network.unwrap()];
     let exam = Exam::built_in(&game).unwrap();
     // Many legal actions, so that the network gives some almost nothing.
     let actions = |question: &&Question<JarmoPosition>| game.legal(&question.position).count();

@@ -24,7 +24,7 @@ fn measure<G: CatalogGame>(
 ) -> Row {
     let yardstick = Yardstick::new(game, settings, Some(tables.clone())).unwrap();
     let mut agents: Vec<Box<dyn Agent<G>>> = (0..threads).map(|_| agent()).collect();
-    yardstick.measure("agent".to_owned(), &mut agents, None, true)
+    yardstick.measure("agent".to_owned(), &mut agents, None, &()).unwrap()
 }
 
 /// Takes the legal action with the lowest index.
@@ -135,23 +135,86 @@ fn answers_are_marked_again_and_a_false_claim_is_refused() {
     let none = YardstickSettings { fresh: 0, games: 0, starts: 0, ..SETTINGS };
     let yardstick = Yardstick::new(&game, none, None).unwrap();
     let agent = build(game.clone(), &"greedy".parse().unwrap()).unwrap();
-    let row = yardstick.measure("greedy".to_owned(), &mut [agent], None, true);
+    let row = yardstick.measure("greedy".to_owned(), &mut [agent], None, &()).unwrap();
     assert!(row.fresh.is_none() && row.games.is_none() && row.worst.is_none());
-    let marked = Yardstick::verify(&game, &row).unwrap();
-    assert_eq!(Some(&marked), row.exam.as_ref());
+    Yardstick::verify(&game, &row, None).unwrap();
+    let marked = row.exam.as_ref().unwrap();
     assert!(marked.wrong > 100 && marked.critical == 10_000, "{marked:?}");
     let refusal = |change: &dyn Fn(&mut Row)| {
         let mut row = row.clone();
         change(&mut row);
-        Yardstick::verify(&game, &row).unwrap_err().to_string()
+        Yardstick::verify(&game, &row, None).unwrap_err().to_string()
     };
     let claims = refusal(&|row| row.exam.as_mut().unwrap().wrong -= 1);
     assert!(claims.contains("it claims"), "{claims}");
-    let illegal = refusal(&|row| row.answers[7] = 9999);
+    let illegal = refusal(&|row| row.answers.exam[7] = 9999);
     assert!(illegal.contains("question 8 is an illegal action"), "{illegal}");
-    let short = refusal(&|row| row.answers.truncate(9));
+    let short = refusal(&|row| row.answers.exam.truncate(9));
     assert!(short.contains("another exam"), "{short}");
     assert!(Yardstick::new(&Guard::standard(), none, None).is_err());
+}
+
+/// A change of a result, and what is said of it.
+type Forgery = (fn(&mut Row), &'static str);
+
+#[test]
+fn nothing_in_a_result_can_be_changed() {
+    let game = Tammi::standard();
+    let tables = game.quick_endgames().unwrap().expect("tables in seconds");
+    let settings = YardstickSettings { fresh: 60, games: 4, starts: 3, positions: 60, ..SETTINGS };
+    let first = || -> Box<dyn Agent<Tammi>> { Box::new(First(game.clone())) };
+    let row = measure(&game, &tables, settings, first, 1);
+    Yardstick::verify(&game, &row, Some(tables.clone())).unwrap();
+    let text = serde_json::to_string(&row).unwrap();
+    assert_eq!(Row::read_all(&text).unwrap(), std::slice::from_ref(&row));
+    let forgeries: [Forgery; 24] = [
+        (|row| row.exam.as_mut().unwrap().share = 0.01, "exam: it claims"),
+        (|row| row.exam.as_mut().unwrap().error = 0.0, "exam: it claims"),
+        (|row| row.exam.as_mut().unwrap().wrong = 1, "it claims 1 wrong answers"),
+        (|row| row.exam = None, "exam: it claims null"),
+        (|row| row.fresh.as_mut().unwrap().wrong = 1, "fresh: it claims"),
+        (|row| row.fresh.as_mut().unwrap().share = 0.01, "fresh: it claims"),
+        (|row| row.fresh.as_mut().unwrap().made += " by hand", "fresh: it claims"),
+        (|row| row.fresh.as_mut().unwrap().checksum += "0", "it answers another exam"),
+        (|row| row.fresh = None, "fresh: it claims null"),
+        (|row| row.games.as_mut().unwrap().points = 8.0, "games: it claims"),
+        (|row| row.games.as_mut().unwrap().mistakes = 0, "games: it claims"),
+        (|row| row.worst.as_mut().unwrap().held += 1, "worst: it claims"),
+        (|row| row.worst.as_mut().unwrap().median_plies = Some(99), "worst: it claims"),
+        (|row| row.worst = None, "worst: it claims null"),
+        (|row| row.settings.seed += 1, "it answers another exam"),
+        (|row| row.settings.positions += 1, "worst: it claims"),
+        (|row| row.starts = "balanced openings".to_owned(), "starts: it claims"),
+        (|row| row.nodes = Some(64), "worst: it has"),
+        (|row| row.answers.fresh[0] = u16::MAX, "fresh: the answer to question 1 is an illegal action"),
+        (|row| row.answers.games.truncate(1), "games: answer"),
+        (|row| row.answers.worst.push(0), "worst: it has 1 answers to no question"),
+        (|row| row.rules_version += 1, "rules"),
+        (|row| row.agent = "better".to_owned(), "its checksum does not match"),
+        (|row| row.claims.date = "2030-01-01".to_owned(), "its checksum does not match"),
+    ];
+    for (number, (change, message)) in forgeries.iter().enumerate() {
+        let mut forged = row.clone();
+        change(&mut forged);
+        let refusal = Yardstick::verify(&game, &forged, Some(tables.clone())).unwrap_err().to_string();
+        assert!(refusal.contains(message), "forgery {number}: {refusal}");
+    }
+    let of_exam = Yardstick::verify(&game, &row, None).unwrap_err().to_string();
+    assert!(of_exam.contains("fresh: it has 60 answers to no question"), "without tables: {of_exam}");
+    let unknown = text.replacen("\"agent\"", "\"score\":1,\"agent\"", 1);
+    let not_a_number = text.replacen("\"points\":", "\"points\":NaN,\"x\":", 1);
+    let old = r#"{"agent": "a", "answers": [1, 2]}"#;
+    let files = [
+        (r#"{"rows": []}"#, "no rows"),
+        ("", "no rows"),
+        (&unknown, "unknown field `score`"),
+        (&not_a_number, "line 1: expected value"),
+        (old, "measure again"),
+    ];
+    for (file, message) in files {
+        let refusal = Row::read_all(file).unwrap_err().to_string();
+        assert!(refusal.contains(message), "{refusal}");
+    }
 }
 
 fn jarmo() -> Command {
@@ -172,15 +235,19 @@ fn the_command_measures_agents_and_marks_answers_again() {
 
     let verified = jarmo().args(["yardstick", "--verify"]).arg(&lines).output().unwrap();
     let text = String::from_utf8(verified.stdout).unwrap();
-    assert!(verified.status.success() && text.lines().count() == 2, "{text}");
+    assert!(verified.status.success() && text.lines().count() == 3, "{text}");
     assert!(text.starts_with("greedy: ") && text.contains("of 10000 critical decisions wrong"));
+    assert!(
+        text.contains("verified: exam, fresh, games, worst case") && text.contains("Not verifiable: whose answers")
+    );
 
     let claimed = fs::read_to_string(&lines).unwrap();
     let row: Row = serde_json::from_str(claimed.lines().next().unwrap()).unwrap();
+    assert!(row.claims.date.starts_with("20") && row.claims.date.len() == 10, "{:?}", row.claims);
     let wrong = row.exam.unwrap().wrong;
     let changed = claimed.replacen(&format!("\"wrong\":{wrong}"), "\"wrong\":1", 1);
     fs::write(&lines, changed).unwrap();
     let refused = jarmo().args(["yardstick", "--verify"]).arg(&lines).output().unwrap();
     let text = String::from_utf8(refused.stderr).unwrap();
-    assert!(!refused.status.success() && text.contains("line 1: it claims 1 wrong answers"), "{text}");
+    assert!(!refused.status.success() && text.contains("row 1: it claims 1 wrong answers"), "{text}");
 }

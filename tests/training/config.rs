@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use assert_cmd::Command;
-use jarmo::catalog::{Catalog, GAMES, Listed, Shipped};
+use jarmo::Games;
+use jarmo::catalog::GAMES;
 use jarmo::config::{Base, Config};
+use jarmo::facade::Listed;
 use jarmo::games::Scripted;
 use jarmo::games::scripted::Node;
 use predicates::prelude::PredicateBooleanExt;
@@ -26,18 +28,10 @@ fn every_config_in_the_repository_is_valid_and_reads_back() {
         }
         let config = Config::layered(&Base::default(), &[&path], &[]).unwrap();
         assert_eq!(Config::from_toml(&config.to_toml()).unwrap(), config);
-        jarmo::catalog::with_game(&config.game.name, &config.game.settings(), Nothing).unwrap();
+        Games::shipped().open(&config.game.name, &config.game.settings()).unwrap();
         seen += 1;
     }
     assert!(seen > 0);
-}
-
-struct Nothing;
-
-impl jarmo::catalog::GameTask for Nothing {
-    type Output = ();
-
-    fn run<G: jarmo::catalog::CatalogGame>(self, _: G) {}
 }
 
 #[test]
@@ -66,11 +60,11 @@ fn later_layers_win() {
 
 #[test]
 fn a_run_from_an_agent_has_its_network_size_unless_set_otherwise() {
-    let net = with(&["net.width=64", "net.blocks=3"]).unwrap().net;
+    let net = with(&["net.width=64", "net.blocks=3"]).unwrap().net.size();
     let from = |settings: &[&str]| {
         let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
         let base = Base { net: Some(net), ..Base::default() };
-        Config::layered(&base, &[], &settings).unwrap().net
+        Config::layered(&base, &[], &settings).unwrap().net.size()
     };
     assert_eq!(from(&["run.seed=2"]), net);
     assert_eq!(from(&["net.blocks=5"]).to_string(), "mlp 64x5");
@@ -79,7 +73,7 @@ fn a_run_from_an_agent_has_its_network_size_unless_set_otherwise() {
 #[test]
 fn single_settings_take_numbers_and_unquoted_strings() {
     let config = with(&["net.width=64", "game.name=connect_four"]).unwrap();
-    assert_eq!(config.net.to_string(), "mlp 64x2");
+    assert_eq!(config.net.size().to_string(), "mlp 64x2");
     assert_eq!(config.game.name, "connect_four");
 }
 
@@ -124,6 +118,30 @@ fn a_value_that_a_file_must_not_have_is_refused_with_the_file_and_the_key() {
         assert!(error.starts_with(&format!("{}: ", path.display())), "{error}");
         assert!(error.contains(message), "{error}");
     }
+}
+
+#[test]
+fn all_problems_of_the_settings_are_reported_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own.toml");
+    std::fs::write(&path, "net.width = 100\n[run]\nbatch = 0\nsed = 5\n").unwrap();
+    let settings = ["learner.rate=10".to_owned(), "run.keep".to_owned(), "run.seed=2".to_owned()];
+    let error = Config::layered(&Base::default(), &[&path], &settings).unwrap_err().to_string();
+    let place = path.display().to_string();
+    let expected = [
+        format!("{place}: net.width = 100: it must be a multiple of 32"),
+        format!("{place}: run.batch = 0: it must be a whole number from 1 to"),
+        format!("{place}: unknown setting run.sed; the nearest is run.seed"),
+        "learner.rate = 10: it must be a number from".to_owned(),
+        "run.keep: expected KEY=VALUE".to_owned(),
+    ];
+    assert_eq!(error.lines().count(), expected.len(), "{error}");
+    for (line, expected) in error.lines().zip(expected) {
+        assert!(line.starts_with(&expected), "{line}: {expected}");
+    }
+    let text = Config::default().to_toml().replace("batch = 512", "batch = 0").replace("keep = 20", "keep = 0");
+    let error = Config::from_toml(&text).unwrap_err().to_string();
+    assert!(error.contains("run.batch = 0: ") && error.contains("\nrun.keep = 0: "), "{error}");
 }
 
 #[test]
@@ -201,7 +219,8 @@ fn errors_name_the_setting_and_the_remedy() {
         ("selfplay.games=0", "selfplay.games = 0: it must be a whole number from 1 to 1048576"),
         ("net.width=100", "net.width = 100: it must be a multiple of 32"),
         ("run.batch=0", "run.batch = 0: it must be a whole number from 1 to"),
-        ("learner.rate=-1.0", "learner.rate = -1.0: it must be a number from 0.0000000001 to 1000"),
+        ("learner.rate=-1.0", "learner.rate = -1.0: it must be a number from 0.0000000001 to 1"),
+        ("learner.rate=10", "learner.rate = 10: it must be a number from 0.0000000001 to 1"),
         ("learner.rate=nan", "learner.rate = nan: it must be a number from"),
         ("learner.average=2.0", "learner.average = 2.0: it must be a number from 0 to 1"),
         ("run.minutes=-1.0", "run.minutes = -1.0: it must be a number from 0 to"),
@@ -211,7 +230,7 @@ fn errors_name_the_setting_and_the_remedy() {
             "selfplay.max_random_plies = 4294967295: it must be a whole number from 0 to 1000",
         ),
         ("selfplay.games=many", "selfplay.games = many: it must be a whole number"),
-        ("net.kind=mlp", "unknown setting net.kind; the settings of net are blocks, width"),
+        ("net.kind=mlp", "unknown setting net.kind; the settings of net are blocks, custom, width"),
         ("foo=1", "unknown setting foo; the groups of settings are evaluation, fleet, game, learner"),
         ("simulations=8", "did you mean evaluation.simulations or selfplay.simulations?"),
         ("selfplay.root=alpha", "selfplay.root = alpha: unknown variant `alpha`"),
@@ -267,12 +286,12 @@ fn a_game_comes_with_the_settings_that_suit_it() {
 fn a_registered_game_brings_its_settings_and_is_named_in_errors() {
     let scripted = || Scripted::new(&Node::white([Node::end(1, 0), Node::end(0, 1)]));
     let base = |games: Vec<Listed>| Base { games, game: Some("scripted".to_owned()), net: None };
-    let usual = Config::layered(&base(Shipped.register(scripted()).games()), &[], &[]).unwrap();
+    let usual = Config::layered(&base(Games::shipped().register(scripted()).list()), &[], &[]).unwrap();
     assert_eq!(usual.game.name, "scripted");
     assert_eq!(usual.evaluation.opponents, ["rollout:1000", "random"]);
     assert_eq!(Config::from_toml(&usual.to_toml()).unwrap(), usual);
 
-    let with = |training| Shipped.register(scripted()).trained_with(training).games();
+    let with = |training| Games::shipped().register(scripted()).trained_with(training).list();
     let own = base(with("net.width = 64"));
     assert_eq!(Config::layered(&own, &[], &[]).unwrap().net.width, 64);
     let chess = Base { game: Some("chess".to_owned()), ..own.clone() };

@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use jarmo::agent_file;
 use jarmo::config::Config;
+use jarmo::erase;
 use jarmo::games::ConnectFour;
 use jarmo::net::{AgentFile, NetShape, Provenance, Weights};
 use jarmo::observe::Event;
@@ -56,7 +57,7 @@ fn write(folder: &Path, files: &Files) {
 
 fn first_agent() -> AgentFile {
     let game = ConnectFour::new(0);
-    let net = config().net;
+    let net = config().net.size();
     let weights = Weights::random(net, NetShape::of(&game), &mut stream(5, 0));
     AgentFile::new(&game, weights, Provenance::default(), Vec::new())
 }
@@ -87,8 +88,8 @@ fn resume(home: &Path, steps: u64) -> (Vec<String>, Option<String>) {
         let (folder, mut config) = RunFolder::open(home).map_err(|error| error.to_string())?;
         config.run.steps = steps;
         let (stop, cpu) = (AtomicBool::new(false), OpenDevice::cpu());
-        let game = ConnectFour::new(0);
-        let ended = run(game, &config, &folder, &cpu, None, &stop, |event| {
+        let game = erase(ConnectFour::new(0));
+        let ended = run(game.as_ref(), &config, &folder, &cpu, None, &stop, |event| {
             if let Event::Warning(warning) = event {
                 warnings.push(warning);
             }
@@ -334,7 +335,7 @@ fn a_file_for_tensorboard_that_fails_is_reported_once_and_the_run_goes_on() {
         config.run.steps = LATER;
         let mut warnings = Vec::new();
         let (stop, cpu) = (AtomicBool::new(false), OpenDevice::cpu());
-        run(ConnectFour::new(0), &config, &folder, &cpu, None, &stop, |event| match event {
+        run(erase(ConnectFour::new(0)).as_ref(), &config, &folder, &cpu, None, &stop, |event| match event {
             Event::Warning(warning) => warnings.push(warning),
             Event::Metrics(_) if !broken_at_first => drop(fs::remove_dir_all(&events)),
             _ => {}

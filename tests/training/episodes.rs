@@ -1,11 +1,11 @@
 //! Finished games as plain data: another machine makes the same samples of them, and refuses what breaks the rules.
 
 use jarmo::encode::Encode;
-use jarmo::eval::{Evaluation, Evaluator, Uniform, Value as Worth};
+use jarmo::eval::{EvalBatch, EvalRow, Evaluation, Evaluator, Uniform, Value as Worth};
 use jarmo::game::Game;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::replay::Samples;
-use jarmo::search::SearchRule;
+use jarmo::search::{Root, SearchSettings};
 use jarmo::selfplay::{Counts, Episode, EpisodeReader, Round, SelfPlay, SelfPlaySettings};
 use jarmo::tables::HasEndgames;
 use serde_json::{Value, json};
@@ -14,11 +14,10 @@ fn settings(endgames: f32) -> SelfPlaySettings {
     SelfPlaySettings {
         games: 12,
         simulations: 4,
-        root: SearchRule::GUMBEL,
+        search: SearchSettings::of(Root::Gumbel),
         max_random_plies: 3,
         endgames,
         endgame_force: 5,
-        least_range: 0.0,
         lambda: 0.9,
     }
 }
@@ -83,8 +82,8 @@ impl<G: Game> Evaluator<G> for Sure {
         false
     }
 
-    fn evaluate(&mut self, _: &[G::Position], seeds: &[u64], _: &mut [f32], evaluations: &mut [Evaluation]) {
-        for (evaluation, &seed) in evaluations.iter_mut().zip(seeds) {
+    fn evaluate(&mut self, batch: &mut EvalBatch<G::Position>) {
+        for EvalRow { seed, evaluation, .. } in batch.rows() {
             let value = Worth {
                 win: 0.0,
                 draw: 1e-7 * (seed % 97) as f32 / 97.0,
@@ -157,8 +156,8 @@ fn an_episode_that_breaks_the_rules_is_refused() {
             let first = searches[0].clone();
             (0..9).for_each(|_| searches.push(first.clone()));
         }),
-        ("no distribution", &|e| e["searches"][1]["policy"][0] = json!(2.0)),
-        ("no distribution", &|e| e["searches"][1]["expected"] = json!([0.1, 0.1, 0.1])),
+        ("not a probability distribution", &|e| e["searches"][1]["policy"][0] = json!(2.0)),
+        ("not a probability distribution", &|e| e["searches"][1]["expected"] = json!([0.1, 0.1, 0.1])),
         ("does not fit", &|e| e["searches"][1]["policy"] = json!([0.5, 0.5])),
     ];
     for (says, change) in cases {

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use jarmo::accuracy::ExamScore;
 use jarmo::config::{Base, Config};
+use jarmo::erase;
 use jarmo::games::Jarmo;
 use jarmo::observe::{Event as RunEvent, EventFile, Facts, Metrics, RunView, Strength, Timing};
 use jarmo::run::{RunFolder, run};
@@ -88,7 +89,7 @@ fn tensorboard_gets_all_metrics_of_a_run() {
     let config = Config::layered(&Base::default(), &[], &settings).unwrap();
     let folder = RunFolder::create(home.path(), &config, None).unwrap();
     let stop = AtomicBool::new(false);
-    run(Jarmo::standard(), &config, &folder, &OpenDevice::cpu(), None, &stop, |_| ()).unwrap();
+    run(erase(Jarmo::standard()).as_ref(), &config, &folder, &OpenDevice::cpu(), None, &stop, |_| ()).unwrap();
 
     let text = fs::read_to_string(home.path().join("metrics.jsonl")).unwrap();
     let lines: Vec<Metrics> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -260,16 +261,49 @@ fn the_view_shows_the_latest_values() {
         "1.50 shuttle bans\n",
         "10000 of 400000 samples\n",
         "loss: 1.250",
-        "+123 Elo at step 70 (+100 to +150; random is 0)",
+        "▁ +123 Elo at step 70 (+100 to +150; random is 0)",
         "saved: step 50, 0:00 ago, in runs/first\n",
     ] {
         assert!(after.contains(part), "{part}: {after}");
     }
-    assert_eq!(view.matches, Some(70));
+    assert_eq!(view.matches_text().unwrap(), "matches of step 70");
     let line = view.event_line(&RunEvent::Metrics(&metrics)).unwrap();
     assert!(line.starts_with("step 50: loss 1.250"), "{line}");
     // There are enough samples, so learning has started.
     assert_eq!(view.event_line(&RunEvent::Played(10_000, &metrics)), None);
+}
+
+#[test]
+fn a_view_marks_an_old_rating_and_that_of_the_final_match() {
+    let config = Config::layered(&Base::default(), &[], &[]).unwrap();
+    let mut view = RunView::new(&config, Facts::default());
+    let strength = |step| Strength {
+        step,
+        elo: -66.0,
+        elo_low: -100.0,
+        elo_high: -30.0,
+        anchor: "random".to_owned(),
+        matches: Vec::new(),
+    };
+    let now = |step| Metrics { step, ..Metrics::default() };
+    let shown = |view: &RunView| {
+        let mut lines = view.block().into_iter();
+        lines.find(|(label, _)| *label == "strength").unwrap().1
+    };
+    view.note(&RunEvent::Strength(&strength(224)));
+    view.note(&RunEvent::Played(0, &now(248)));
+    assert_eq!(shown(&view), "▁ -66 Elo at step 224 (-100 to -30; random is 0)");
+    view.note(&RunEvent::Played(0, &now(249)));
+    assert_eq!(shown(&view), "▁ old: -66 Elo at step 224 (-100 to -30; random is 0)");
+    view.note(&RunEvent::Played(0, &now(800)));
+    view.note(&RunEvent::FinalMatch(800));
+    assert_eq!(view.matches_text().unwrap(), "final match of step 800");
+    let last = strength(800);
+    view.note(&RunEvent::Strength(&last));
+    assert!(view.event_line(&RunEvent::Strength(&last)).unwrap().starts_with("final match: -66 Elo at step 800 ("));
+    view.note(&RunEvent::Matches(None));
+    assert_eq!(shown(&view), "▁▁ final match: -66 Elo at step 800 (-100 to -30; random is 0)");
+    assert_eq!(view.matches_text(), None);
 }
 
 #[test]

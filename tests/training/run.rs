@@ -2,18 +2,21 @@
 //! clear errors and lose nothing.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use assert_cmd::Command;
+use jarmo::TrainError;
 use jarmo::agent_file;
 use jarmo::catalog::CatalogGame;
 use jarmo::config::{Base, Config};
+use jarmo::erase;
 use jarmo::games::{ConnectFour, Tammi};
-use jarmo::net::{AgentFile, KernelKind};
+use jarmo::net::{AgentFile, FrozenNet, KernelKind, Weights};
 use jarmo::observe::{Event, Metrics, Timing};
-use jarmo::run::{Ended, RunError, RunFolder, newest_agent, run};
-use jarmo::train::OpenDevice;
+use jarmo::replay::Window;
+use jarmo::run::{Ended, RunFolder, newest_agent, run};
+use jarmo::train::{Learner, OpenDevice, Player, Trainer, first_weights, turn};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
@@ -46,7 +49,7 @@ fn train(folder: &RunFolder, config: &Config, stop_after: usize) -> Ended {
     let stop = AtomicBool::new(false);
     let mut lines = 0;
     let cpu = OpenDevice::cpu();
-    run(ConnectFour::new(0), config, folder, &cpu, None, &stop, |event| {
+    run(erase(ConnectFour::new(0)).as_ref(), config, folder, &cpu, None, &stop, |event| {
         if let Event::Metrics(_) = event {
             lines += 1;
             stop.store(lines >= stop_after, std::sync::atomic::Ordering::Relaxed);
@@ -55,9 +58,9 @@ fn train(folder: &RunFolder, config: &Config, stop_after: usize) -> Ended {
     .unwrap()
 }
 
-pub(crate) fn run_quietly<G: CatalogGame>(game: G, config: &Config, folder: &RunFolder) -> Result<Ended, RunError> {
+pub(crate) fn run_quietly<G: CatalogGame>(game: G, config: &Config, folder: &RunFolder) -> Result<Ended, TrainError> {
     let stop = AtomicBool::new(false);
-    run(game, config, folder, &OpenDevice::cpu(), None, &stop, |_| ())
+    run(erase(game).as_ref(), config, folder, &OpenDevice::cpu(), None, &stop, |_| ())
 }
 
 /// The metrics of a run without those that depend on the clock.
@@ -73,6 +76,28 @@ fn metrics(path: &Path) -> Vec<Metrics> {
 
 fn newest(folder: &RunFolder) -> AgentFile {
     agent_file::load(&newest_agent(folder.path()).unwrap()).unwrap()
+}
+
+#[test]
+fn the_inner_loop_alone_learns_what_a_run_learns() {
+    let home = tempfile::tempdir().unwrap();
+    let config = config(&["evaluation.every=0", "evaluation.exam=none", "run.steps=130"]);
+    let folder = RunFolder::create(home.path(), &config, None).unwrap();
+    train(&folder, &config, usize::MAX);
+
+    let (game, cpu) = (erase(ConnectFour::new(0)), OpenDevice::cpu());
+    let (facts, seed) = (game.facts(), config.run.seed);
+    let weights = first_weights(&config.net.kind(), facts.version.shape, None, seed, &cpu).unwrap();
+    let playing = |weights: &Weights| FrozenNet::with_kernel(weights, KernelKind::Int8);
+    let mut player = Player::new(game.self_play(&config.selfplay, &playing(&weights).into(), 1, seed));
+    let learner = Learner::new(config.learner, weights, &cpu);
+    let window = Window::new(config.replay, 0);
+    let mut trainer = Trainer::new(config.run.trainer(), facts.mirror.clone(), learner, window, 0.0);
+    while trainer.learner.steps() < 130 {
+        turn(&mut player, &mut trainer, playing).unwrap();
+    }
+    assert_eq!(trainer.learner.steps(), 130);
+    assert!(newest(&folder).weights() == trainer.learner.average());
 }
 
 #[test]
@@ -147,6 +172,22 @@ fn a_stopped_and_resumed_run_equals_one_that_never_stopped() {
         train(&folder, &kept, stop_after);
     }
     assert_eq!(metrics(&parts), expected);
+    let state = |run: &Path, folder: &str| {
+        let files = fs::read_dir(run.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = files.filter(|path| !path.ends_with("current.json")).collect(); // it has the time
+        files.sort();
+        let content = |path: PathBuf| (path.strip_prefix(run).unwrap().to_owned(), fs::read(&path).unwrap());
+        files.into_iter().map(content).collect::<Vec<_>>()
+    };
+    for folder in ["resume", "replay"] {
+        let (expected, found) = (state(&whole, folder), state(&parts, folder));
+        assert!(expected.len() >= 2, "{folder}");
+        for ((path, expected), (other, found)) in expected.iter().zip(&found) {
+            assert_eq!(path, other);
+            assert!(expected == found, "{} differs", path.display());
+        }
+        assert_eq!(expected.len(), found.len());
+    }
     assert!(!unfinished.exists());
     let (parts, _) = RunFolder::open(&parts).unwrap();
     assert_eq!(newest(&parts).weights(), newest(&folder).weights());
@@ -162,17 +203,71 @@ fn the_first_matches_are_played_at_the_first_checkpoint() {
     let stop = AtomicBool::new(false);
     let cpu = OpenDevice::cpu();
     let mut steps = Vec::new();
-    run(ConnectFour::new(0), &config, &folder, &cpu, None, &stop, |event| {
+    run(erase(ConnectFour::new(0)).as_ref(), &config, &folder, &cpu, None, &stop, |event| {
         if let Event::Strength(strength) = event {
             steps.push(strength.step);
         }
     })
     .unwrap();
     // A turn has a few dozen steps, so matches may come a little later.
-    let [first, second] = steps[..] else {
-        panic!("two matches, not those of {steps:?}");
+    let [first, second, ..] = steps[..] else {
+        panic!("two matches and a final one, not those of {steps:?}");
     };
     assert!((20..60).contains(&first) && (100..=130).contains(&second), "{steps:?}");
+}
+
+#[test]
+fn a_run_that_ends_at_a_limit_rates_its_newest_weights() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("run");
+    let ended_at = |steps: u64| {
+        let config = config(&[&format!("run.steps={steps}"), "evaluation.past=5", "evaluation.every=1000"]);
+        let folder = match path.exists() {
+            false => RunFolder::create(&path, &config, None).unwrap(),
+            true => RunFolder::open(&path).unwrap().0,
+        };
+        let (stop, cpu) = (AtomicBool::new(false), OpenDevice::cpu());
+        let (mut rated, mut last) = (Vec::new(), Vec::new());
+        let ended =
+            run(erase(ConnectFour::new(0)).as_ref(), &config, &folder, &cpu, None, &stop, |event| match event {
+                Event::Strength(strength) => rated.push(strength.clone()),
+                Event::FinalMatch(step) => last.push(step),
+                _ => {}
+            });
+        assert_eq!(ended.unwrap(), Ended::Limit);
+        (rated, last)
+    };
+    let (rated, last) = ended_at(90);
+    assert_eq!(last, [90]);
+    let newest = rated.last().unwrap();
+    assert_eq!(newest.step, 90);
+    assert_eq!(metrics(&path).pop().unwrap().final_match.as_ref(), Some(newest));
+    // The weights are rated, so there is nothing to do.
+    assert_eq!(ended_at(90), (Vec::new(), Vec::new()));
+    // What the run does later does not depend on the final match.
+    let (rated, last) = ended_at(150);
+    assert_eq!(last, [150]);
+    let opponents = rated.iter().flat_map(|strength| strength.matches.iter().filter_map(|one| one.step));
+    let opponents: Vec<u64> = opponents.collect();
+    assert!(!opponents.is_empty() && !opponents.contains(&90), "{opponents:?}");
+}
+
+#[test]
+fn a_final_match_has_as_many_games_as_the_time_allows() {
+    let home = tempfile::tempdir().unwrap();
+    // All games would take minutes.
+    let slow = ["run.minutes=0.15", "evaluation.every=1000000", "run.checkpoint=1000000", "evaluation.games=20000"];
+    let config = config(&slow);
+    let folder = RunFolder::create(&home.path().join("run"), &config, None).unwrap();
+    let (stop, cpu) = (AtomicBool::new(false), OpenDevice::cpu());
+    let mut games = Vec::new();
+    run(erase(ConnectFour::new(0)).as_ref(), &config, &folder, &cpu, None, &stop, |event| {
+        if let Event::Strength(strength) = event {
+            games.extend(strength.matches.iter().map(|one| one.results.games()));
+        }
+    })
+    .unwrap();
+    assert!(games.len() >= 2 && games.iter().all(|games| (20..20_000).contains(games)), "{games:?}");
 }
 
 #[test]
@@ -188,8 +283,8 @@ fn matches_at_the_end_of_a_run_are_kept() {
     let stop = AtomicBool::new(false);
     let cpu = OpenDevice::cpu();
     let mut played = 0;
-    let game = ConnectFour::new(0);
-    let ended = run(game, &config, &folder, &cpu, None, &stop, |event| {
+    let game = erase(ConnectFour::new(0));
+    let ended = run(game.as_ref(), &config, &folder, &cpu, None, &stop, |event| {
         played += u32::from(matches!(event, Event::Strength(_)));
     });
     assert_eq!((ended.unwrap(), played), (Ended::Limit, 0));
@@ -217,8 +312,8 @@ fn a_resumed_run_shows_its_curves_again_and_plays_without_a_checkpoint_that_is_g
     config.run.steps = 200;
     let (stop, cpu) = (AtomicBool::new(false), OpenDevice::cpu());
     let (mut warnings, mut shown) = (Vec::new(), 0);
-    let game = ConnectFour::new(0);
-    let ended = run(game, &config, &folder, &cpu, None, &stop, |event| match event {
+    let game = erase(ConnectFour::new(0));
+    let ended = run(game.as_ref(), &config, &folder, &cpu, None, &stop, |event| match event {
         Event::Warning(warning) => warnings.push(warning),
         Event::Resumed { step, lines, .. } => {
             assert_eq!(step, 130);
@@ -316,14 +411,14 @@ fn a_folder_in_use_or_of_another_game_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let config = config(&["run.steps=20"]);
     let folder = RunFolder::create(home.path(), &config, None).unwrap();
-    let message = |error: jarmo::run::RunError| error.to_string();
+    let message = |error: jarmo::TrainError| error.to_string();
     let held = message(RunFolder::open(home.path()).unwrap_err());
     assert!(held.contains("another process is training in this folder"), "{held}");
     let again = message(RunFolder::create(home.path(), &config, None).unwrap_err());
-    assert!(again.contains("already holds a run"), "{again}");
+    assert!(again.contains("already contains a run"), "{again}");
     train(&folder, &config, usize::MAX);
     let other = run_quietly(Tammi::new(30, 200), &config, &folder).unwrap_err();
-    assert!(message(other.clone()).contains("it plays connect_four, and tammi is wanted"), "{other}");
+    assert!(message(other.clone()).contains("it is for connect_four, not for tammi"), "{other}");
     assert!(message(other.clone()).contains("start a new run from its newest agent, "), "{other}");
     let nothing = message(RunFolder::open(&home.path().join("nothing")).unwrap_err());
     assert!(nothing.contains("no run was started here"), "{nothing}");
@@ -464,10 +559,7 @@ fn bad_settings_are_refused_before_a_folder_is_created() {
         (["--set", "evaluation.opponents=['rolout:5']"], "evaluation.opponents: agent `rolout:5`"),
         (["--set", "evaluation.random_plies=60"], "evaluation.random_plies = 60: most games of connect_four are over"),
         (["--set", "evaluation.exam='no/such'"], "evaluation.exam = no/such: No such file"),
-        (
-            ["--set", "evaluation.exam='checkpoints/jarmo.exam'"],
-            "jarmo.exam: an exam for jarmo, and connect_four is wanted",
-        ),
+        (["--set", "evaluation.exam='checkpoints/jarmo.exam'"], "jarmo.exam: an exam for jarmo, not for connect_four"),
         (["--minutes", "nan"], "a number from 0 to 10000000"),
     ] {
         program(&["train", "--run", run.to_str().unwrap()])
@@ -522,19 +614,22 @@ fn train_resume_and_export_on_the_command_line() {
         .args(QUICK)
         .assert()
         .success()
-        .stdout(contains("step 40: checkpoint").and(contains("evaluate it: jarmo arena")));
+        .stdout(contains("step 40: checkpoint").and(contains("/jarmo arena ")));
     program(&["train", "--run", run])
         .args(QUICK)
         .assert()
         .code(1)
-        .stderr(contains("already holds a run").and(contains("jarmo train --resume")));
+        .stderr(contains("already contains a run").and(contains("/jarmo train --resume")));
     program(&["train", "--resume", run, "--steps", "60"]).assert().success().stdout(contains("step 60: checkpoint"));
-    program(&["train", "--resume", run])
+    // The limit held for that call; the folder keeps that of the new run.
+    assert!(fs::read_to_string(path.join("config.toml")).unwrap().contains("\nsteps = 40\n"));
+    program(&["train", "--resume", run, "--steps", "60"])
         .assert()
         .success()
         .stdout(contains("; stops after 60 steps; ").and(contains("resumed at step 60, after 0:")))
         .stdout(contains("nothing to do: the run has reached its limit (--steps 60)"))
         .stdout(contains(format!("jarmo train --resume {run} --steps N")));
+    program(&["train", "--resume", run]).assert().success().stdout(contains("has reached its limit (--steps 40)"));
     let out = home.path().join("agent.safetensors");
     let out = out.to_str().unwrap();
     program(&["export", run, "--out", out]).assert().success().stdout(contains("step 60"));

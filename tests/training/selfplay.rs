@@ -3,7 +3,7 @@
 use assert_cmd::Command;
 use jarmo::checksum::digits;
 use jarmo::encode::Encode;
-use jarmo::eval::{Evaluation, Evaluator, Uniform, Value};
+use jarmo::eval::{EvalBatch, EvalRow, Evaluation, Evaluator, Uniform, Value};
 use jarmo::game::{Game, Player};
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::net::{
@@ -12,7 +12,7 @@ use jarmo::net::{
 };
 use jarmo::random::stream;
 use jarmo::replay::{Sample, Samples};
-use jarmo::search::SearchRule;
+use jarmo::search::{Root, SearchSettings};
 use jarmo::selfplay::{Round, SelfPlay, SelfPlaySettings};
 use jarmo::tables::HasEndgames;
 use predicates::str::contains;
@@ -21,11 +21,10 @@ use serde_json::json;
 const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     games: 12,
     simulations: 4,
-    root: SearchRule::GUMBEL,
+    search: SearchSettings::of(Root::Gumbel),
     max_random_plies: 3,
     endgames: 0.0,
     endgame_force: 7,
-    least_range: 0.0,
     lambda: 1.0,
 };
 
@@ -117,9 +116,8 @@ fn the_seed_determines_the_games_for_any_number_of_shards() {
 struct Fractions<G>(G);
 
 impl<G: Encode> Evaluator<G> for Fractions<G> {
-    fn evaluate(&mut self, positions: &[G::Position], _: &[u64], logits: &mut [f32], evaluations: &mut [Evaluation]) {
-        let rows = logits.chunks_exact_mut(self.0.actions());
-        for ((position, evaluation), logits) in positions.iter().zip(evaluations).zip(rows) {
+    fn evaluate(&mut self, batch: &mut EvalBatch<G::Position>) {
+        for EvalRow { position, logits, evaluation, .. } in batch.rows() {
             let mut sum = 0;
             self.0.inputs(position, |feature| sum += 7 * feature + 3);
             for (action, logit) in logits.iter_mut().enumerate() {
@@ -132,12 +130,11 @@ impl<G: Encode> Evaluator<G> for Fractions<G> {
 }
 
 /// The number of samples, and a digest of samples, saved games and episodes.
-fn digest<G: Encode + HasEndgames>(game: &G, root: SearchRule, rounds: usize) -> (usize, String) {
+fn digest<G: Encode + HasEndgames>(game: &G, root: Root, rounds: usize) -> (usize, String) {
     let settings = SelfPlaySettings {
         games: 24,
         simulations: 6,
-        root,
-        least_range: 0.1,
+        search: SearchSettings { least_range: Some(0.1), ..SearchSettings::of(root) },
         max_random_plies: 5,
         endgames: 0.25,
         endgame_force: 7,
@@ -177,7 +174,7 @@ fn digest<G: Encode + HasEndgames>(game: &G, root: SearchRule, rounds: usize) ->
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn games_samples_saved_games_and_episodes_are_those_of_earlier_versions() {
-    let (gumbel, puct) = (SearchRule::GUMBEL, SearchRule::PUCT);
+    let (gumbel, puct) = (Root::Gumbel, Root::Puct);
     let digests = [
         digest(&Jarmo::standard(), gumbel, 150),
         digest(&Jarmo::standard(), puct, 150),
@@ -196,9 +193,30 @@ fn games_samples_saved_games_and_episodes_are_those_of_earlier_versions() {
 }
 
 #[test]
+fn every_setting_of_a_search_changes_self_play() {
+    let game = ConnectFour::new(0);
+    let samples = |search: SearchSettings| {
+        let settings = SelfPlaySettings { simulations: 40, search, ..SETTINGS };
+        net_rounds_with(&settings, &game, 1, 30).samples
+    };
+    let [gumbel, puct] = [Root::Gumbel, Root::Puct].map(SearchSettings::of);
+    let usual = [gumbel, puct].map(samples);
+    assert!(!usual[0].is_empty() && !usual[1].is_empty());
+    for search in [
+        SearchSettings { considered: Some(3), ..gumbel },
+        SearchSettings { least_range: Some(0.5), ..gumbel },
+        SearchSettings { c_puct: Some(4.0), ..puct },
+        SearchSettings { fpu: Some(0.0), ..puct },
+        SearchSettings { temperature: Some(3.0), ..puct },
+    ] {
+        assert!(!usual.contains(&samples(search)), "{search:?}");
+    }
+}
+
+#[test]
 fn the_seed_determines_the_games_of_a_puct_root_too() {
     let game = ConnectFour::new(0);
-    let settings = SelfPlaySettings { simulations: 40, root: SearchRule::PUCT, ..SETTINGS };
+    let settings = SelfPlaySettings { simulations: 40, search: SearchSettings::of(Root::Puct), ..SETTINGS };
     let one = net_rounds_with(&settings, &game, 1, 45);
     let three = net_rounds_with(&settings, &game, 3, 45);
     assert_eq!(one.counts.games, three.counts.games);
@@ -207,8 +225,13 @@ fn the_seed_determines_the_games_of_a_puct_root_too() {
 
 #[test]
 fn a_puct_root_plays_and_records_shares_of_visits() {
-    let settings =
-        SelfPlaySettings { games: 2000, simulations: 40, root: SearchRule::PUCT, max_random_plies: 0, ..SETTINGS };
+    let settings = SelfPlaySettings {
+        games: 2000,
+        simulations: 40,
+        search: SearchSettings::of(Root::Puct),
+        max_random_plies: 0,
+        ..SETTINGS
+    };
     let mut play = SelfPlay::new(&ConnectFour::new(0), &settings, vec![Uniform], 5);
     play.round();
     let saved = serde_json::to_value(play.save()).unwrap();
@@ -397,23 +420,21 @@ fn a_share_of_the_games_starts_from_random_endgames() {
 fn a_network_evaluates_as_its_logits_say() {
     let game = Jarmo::standard();
     let weights = weights(&game, 3);
-    let mut positions = vec![game.start()];
+    let mut positions = EvalBatch::new(game.actions());
+    positions.push(game.start(), 0);
     for text in ["bbbbb/5/5/5/wwwww b - - 1", "4b/w4/5/5/1w3 w - - 30"] {
-        positions.push(game.parse_position(text).unwrap());
+        positions.push(game.parse_position(text).unwrap(), 0);
     }
-    let actions = weights.shape().actions;
-    let mut logits = vec![0.0; positions.len() * actions];
-    let mut evaluations = vec![Evaluation::of(Value::EVEN); positions.len()];
-    let mut evaluator = NetEvaluator::new(game.clone(), &weights);
-    evaluator.evaluate(&positions, &[0; 3], &mut logits, &mut evaluations);
+    NetEvaluator::new(game.clone(), &weights).evaluate(&mut positions);
     let mut batch = FeatureBatch::new();
-    for position in &positions {
+    for position in positions.positions() {
         batch.push(&game, position);
     }
     let mut expected = Logits::new(*weights.shape());
     FrozenNet::new(&weights).evaluate(&batch, &mut expected);
-    for (row, evaluation) in evaluations.iter().enumerate() {
-        assert_eq!(&logits[row * actions..][..actions], expected.policy(row));
+    for row in 0..positions.len() {
+        let evaluation = positions.evaluation(row);
+        assert_eq!(positions.logits(row), expected.policy(row));
         let mut result = expected.result(row).to_vec();
         softmax(&mut result);
         let value = evaluation.value;
@@ -439,8 +460,11 @@ fn an_agent_file_plays_in_the_arena() {
         command
     };
     let file = path.to_str().unwrap();
-    arena(file, "jarmo").assert().success();
-    arena(file, "guard").assert().failure().stderr(contains("it plays jarmo, and guard is wanted"));
+    let output = arena(file, "jarmo").output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["games"], 4);
+    assert_eq!(report["matches"][0]["second"], format!("{file}?sims=4"));
+    arena(file, "guard").assert().failure().stderr(contains("it is for jarmo, not for guard"));
     arena("no/such.safetensors", "jarmo").assert().failure().stderr(contains("no/such.safetensors"));
 }
 

@@ -2,13 +2,13 @@
 //! from a file continues as if it had never been saved.
 
 use jarmo::encode::Encode;
-use jarmo::eval::{Evaluation, Evaluator, Value};
+use jarmo::eval::{EvalBatch, Evaluator};
 use jarmo::game::Mask;
 use jarmo::games::{ConnectFour, Jarmo};
 use jarmo::net::{FrozenNet, KernelKind, NetEvaluator, NetSettings, NetShape, Weights};
 use jarmo::random::{below, stream};
 use jarmo::replay::{Sample, Samples};
-use jarmo::train::{DeviceNet, Learner, LearnerSettings, OpenDevice, Predictions};
+use jarmo::train::{Learner, LearnerSettings, OpenDevice, Predictions, on_device};
 use rand::Rng;
 
 const NET: NetSettings = NetSettings { width: 64, blocks: 1 };
@@ -77,13 +77,16 @@ fn burn_computes_what_the_kernels_compute<G: Encode>(game: &G) {
         game.play(&mut position, action);
     }
     let evaluate = |evaluator: &mut dyn Evaluator<G>| {
-        let mut logits = vec![0.0; positions.len() * game.actions()];
-        let mut evaluations = vec![Evaluation::of(Value::EVEN); positions.len()];
-        let seeds = vec![0; positions.len()];
-        evaluator.evaluate(&positions, &seeds, &mut logits, &mut evaluations);
-        (logits, evaluations)
+        let mut batch = EvalBatch::new(game.actions());
+        for position in &positions {
+            batch.push(*position, 0);
+        }
+        evaluator.evaluate(&mut batch);
+        let rows = 0..batch.len();
+        let logits: Vec<f32> = rows.clone().flat_map(|row| batch.logits(row).to_vec()).collect();
+        (logits, rows.map(|row| *batch.evaluation(row)).collect::<Vec<_>>())
     };
-    let on_device = DeviceNet::new(weights, &OpenDevice::cpu());
+    let on_device = on_device(weights, &OpenDevice::cpu());
     let (expected, expected_values) = evaluate(&mut NetEvaluator::with_net(game.clone(), on_device));
     let largest = expected.iter().fold(0.0_f32, |most, n| most.max(n.abs()));
     assert!(largest > 0.01);
@@ -155,7 +158,7 @@ fn the_loss_falls_on_what_can_be_learned() {
 }
 
 #[test]
-fn new_weights_of_a_grown_network_learn() {
+fn new_weights_of_a_grcustom_network_learn() {
     let game = Jarmo::standard();
     let wide = NetSettings { width: 96, blocks: 2 };
     let grown = weights(&game, 1).grown(wide, &mut stream(2, 0)).unwrap();
@@ -291,5 +294,5 @@ fn a_broken_learner_file_is_refused() {
     }
     let agent = safetensors::serialize(Vec::<(String, safetensors::tensor::TensorView<'_>)>::new(), None);
     let error = Learner::from_bytes(SETTINGS, &OpenDevice::cpu(), &agent.unwrap()).err().unwrap();
-    assert!(error.to_string().starts_with("it holds no learner"), "{error}");
+    assert!(error.to_string().starts_with("it contains no learner"), "{error}");
 }

@@ -10,7 +10,7 @@ use jarmo_exact::catalog::{GAMES, GameSettings};
 use jarmo_session::agents::AgentCache;
 use jarmo_session::lang::{Language, Texts};
 use jarmo_session::levels::Level;
-use jarmo_session::page::{self, Defaults, Opening, Rejection, Wish, impossible, no_session};
+use jarmo_session::page::{self, Defaults, Opening, Query, Rejection, impossible, no_session};
 use jarmo_session::session::Session;
 use jarmo_session::specs::Store;
 use jarmo_session::thought::{Clock, Time};
@@ -150,11 +150,11 @@ impl Tab {
 
     fn route(&mut self, asked: &Asked) -> Result<Option<String>, Rejection> {
         let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
-        let wish = Wish::read(query, self.defaults.language)?;
-        let texts = wish.language.texts();
+        let query = Query::read(query, self.defaults.language)?;
+        let texts = query.language.texts();
         let body = asked.body.as_deref().unwrap_or_default().as_bytes();
         let answer = match path {
-            "/api/texts" => page::texts(&self.defaults.store, wish.language),
+            "/api/texts" => page::texts(&self.defaults.store, query.language, Some(&self.had)),
             "/api/lesson" | "/api/puzzle" | "/api/puzzles" => page::exercise(path, body, texts)?,
             "/api/sessions" => self.begin(asked, body, texts)?,
             "/api/join" => return Err(impossible(texts.get("needs_server"))),
@@ -167,15 +167,15 @@ impl Tab {
                 let open = open.last_mut().expect("one was pushed");
                 match path {
                     "/api/session" if asked.body.is_some() => {
-                        let obeyed = page::obey(&mut open.session, page::read(body)?, texts, seats);
-                        obeyed.map_err(impossible)?;
+                        let applied = page::apply(&mut open.session, page::read(body)?, texts, seats);
+                        applied.map_err(impossible)?;
                         open.version += 1;
                         open.view()
                     }
-                    "/api/session" if wish.since == Some(open.version) => return Ok(None),
+                    "/api/session" if query.since == Some(open.version) => return Ok(None),
                     "/api/session" => open.view(),
                     _ => {
-                        let (_, text) = page::look(&open.session, path, &wish, body)?;
+                        let (_, text) = page::look(&open.session, path, &query, body)?;
                         return Ok(Some(text));
                     }
                 }

@@ -1,34 +1,34 @@
-//! Why files cannot be used.
+//! The error for files that cannot be used.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Why a file, or what is kept in one, cannot be read, written or used: agents, samples, boards, records, saved games.
+/// Why a file or its content cannot be read, written or used: agents, samples, boards, records, saved games.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
-    path: Option<PathBuf>, // if it came from a file
+    path: Option<PathBuf>, // `None` if the data did not come from a file
     problem: String,
 }
 
 impl FileError {
-    /// A problem with the file of this name.
+    /// A problem with this file.
     pub fn at(path: &Path, problem: impl fmt::Display) -> FileError {
         FileError::from(problem.to_string()).in_file(path)
     }
 
-    /// What is wrong, without the name of the file.
+    /// The problem, without the path of the file.
     pub fn problem(&self) -> &str {
         &self.problem
     }
 
-    /// The same problem, found in the file of this name.
+    /// The same problem with the path of the file in which it was found.
     pub fn in_file(self, path: &Path) -> FileError {
         let path = Some(path.to_owned());
         FileError { path, ..self }
     }
 }
 
-/// A problem with what is in a file.
+/// A problem with data whose file is not known yet.
 impl From<String> for FileError {
     fn from(problem: String) -> FileError {
         let path = None;

@@ -1,7 +1,8 @@
-//! What runs in a browser tab: the rules of board games, many games in lockstep, search, frozen networks and agents.
+//! Everything that also runs in a browser tab: the rules of board games, environments of many games, search, networks
+//! for play, and agents.
 //!
-//! This crate reads no files, knows no time of day, and starts no threads but those of rayon. Modules import only
-//! modules that come earlier in this list.
+//! This crate reads no files, does not use the clock, and starts no threads except those of rayon. Modules import
+//! only modules that come earlier in this list.
 
 pub mod error;
 pub mod checksum;
@@ -18,3 +19,6 @@ pub mod eval;
 pub mod search;
 pub mod net;
 pub mod agent;
+
+/// Arrays of the environment, of any number of dimensions.
+pub use ndarray;

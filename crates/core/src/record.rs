@@ -1,8 +1,8 @@
 //! Game records: one game per line, as JSON.
 //!
-//! A record has what `jarmo rules` reads (`game`, `position`, `max_plies`, `moves`), and optionally
-//! the players, the outcome and the tournament. Only `game` and `moves` are required; unknown keys are
-//! ignored. docs/formats.md describes the format.
+//! A record has what `jarmo rules` reads (`game`, `position`, `max_plies`, `moves`), and optionally the players, the
+//! outcome and the tournament. Only `game` and `moves` are required. Unknown keys are ignored. docs/formats.md
+//! describes the format.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::env::Line;
 use crate::error::FileError;
 use crate::game::{Game, Outcome, shorten, shorten_quotes};
 
-/// The version of the format. Increased when readers of the old format would misread the new one.
+/// The version of the format. It is increased when readers of the old format would misread the new one.
 pub const FORMAT: u32 = 1;
 
 /// The record of a game, finished or not.
@@ -21,32 +21,35 @@ pub struct GameRecord {
     pub format: u32,
     /// The game's name.
     pub game: String,
-    /// The version of its rules.
+    /// The version of the game's rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<u32>,
-    /// The name of White.
+    /// The name of the player with the white pieces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub white: Option<String>,
-    /// The name of Black.
+    /// The name of the player with the black pieces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub black: Option<String>,
     /// The outcome; `None` for an unfinished game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// The tournament it belongs to.
+    /// The tournament that the game belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arena: Option<ArenaMark>,
-    /// The number of first moves that belong to the opening and were not chosen by the players.
+    /// How many actions at the start belong to the opening, which the players did not choose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opening_plies: Option<usize>,
     /// The start position, if it is not the start position of the game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
-    /// The ply at which the game is cut off, 0 for never; `None` is the default of the game.
+    /// The move limit, 0 for none. `None` stands for the default of the game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_plies: Option<u32>,
-    /// All actions, as text.
+    /// All actions as text, with those of the opening.
     pub moves: Vec<String>,
+    /// The moves again with variations, comments and marks, as the text of a tree. Only what people play with reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
 }
 
 fn current_format() -> u32 {
@@ -68,27 +71,28 @@ impl Default for GameRecord {
             position: None,
             max_plies: None,
             moves: Vec::new(),
+            tree: None,
         }
     }
 }
 
-/// The place of a game in a tournament.
+/// Where a game belongs in a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArenaMark {
-    /// The tournament's seed.
+    /// The seed of the tournament.
     pub seed: u64,
-    /// The index of the opening pair, among the games between the same two players.
+    /// The index of its opening pair among the pairs of the same two players.
     pub pair: u32,
-    /// Nodes or simulations per move, if equal for all players.
+    /// Nodes or simulations per move, if all players have the same number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
-    /// Milliseconds per move, if equal for all players.
+    /// Milliseconds per move, if all players have the same time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub movetime_ms: Option<u64>,
 }
 
 impl GameRecord {
-    /// Reads one line.
+    /// Reads a record from one line of a file.
     pub fn parse(line: &str) -> Result<GameRecord, FileError> {
         let record: GameRecord = serde_json::from_str(line).map_err(|error| {
             FileError::from(format!(
@@ -111,7 +115,8 @@ impl GameRecord {
         serde_json::to_string(self).expect("a record has only text keys and plain values")
     }
 
-    /// These rules with the record's own limit on the length. Refuses a record of another game or other rules.
+    /// These rules with the move limit of the record. Fails if the record is of another game or of another version of
+    /// the rules.
     pub fn rules<G: Game>(&self, game: &G) -> Result<G, FileError> {
         if self.game != game.id() {
             return Err(FileError::from(format!(
@@ -135,7 +140,7 @@ impl GameRecord {
         })
     }
 
-    /// Plays the record by its [rules](GameRecord::rules), as far as it goes.
+    /// Plays all moves of the record by its [rules](GameRecord::rules).
     pub fn replay<G: Game>(&self, game: &G) -> Result<Line<G::Position>, FileError> {
         let game = self.rules(game)?;
         let start = match &self.position {

@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
+use jarmo_core::game::shorten;
+
 /// What a caller may do about an [`ExactError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExactErrorKind {
@@ -15,7 +17,7 @@ pub enum ExactErrorKind {
     Missing,
     /// Make the file again, which is damaged.
     Damaged,
-    /// Do as the words say.
+    /// Any other problem: see the message.
     Other,
 }
 
@@ -42,6 +44,11 @@ impl ExactError {
     /// A game or settings that cannot be used.
     pub(crate) fn settings(problem: impl Display) -> ExactError {
         ExactError::of_kind(ExactErrorKind::Settings, problem)
+    }
+
+    /// There is no game with this name, but there are these.
+    pub fn unknown_game(name: &str, games: &[&str]) -> ExactError {
+        ExactError::settings(format!("unknown game `{}`; choose one of {}", shorten(name), games.join(", ")))
     }
 
     /// There are no tables for the game with this name.

@@ -6,7 +6,7 @@
 use std::array;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::FleetError;
 use jarmo_core::env::SavedGame;
@@ -95,6 +95,16 @@ impl GameFile {
             weights,
         });
         Ok(GameFile { run, origin, worker, program, games: games.collect() })
+    }
+
+    /// The name of a game: a hash of its start, its actions and its searches. What its file says about it is left out.
+    pub(super) fn game_id(Episode { game, searches, .. }: &Episode) -> FileId {
+        let mut hash = Xxh3::new();
+        hash.update(game.start.as_deref().unwrap_or_default().as_bytes());
+        game.actions.iter().for_each(|action| hash.update(&action.to_le_bytes()));
+        let shares = searches.iter().flat_map(|search| search.policy.iter().chain(&search.expected));
+        shares.for_each(|share| hash.update(&share.to_le_bytes()));
+        FileId(hash.digest128())
     }
 
     /// The name of the file with these bytes.

@@ -45,10 +45,10 @@ const TICK: Duration = Duration::from_millis(20);
 pub enum FleetError {
     /// The same fails again.
     #[error("{0}")]
-    Lasting(String),
+    Permanent(String),
     /// The same may succeed later, for example when the server is there.
     #[error("{0}")]
-    Passing(String),
+    Transient(String),
     /// A limit of the server is reached, for example that of the queue.
     #[error("{0}")]
     Full(String),
@@ -59,7 +59,7 @@ pub enum FleetError {
 
 impl FleetError {
     fn new(problem: impl fmt::Display) -> FleetError {
-        FleetError::Lasting(problem.to_string())
+        FleetError::Permanent(problem.to_string())
     }
 
     /// Turns an error with a file into a problem.
@@ -71,6 +71,18 @@ impl FleetError {
 /// A number that no other process and no other moment has, for names and seeds.
 fn unique() -> u64 {
     RandomState::new().hash_one(())
+}
+
+/// The name of this machine.
+fn host_name() -> String {
+    #[cfg(unix)]
+    {
+        rustix::system::uname().nodename().to_string_lossy().into_owned()
+    }
+    #[cfg(not(unix))]
+    {
+        std::env::var("COMPUTERNAME").unwrap_or_else(|_| "worker".to_owned())
+    }
 }
 
 /// Waits this long, or until `stop` is set. Returns whether it is not.

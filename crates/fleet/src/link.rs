@@ -13,18 +13,16 @@ use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::{PublishMessage, StreamMessage};
 use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{
-    Client, ClientError, ConnectError, ConnectErrorKind, ConnectOptions, Event, Message, RequestErrorKind, ServerError,
-    rustls,
+    Client, ClientError, ConnectError, ConnectErrorKind, ConnectOptions, Event, Message, RequestErrorKind, rustls,
 };
 use futures_util::{Stream, StreamExt};
 use nkeys::KeyPair;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::Notify;
 
 use super::FleetError;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
-pub(super) const ANSWER: Duration = Duration::from_secs(10); // the longest wait, but for what has a deadline of its own
+pub(super) const ANSWER: Duration = Duration::from_secs(10); // the longest wait, unless a call has its own deadline
 const MOST_UNREAD: usize = 256; // messages of one kind; later ones are dropped, and their senders try again
 
 /// Servers before this version cannot list a stream, and those before 2.10.23 can lose one in a crash.
@@ -46,15 +44,8 @@ pub struct Link {
     pub(super) runtime: Runtime,
     pub(super) client: Client,
     pub(super) context: Context,
-    pub(super) user: String, // the public key, or `open`
-    signals: Arc<Signals>,
-}
-
-/// What the connection said last.
-#[derive(Default)]
-struct Signals {
-    is_refused: AtomicBool, // the server does not let this user in any more
-    denied: Notify,         // the server refused something to the user
+    pub(super) user: String,     // the public key, or `open`
+    is_refused: Arc<AtomicBool>, // the server does not let this user in any more
 }
 
 impl Link {
@@ -63,7 +54,7 @@ impl Link {
         let url = &address.url;
         if !(url.starts_with("nats://") || url.starts_with("tls://")) {
             return Err(FleetError::new(format!(
-                "{url:?} is no address of a server, such as nats://localhost:4222 or tls://alice:4222"
+                "{url:?} is not the address of a server, such as nats://localhost:4222 or tls://alice:4222"
             )));
         }
         let runtime = Builder::new_multi_thread()
@@ -72,22 +63,22 @@ impl Link {
             .enable_all()
             .build()
             .map_err(FleetError::new)?;
-        let signals = Arc::<Signals>::default();
-        let heard = Arc::clone(&signals);
+        let is_refused = Arc::<AtomicBool>::default();
+        let refused = Arc::clone(&is_refused);
         let mut options = ConnectOptions::new()
             .name(name)
             .require_tls(url.starts_with("tls:"))
             .subscription_capacity(MOST_UNREAD)
             .connection_timeout(ANSWER)
             .event_callback(move |event| {
-                heard.hear(&event);
+                hear(&event, &refused);
                 std::future::ready(())
             });
         let mut user = "open".to_owned();
         if let Some(path) = &address.key {
             let pair = read_key(path)?;
             user = pair.public_key();
-            options = options.nkey(pair.seed().map_err(FleetError::new)?).custom_inbox_prefix(format!("_INBOX_{user}"));
+            options = options.nkey(pair.seed().map_err(FleetError::new)?);
         }
         if let Some(path) = &address.authority {
             read_text(path, SETTINGS_BYTES).map_err(FleetError::at(path))?;
@@ -107,7 +98,7 @@ impl Link {
             jetstream::new(client.clone())
         };
         context.set_timeout(ANSWER);
-        Ok(Link { runtime, client, context, user, signals })
+        Ok(Link { runtime, client, context, user, is_refused })
     }
 
     /// Whether the server can be reached.
@@ -117,7 +108,7 @@ impl Link {
 
     /// Fails if the server does not let this user in any more.
     pub(super) fn check_admission(&self) -> Result<(), FleetError> {
-        match self.signals.is_refused.load(Ordering::Relaxed) {
+        match self.is_refused.load(Ordering::Relaxed) {
             false => Ok(()),
             true => Err(FleetError::new(
                 "the server no longer accepts this key; ask whoever runs the server for another one",
@@ -148,7 +139,7 @@ impl Link {
             match error.kind() {
                 _ if said.is_some_and(is_refused) => FleetError::Full(error.to_string()),
                 PublishErrorKind::StreamNotFound => FleetError::Missing(error.to_string()),
-                _ => FleetError::Passing(error.to_string()),
+                _ => FleetError::Transient(error.to_string()),
             }
         })
     }
@@ -159,7 +150,7 @@ impl Link {
         let answer = self.within(ANSWER, asked)?;
         let answer = answer.map_err(|error| match error.kind() {
             RequestErrorKind::NoResponders => FleetError::Missing(error.to_string()),
-            _ => FleetError::Passing(error.to_string()),
+            _ => FleetError::Transient(error.to_string()),
         })?;
         Ok(answer.payload.to_vec())
     }
@@ -204,35 +195,22 @@ impl Link {
     /// The result of something that takes at most this time.
     pub(super) fn within<T>(&self, most: Duration, what: impl Future<Output = T>) -> Result<T, FleetError> {
         self.check_admission()?;
-        self.runtime.block_on(async {
-            tokio::select! {
-                result = tokio::time::timeout(most, what) => result.map_err(|_| {
-                    FleetError::Passing(format!("no answer within {} s", most.as_secs()))
-                }),
-                () = self.signals.denied.notified() => Err(FleetError::new(
-                    "the server does not let this key do that: learners and arenas need learner.key, `fleet status` \
-                     status.key, workers a key of their own",
-                )),
-            }
-        })
+        let result = self.runtime.block_on(async { tokio::time::timeout(most, what).await });
+        result.map_err(|_| FleetError::Transient(format!("no answer within {} s", most.as_secs())))
     }
 }
 
-impl Signals {
-    fn hear(&self, event: &Event) {
-        let refused = ConnectErrorKind::AuthorizationViolation;
-        match event {
-            Event::Connected => self.is_refused.store(false, Ordering::Relaxed),
-            // The client tells a failed attempt to connect again by the name of the kind of error.
-            Event::ClientError(ClientError::Other(kind)) if *kind == refused.to_string() => {
-                self.is_refused.store(true, Ordering::Relaxed);
-            }
-            // The server does not answer the request itself.
-            Event::ServerError(ServerError::Other(error)) if error.starts_with("Permissions Violation for Publish") => {
-                self.denied.notify_waiters();
-            }
-            _ => {}
+/// Notes whether the server lets this user in.
+fn hear(event: &Event, is_refused: &AtomicBool) {
+    match event {
+        Event::Connected => is_refused.store(false, Ordering::Relaxed),
+        // The client reports a failed attempt to connect again by the name of the kind of error.
+        Event::ClientError(ClientError::Other(kind))
+            if *kind == ConnectErrorKind::AuthorizationViolation.to_string() =>
+        {
+            is_refused.store(true, Ordering::Relaxed);
         }
+        _ => {}
     }
 }
 
@@ -241,7 +219,7 @@ pub(super) fn read_key(path: &Path) -> Result<KeyPair, FleetError> {
     let wrong =
         |problem: &dyn Display| FleetError::new(format!("{}: {problem}; `fleet up` writes such files", path.display()));
     let seed = read_text(path, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
-    KeyPair::from_seed(seed.trim()).map_err(|_| wrong(&"it holds no key"))
+    KeyPair::from_seed(seed.trim()).map_err(|_| wrong(&"it contains no key"))
 }
 
 /// Why a connection could not be made, and what to do.
@@ -260,9 +238,9 @@ fn explain(url: &str, error: &ConnectError) -> FleetError {
         }
         (_, ConnectErrorKind::AuthorizationViolation) => "the server does not know this key, or needs one".to_owned(),
         (_, kind) => {
-            let problem = format!("{url}: {error}; `fleet up` starts a server and says how to reach it");
+            let problem = format!("{url}: {error}; `fleet up` starts a server and prints how to reach it");
             let may_pass = matches!(kind, ConnectErrorKind::Dns | ConnectErrorKind::Io | ConnectErrorKind::TimedOut);
-            return if may_pass { FleetError::Passing(problem) } else { FleetError::Lasting(problem) };
+            return if may_pass { FleetError::Transient(problem) } else { FleetError::Permanent(problem) };
         }
     };
     FleetError::new(format!("{url}: {problem}"))

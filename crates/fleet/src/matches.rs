@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::object_store::ObjectInfo;
-use async_nats::{Message, Subscriber};
+use async_nats::{Message, Subject, Subscriber};
 use futures_util::stream::{SelectAll, select_all};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -25,11 +25,13 @@ use crate::status::{ARENA, REPORT_EVERY};
 use crate::{FleetError, GameFile, Link, MOST_BYTES, json, unique};
 use jarmo_core::agent::FILE_ENDING;
 use jarmo_core::net::{GameVersion, KernelKind};
-use jarmo_exact::agent::{self, AgentSource, AgentSpec};
-use jarmo_exact::catalog::{CatalogGame, GameSettings};
+use jarmo_exact::agent::{AgentSource, AgentSpec};
+use jarmo_exact::catalog::GameSettings;
+use jarmo_facade::AnyGame;
+use jarmo_facade::measure::AnyTournament;
 use jarmo_host::program::this_program;
 use jarmo_host::record::GameRecord;
-use jarmo_judge::arena::{Observer, PairBlock, Tournament};
+use jarmo_judge::arena::{Observer, PairBlock};
 use jarmo_learn::run::FileId;
 
 const MOST_PAIRS: usize = 8; // in a block; a worker that is lost loses at most a block per thread
@@ -83,11 +85,11 @@ pub struct MatchSettings {
 }
 
 /// Plays the missing games of a tournament on workers, until all are played or `stop` is set. `tell` gets warnings.
-pub fn play_matches<G: CatalogGame>(
+pub fn play_matches(
     link: &Link,
-    game: &G,
+    game: &dyn AnyGame,
     settings: &MatchSettings,
-    tournament: &mut Tournament<'_, G>,
+    tournament: &mut dyn AnyTournament,
     stop: &AtomicBool,
     observer: &mut dyn Observer,
     tell: impl FnMut(String),
@@ -102,7 +104,7 @@ pub fn play_matches<G: CatalogGame>(
     let task = |(number, block): (usize, PairBlock)| Task {
         number,
         tournament: name.clone(),
-        origin: GameVersion::of(game),
+        origin: game.facts().version.clone(),
         quiet_limit: settings.rules.quiet_limit,
         agents: block.agents.map(|agent| agents[agent].clone()),
         block,
@@ -110,11 +112,10 @@ pub fn play_matches<G: CatalogGame>(
     // Of several arenas one gets the question.
     let asked = link.wait(link.client.queue_subscribe(blocks_subject("*"), ARENA.to_owned()))?;
     let answers = link.wait(link.client.subscribe(results_subject(&name, "*")))?;
+    let mut heard = select_all([asked, answers]);
     let mut host = Host {
         tournament,
         observer,
-        link,
-        heard: select_all([asked, answers]),
         open: (0..blocks.len()).map(|number| (number, None)).collect(),
         tasks: blocks.into_iter().enumerate().map(task).collect(),
         keys: BTreeMap::new(),
@@ -123,16 +124,27 @@ pub fn play_matches<G: CatalogGame>(
         warned: None,
         tell,
     };
-    let played = host.play(&progress_subject(ARENA, &name), stop);
-    host.close();
+    let played = host.play(link, &mut heard, &progress_subject(ARENA, &name), stop);
+    close(link, &mut heard);
     played
 }
 
-struct Host<'a, 't, G: CatalogGame, T> {
-    tournament: &'a mut Tournament<'t, G>,
+/// Answers what workers have already said. One that got no answer would wait for it instead of playing. What comes
+/// between the client's farewell and the server's knowledge of it is lost: the client drops it.
+fn close(link: &Link, heard: &mut SelectAll<Subscriber>) {
+    for said in heard.iter_mut() {
+        let _ = link.wait(said.drain());
+    }
+    while let Some(message) = link.next(heard, FAREWELL) {
+        reply(link, &message, Vec::new());
+    }
+    let _ = link.wait(link.client.flush());
+}
+
+/// Which blocks are open, and who has them.
+struct Host<'a, T> {
+    tournament: &'a mut dyn AnyTournament,
     observer: &'a mut dyn Observer,
-    link: &'a Link,
-    heard: SelectAll<Subscriber>,         // questions for blocks, and their games
     tasks: Vec<Task>,                     // all blocks
     open: BTreeMap<usize, Option<Given>>, // those without an answer; `None` if no worker has it
     keys: BTreeMap<String, Key>,
@@ -157,43 +169,37 @@ struct Key {
     refused: u32,
 }
 
-impl<G: CatalogGame, T: FnMut(String)> Host<'_, '_, G, T> {
-    /// Plays, and says at this subject how many blocks are to be played, for `fleet status`.
-    fn play(&mut self, life: &str, stop: &AtomicBool) -> Result<(), FleetError> {
+impl<T: FnMut(String)> Host<'_, T> {
+    /// Answers the questions for blocks and the games that are heard, and says at the subject `life` how many blocks are to
+    /// be played, for `fleet status`.
+    fn play(
+        &mut self,
+        link: &Link,
+        heard: &mut SelectAll<Subscriber>,
+        life: &str,
+        stop: &AtomicBool,
+    ) -> Result<(), FleetError> {
         let mut report = Instant::now();
         while !self.tournament.is_over() && !stop.load(Ordering::Relaxed) {
-            self.link.check_admission()?;
-            if let Some(message) = self.link.next(&mut self.heard, PATIENCE) {
+            link.check_admission()?;
+            if let Some(message) = link.next(heard, PATIENCE) {
                 let key = sender(&message);
                 let answer = match message.subject.starts_with(&blocks_subject("")) {
                     true => self.offer(key)?,
                     false => self.take(key, &message.payload)?.into_bytes(),
                 };
-                reply(self.link, &message, answer);
+                reply(link, &message, answer);
             } else if self.added.elapsed() > QUIET {
                 let seconds = QUIET.as_secs();
                 self.warn(format!("no games for {seconds} s; `fleet status` shows whether there are workers"));
             }
             if Instant::now() >= report {
                 report = Instant::now() + REPORT_EVERY;
-                let _ = self.link.send(life, self.open.len().to_string().into());
+                let _ = link.send(life, self.open.len().to_string().into());
             }
             self.observer.standings(self.tournament.standings());
         }
         Ok(())
-    }
-
-    /// Answers what workers have already said. One that got no answer would wait for it instead of playing. What comes
-    /// between the client's farewell and the server's knowledge of it is lost: the client drops it.
-    fn close(&mut self) {
-        let link = self.link;
-        for said in self.heard.iter_mut() {
-            let _ = link.wait(said.drain());
-        }
-        while let Some(message) = link.next(&mut self.heard, FAREWELL) {
-            reply(link, &message, Vec::new());
-        }
-        let _ = link.wait(link.client.flush());
     }
 
     /// Warns, but not twice in a row of the same.
@@ -273,9 +279,11 @@ impl<G: CatalogGame, T: FnMut(String)> Host<'_, '_, G, T> {
     }
 }
 
-/// Answers a worker. One that does not hear it asks again, or sends its games again, which are then known.
+/// Answers a worker. One that does not hear it asks again, or sends its games again, which are then known. Only an inbox
+/// gets an answer: of this account, or the name that the server gives to one of another account.
 fn reply(link: &Link, message: &Message, answer: Vec<u8>) {
-    if let Some(reply) = &message.reply {
+    let is_inbox = |reply: &&Subject| reply.starts_with("_INBOX.") || reply.starts_with("_R_.");
+    if let Some(reply) = message.reply.as_ref().filter(is_inbox) {
         let _ = link.send(reply, answer);
     }
 }
@@ -307,25 +315,20 @@ pub(super) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FleetError>
 impl NamedAgent {
     /// An agent of this machine, for workers. `write` puts a file at the server, under a hash of its content. The kernel
     /// is named, because other kernels give other floats.
-    pub(super) fn new<G: CatalogGame>(
-        game: &G,
+    pub(super) fn new(
+        game: &dyn AnyGame,
         spec: &AgentSpec,
         write: impl FnOnce(&str, &[u8]) -> Result<ObjectInfo, FleetError>,
     ) -> Result<NamedAgent, FleetError> {
         let wrong = |problem: String| FleetError::new(format!("agent `{spec}`: {problem}"));
-        let has_tables = match spec {
-            AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => given.tables.is_some(),
-            AgentSpec::Network(_, given) => given.tables.is_some(),
-            AgentSpec::Random | AgentSpec::Greedy | AgentSpec::AlphaBeta(_) => false,
-        };
-        if has_tables {
-            let problem = "workers do not have this machine's tables; play this match on this machine alone";
+        if spec.clone().tables_mut().is_some_and(|tables| tables.is_some()) {
+            let problem = "workers do not have this machine's tables; play this match on this machine only";
             return Err(wrong(problem.to_owned()));
         }
         let AgentSpec::Network(source, given) = spec else {
             return Ok(NamedAgent { spec: spec.to_string(), parcel: None });
         };
-        let file = agent::load(source, game).map_err(|error| wrong(error.to_string()))?;
+        let file = game.load(source).map_err(|error| wrong(error.to_string()))?;
         let bytes = file.to_bytes();
         let name = GameFile::id(&bytes).to_string();
         let mut given = given.clone();
@@ -342,3 +345,6 @@ pub(super) fn hash_of(source: &AgentSource) -> Option<FileId> {
     };
     path.to_str()?.strip_suffix(FILE_ENDING)?.parse().ok()
 }
+
+#[cfg(test)]
+mod tests;

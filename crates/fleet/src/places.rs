@@ -7,15 +7,17 @@ use async_nats::datetime::parse_rfc3339;
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::object_store::{self, ObjectInfo, ObjectMetadata, ObjectStore};
-use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType, Stream};
-use async_nats::jetstream::{Context, kv};
+use async_nats::jetstream::response::Response;
+use async_nats::jetstream::stream::{self, DirectGetErrorKind, DiscardPolicy, RetentionPolicy, StorageType, Stream};
+use async_nats::jetstream::{Context, ErrorCode, kv};
+use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
 use super::game_file::{MOST_BYTES, bytes_of, compress, decompress, planes};
 use super::{FleetError, Link};
 
 /// The version of everything that is said on the wire. Both sides must have the same one.
-pub(super) const PROTOCOL: u32 = 4;
+pub(super) const PROTOCOL: u32 = 5;
 
 /// The bucket with what workers need to know of each run, and its keys that belong to no run.
 pub(super) const RUNS: &str = "jarmo_runs";
@@ -27,7 +29,7 @@ pub(super) const NETWORKS: &str = "jarmo_networks"; // a bucket
 pub(super) const AGENTS: &str = "jarmo_agents"; // a bucket: those that play matches, by the hash of their files
 pub(super) const PROGRESS: &str = "JARMO_PROGRESS"; // a stream: what each worker, learner and arena says of itself
 pub(super) const SAMPLES: &str = "JARMO_SAMPLES_"; // and the run: a work queue of files of games
-const LEARNER: &str = "learner"; // the only consumer of such a queue
+const LEARNER: &str = "learner-"; // and the holder of its lease: the only consumer of such a queue
 
 const MOST_WORKERS: i64 = 20_000; // that are listed
 const MOST_PROGRESS: i32 = 2048; // bytes of what each says of itself
@@ -43,7 +45,10 @@ const CHUNK: usize = 1 << 19; // bytes of a message of an object
 /// Agents are written again by every arena, networks by every learner. They are deleted this long after the last one.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// The key that published at a subject: the server lets a user publish under its own key alone.
+/// Asks about a stream, in accounts without JetStream of their own.
+pub(super) const INFO: &str = "jarmo.info";
+
+/// The key that published at a subject: its account imports only the subjects with its own key.
 pub(super) fn sender(message: &Message) -> &str {
     message.subject.rsplit('.').next().unwrap_or_default()
 }
@@ -51,6 +56,11 @@ pub(super) fn sender(message: &Message) -> &str {
 /// The key with the settings of a run.
 pub(super) fn settings_of(run: &str) -> String {
     format!("{run}.settings")
+}
+
+/// The key with the learner of a run, by the number that copies of its folder share.
+pub(super) fn lease_of(id: &str) -> String {
+    format!("{id}.learner")
 }
 
 /// The key that names the newest network of a run.
@@ -88,8 +98,13 @@ pub(super) struct LearnerPlaces {
 
 impl LearnerPlaces {
     /// Finds all places of a run, and makes those that are missing. At most `queue` files wait; those of one key take at
-    /// most half of the room.
-    pub(super) async fn open(context: &Context, run: &str, queue: u64) -> Result<LearnerPlaces, async_nats::Error> {
+    /// most half of the room. Consumers of earlier learners end: what they have not acknowledged comes again.
+    pub(super) async fn open(
+        context: &Context,
+        run: &str,
+        queue: u64,
+        holder: u64,
+    ) -> Result<LearnerPlaces, async_nats::Error> {
         let queue = queue.min(i64::MAX as u64) as i64;
         let name = format!("{SAMPLES}{run}");
         let samples = stream::Config {
@@ -106,17 +121,27 @@ impl LearnerPlaces {
         };
         context.create_or_update_stream(samples).await?;
         let samples = context.get_stream_no_info(name).await?;
+        let learner = format!("{LEARNER}{holder:016x}");
+        for earlier in samples.consumer_names().try_collect::<Vec<_>>().await? {
+            if earlier == learner {
+                continue;
+            }
+            // A server whose disk was full keeps files that were acknowledged, and they would take up space forever.
+            let consumer: PullConsumer = samples.get_consumer(&earlier).await?;
+            let acknowledged = consumer.cached_info().ack_floor.stream_sequence;
+            if acknowledged > 0 {
+                samples.purge().sequence(acknowledged + 1).await?; // with sequence 1 the server would purge everything
+            }
+            samples.delete_consumer(&earlier).await?;
+        }
         let consumer = pull::Config {
-            durable_name: Some(LEARNER.to_owned()),
+            durable_name: Some(learner.clone()),
             ack_policy: AckPolicy::Explicit,
             ack_wait: ACK_WAIT,
             max_ack_pending: -1, // a queue is smaller
             ..pull::Config::default()
         };
-        let files = samples.get_or_create_consumer(LEARNER, consumer).await?;
-        // A server whose disk was full keeps files that were acknowledged, and they would take room in the queue for ever.
-        let acknowledged = files.cached_info().ack_floor.stream_sequence;
-        samples.purge().sequence(acknowledged + 1).await?;
+        let files = samples.get_or_create_consumer(&learner, consumer).await?;
         make_progress(context).await?;
         Ok(LearnerPlaces { files, runs: runs(context).await?, networks: objects(context, NETWORKS).await?, samples })
     }
@@ -128,16 +153,15 @@ pub(super) async fn arena_places(context: &Context) -> Result<ObjectStore, async
     objects(context, AGENTS).await
 }
 
+/// What to do about a key that reaches nothing.
+const OTHER_KEY: &str = "learners and arenas need learner.key, `fleet status` status.key, workers a key of their own";
+
 /// Waits for places. If the server does not have them, the error says what it needs.
 pub(super) fn find<T>(
     link: &Link,
     places: impl Future<Output = Result<T, async_nats::Error>>,
 ) -> Result<T, FleetError> {
-    link.wait(async {
-        places.await.map_err(|error| {
-            format!("{error}; the server needs JetStream, and this user the right to use it (see docs/fleet.md)")
-        })
-    })
+    link.wait(async { places.await.map_err(|error| format!("{error}; the server needs JetStream, and {OTHER_KEY}")) })
 }
 
 /// A message of a stream.
@@ -156,10 +180,32 @@ pub(super) struct Looked {
     ts: String,
 }
 
-/// Looks at a stream; `None` if there is none of this name. Needs no right but to ask.
+/// Looks at a stream; `None` if there is none of this name.
 pub(super) fn look_at(link: &Link, stream: &str) -> Result<Option<Looked>, FleetError> {
-    let answer = link.ask(&format!("$JS.API.STREAM.INFO.{stream}"), Vec::new())?;
-    Ok(serde_json::from_slice(&answer).ok())
+    let answer = match link.ask(&format!("{INFO}.{stream}"), Vec::new()) {
+        Err(FleetError::Missing(_)) => link.ask(&format!("$JS.API.STREAM.INFO.{stream}"), Vec::new()),
+        answer => answer,
+    }?;
+    match serde_json::from_slice(&answer).map_err(FleetError::new)? {
+        Response::Ok(looked) => Ok(Some(looked)),
+        Response::Err { error } if error.error_code() == ErrorCode::JETSTREAM_NOT_ENABLED_FOR_ACCOUNT => {
+            Err(FleetError::new(format!("the server does not let this key do that: {OTHER_KEY}")))
+        }
+        Response::Err { .. } => Ok(None),
+    }
+}
+
+/// The value of a key in the bucket of runs. Unlike a [`Store`], it needs no right to look at the bucket.
+pub(super) fn read_value(link: &Link, key: &str) -> Result<Option<Vec<u8>>, FleetError> {
+    let read = async {
+        let stream = link.context.get_stream_no_info(format!("KV_{RUNS}")).await?;
+        match stream.direct_get_last_for_subject(format!("$KV.{RUNS}.{key}")).await {
+            Ok(message) => Ok(Some(message.payload.to_vec())),
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+            Err(error) => Err(async_nats::Error::from(error)),
+        }
+    };
+    link.wait(read)
 }
 
 /// The messages of a stream that keeps one for each subject. Needs no consumer and writes nothing.
@@ -226,13 +272,13 @@ async fn objects(context: &Context, name: &str) -> Result<ObjectStore, async_nat
 /// The newest network of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Newest {
-    pub(super) step: u64, // learning steps
+    pub(super) step: u64, // training steps
     pub(super) parcel: ObjectInfo,
 }
 
 /// The newest network of a run, if there is one.
-pub(super) fn newest(link: &Link, bucket: &Store, run: &str) -> Result<Option<Newest>, FleetError> {
-    let newest = link.wait(bucket.get(network_of(run)))?;
+pub(super) fn newest(link: &Link, run: &str) -> Result<Option<Newest>, FleetError> {
+    let newest = read_value(link, &network_of(run))?;
     newest.map(|bytes| serde_json::from_slice(&bytes)).transpose().map_err(FleetError::new)
 }
 
@@ -248,8 +294,8 @@ pub(super) fn write_object(
     link.within(TRANSFER, store.put(about, &mut bytes.as_slice()))?.map_err(FleetError::new)
 }
 
-/// Reads what [`write_object`] wrote. It asks for message after message, because a user who may create consumers, as the
-/// client's own reader does, could let the server send messages to others.
+/// Reads what [`write_object`] wrote. It asks for message after message: the client's own reader creates a consumer, which
+/// only the learner's account can.
 pub(super) fn read_object(link: &Link, object: &ObjectInfo) -> Result<Vec<u8>, FleetError> {
     let ObjectInfo { bucket, nuid, chunks, .. } = object;
     let read = async {

@@ -68,7 +68,8 @@ impl RunSettings {
     }
 }
 
-/// Reads what another program said. Another version may say it in another way, so versions are read first.
+/// Reads what another program said. Another version may say it in another way, so versions are read first. Only another
+/// version is a lasting error.
 pub(super) fn read_said<T: DeserializeOwned>(json: &[u8]) -> Result<T, FleetError> {
     #[derive(Deserialize)]
     struct Versions {
@@ -76,7 +77,7 @@ pub(super) fn read_said<T: DeserializeOwned>(json: &[u8]) -> Result<T, FleetErro
         play: Option<u32>,
         program: String,
     }
-    let unreadable = |error| FleetError::new(format!("it cannot be read: {error}"));
+    let unreadable = |error| FleetError::Transient(format!("it cannot be read: {error}"));
     let Versions { protocol, play, program } = serde_json::from_slice(json).map_err(unreadable)?;
     let versions = [("the fleet's protocol", protocol, PROTOCOL), ("self-play and search", play.unwrap_or(PLAY), PLAY)];
     for (what, theirs, ours) in versions {

@@ -111,7 +111,7 @@ pub struct WorkerStatus {
     pub samples: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Learning steps of its network.
+    /// Training steps of its network.
     pub weights: u64,
     /// Searched positions per second, over the last report.
     pub positions_per_s: f64,
@@ -193,7 +193,7 @@ pub struct RunStatus {
     pub is_here: bool,
     /// Seconds since then.
     pub since_heard: f64,
-    /// Learning steps of the newest network.
+    /// Training steps of the newest network.
     pub step: Option<u64>,
     /// Files that wait for the learner.
     pub queued: u64,

@@ -31,7 +31,7 @@ fn connect(version: &str) -> Result<(), FleetError> {
 fn an_old_server_is_refused_with_its_version_and_the_remedy() {
     for version in ["1.4.1", "2.9.25", "2.10.0", "2.10.29"] {
         let refused = connect(version).unwrap_err();
-        assert!(matches!(refused, FleetError::Lasting(_)), "{version}: waiting does not help");
+        assert!(matches!(refused, FleetError::Permanent(_)), "{version}: waiting does not help");
         let said = refused.to_string();
         assert!(said.contains(&format!("nats-server {version} is too old")), "{said}");
         assert!(said.contains("version 2.11.0 or newer is needed"), "{said}");

@@ -1,4 +1,4 @@
-//! Agent files on this machine.
+//! Reads and writes agent files.
 
 use std::path::Path;
 
@@ -8,23 +8,26 @@ use jarmo_core::net::AgentFile;
 
 use crate::container::read_file;
 use crate::files::write_whole;
+use crate::run_folder::checkpoint_at;
 
-/// Reads a file, whatever game it is for.
+/// Reads a file, whatever game it is for. The folder of a run stands for its newest checkpoint.
 pub fn load(path: &Path) -> Result<AgentFile, FileError> {
     if path.is_dir() {
-        let problem = "a folder, not an agent file; export a run to make one of it";
-        return Err(FileError::at(path, problem));
+        let newest = checkpoint_at(path, None);
+        let (_, newest) =
+            newest.map_err(|problem| FileError::at(path, format_args!("a folder, and no run: {problem}")))?;
+        return load(&newest);
     }
     let bytes = read_file(path).map_err(|error| FileError::at(path, error))?;
     AgentFile::from_bytes(&bytes).map_err(|error| error.in_file(path))
 }
 
-/// Reads a file and makes sure that it plays this game as this program knows it.
+/// Reads an agent file, and checks that it is for this game, as this program knows it.
 pub fn load_for<G: Encode>(path: &Path, game: &G) -> Result<AgentFile, FileError> {
     load(path)?.for_game(game).map_err(|error| error.in_file(path))
 }
 
-/// Writes a file as a whole or not at all.
+/// Writes the whole file, or nothing if that fails.
 pub fn save(file: &AgentFile, path: &Path) -> Result<(), FileError> {
     write_whole(path, &file.to_bytes())
         .map_err(|error| FileError::at(path, format_args!("{error}; nothing was written")))

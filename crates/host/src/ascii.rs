@@ -1,24 +1,23 @@
-//! Text for terminals that show ASCII alone.
+//! Text for terminals that can show only ASCII.
 
 use std::env;
 
-/// The first of these variables of the locale that is set.
+/// The value of the first of these variables of the locale that is set.
 pub fn locale(names: [&str; 3]) -> Option<String> {
     names.into_iter().filter_map(|name| env::var(name).ok()).find(|tag| !tag.is_empty())
 }
 
-/// Whether the locale can show more than ASCII. One that is not set is taken to.
+/// Whether the locale can show more than ASCII. If no locale is set, we assume that it can.
 pub fn locale_has_unicode() -> bool {
     let tag = locale(["LC_ALL", "LC_CTYPE", "LANG"]).map(|tag| tag.to_ascii_lowercase());
     tag.is_none_or(|tag| tag.contains("utf-8") || tag.contains("utf8"))
 }
 
-/// Characters of the texts, and below each what stands in its place.
+/// Non-ASCII characters of our texts; [`PLAIN`] has the replacement of each at the same index.
 const OTHERS: &str = "‹›·•→–…äáàÄöòÖüŭùÜèéÈìßĉĈĝĜĥĵŝŜ’“”„";
 const PLAIN: &str = "<>**>-.aaaAooOuuuUeeEiscCgGhjsS'\"\"\"";
 
-/// The text with ASCII in place of other characters: letters without their accents, and a dot for a pattern of braille
-/// dots.
+/// Replaces all characters that are not ASCII: letters lose their accents, and patterns of braille dots become a dot.
 pub fn to_ascii(text: &str) -> String {
     text.chars()
         .map(|letter| match letter {

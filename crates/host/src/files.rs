@@ -1,4 +1,4 @@
-//! Reads of regular files, atomic writes, and folder locks between processes.
+//! Reading of regular files, atomic writing, and locks on folders between processes.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -7,38 +7,38 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-/// The most bytes of a file of settings, such as a board or a configuration.
+/// The largest file of settings that is read, such as a board or a configuration, in bytes.
 pub const SETTINGS_BYTES: u64 = 1 << 24;
 
-/// The most bytes of a file with one line per game or per report.
+/// The largest file that is read with one line per game or per report, in bytes.
 pub const LINES_BYTES: u64 = 1 << 32;
 
-/// Waits before a read is tried again after an error that may pass, in milliseconds.
+/// The pauses in milliseconds before a failed read is tried again, if the error can be temporary.
 const WAITS: [u64; 5] = [20, 50, 100, 200, 400];
 
-/// Opens a file to read it; also gives its size in bytes. Folders, pipes and devices are refused, because
-/// reading a pipe or a device may never end.
+/// Opens a file for reading, and returns its size in bytes. Folders, pipes and devices are rejected, because reading
+/// a pipe or a device may never end.
 pub fn open(path: &Path) -> io::Result<(File, u64)> {
     patiently(|| {
-        check_regular(path)?; // before it is opened, because opening a pipe waits for its writer
+        check_regular(path)?; // before opening, because opening a pipe waits for its writer
         let file = File::open(path)?;
         let size = file.metadata()?.len();
         Ok((file, size))
     })
 }
 
-/// Reads a file of at most `most` bytes. A larger one is refused before it is read.
+/// Reads a file of at most `most` bytes. A larger one is rejected before it is read.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let (file, size) = open(path)?;
     let too_large = |size| {
-        let problem = format!("it has {size} bytes, and such a file has at most {most}");
+        let problem = format!("it has {size} bytes, but such a file has at most {most}");
         io::Error::new(io::ErrorKind::FileTooLarge, problem)
     };
     if size > most {
         return Err(too_large(size));
     }
     let mut bytes = Vec::with_capacity(size as usize);
-    file.take(most + 1).read_to_end(&mut bytes)?; // it may grow meanwhile
+    file.take(most + 1).read_to_end(&mut bytes)?; // it may have grown since
     match bytes.len() as u64 {
         size if size > most => Err(too_large(size)),
         _ => Ok(bytes),
@@ -54,20 +54,33 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     })
 }
 
-/// Refuses what is there but is no regular file.
+/// Rejects anything that exists but is not a regular file.
 pub fn check_regular(path: &Path) -> io::Result<()> {
     refuse_other_kinds(path, "copy its content to a file first")
 }
 
-/// Refuses to write over what is there but is no regular file.
+/// Refuses an output before the work for it is done: what is there but is no regular file, and a file in a folder that is
+/// missing or cannot be written to.
 pub fn check_output(path: &Path) -> io::Result<()> {
+    check_replaceable(path)?;
+    let trial = beside(path);
+    File::create(&trial).map_err(|error| {
+        let folder = folder_of(path);
+        let problem = if folder.is_dir() { "cannot be written to" } else { "is no folder" };
+        io::Error::new(error.kind(), format!("{} {problem} ({error})", folder.display()))
+    })?;
+    fs::remove_file(trial)
+}
+
+/// Refuses to write over what is there but is no regular file.
+fn check_replaceable(path: &Path) -> io::Result<()> {
     match refuse_other_kinds(path, "name a file") {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         checked => checked,
     }
 }
 
-/// Refuses a folder, and a pipe or device with this way out.
+/// Rejects folders, pipes and devices. The message for pipes and devices ends with `way_out`, the remedy.
 fn refuse_other_kinds(path: &Path, way_out: &str) -> io::Result<()> {
     let kind = fs::metadata(path)?.file_type();
     let problem = if kind.is_file() {
@@ -86,7 +99,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     entries.map(|entry| Ok(entry?.path())).collect()
 }
 
-/// Tries again for a moment if too many files are open, in this process or on the machine.
+/// Retries for a moment if too many files are open, in this process or on this machine.
 fn patiently<T>(read: impl Fn() -> io::Result<T>) -> io::Result<T> {
     for wait in WAITS {
         match read() {
@@ -103,21 +116,21 @@ fn may_pass(error: &io::Error) -> bool {
     cfg!(unix) && number.is_some_and(|number| TOO_MANY_OPEN.contains(&number))
 }
 
-/// Writes a file atomically: readers find the old content or the new content, even after a crash. Writes to
-/// a temporary file beside it, syncs, and renames. Folders, pipes and devices are refused, because the new file
-/// would replace them.
+/// Writes a file atomically: even after a crash, readers find either the old content or the new. It writes to a
+/// temporary file in the same folder, syncs it, and renames it. Folders, pipes and devices are rejected, because the
+/// new file would replace them.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     write_whole_by(path, &beside(path), &[content])
 }
 
-/// Like [`write_whole`], for content in several parts and with a given temporary file in the same folder.
-/// With a fixed name, the next write replaces a temporary file left by a killed process; use it only if no
-/// other process writes the same file.
+/// Like [`write_whole`], but with content in several parts and a given temporary file in the same folder. If the
+/// temporary file always has the same name, the next write replaces one that a killed process left. No other process
+/// may then write the same file.
 pub fn write_whole_by(path: &Path, temporary: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    check_output(path)?;
+    check_replaceable(path)?;
     let result = write_and_rename(path, temporary, parts);
     if result.is_err() {
-        // Report the first error; a leftover temporary file is harmless.
+        // The first error is the one to report. A temporary file that remains does no harm.
         let _ = fs::remove_file(temporary);
     }
     result
@@ -133,18 +146,21 @@ fn write_and_rename(path: &Path, temporary: &Path, parts: &[&[u8]]) -> io::Resul
     rename(temporary, path)
 }
 
-/// Renames a synced file within its folder, so that the new name survives a crash.
+/// Renames a synced file within its folder. The new name survives a crash.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
-    // Only Unix can open folders to sync them.
+    // Only on Unix can folders be opened and synced.
     if cfg!(unix) {
-        let folder = match to.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        File::open(folder)?.sync_all()?;
+        File::open(folder_of(to))?.sync_all()?;
     }
     Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// Deletes temporary files that [`write_whole`] left in a killed process. No other process may be writing
@@ -158,7 +174,7 @@ pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a path is named `NAME.PROCESS.tmp`, as [`beside`] names temporary files.
+/// Whether a path has the form `NAME.PROCESS.tmp`, which [`beside`] gives to temporary files.
 fn is_temporary(path: &Path) -> bool {
     let inner = path.file_stem().map(Path::new);
     let process = inner.and_then(|inner| inner.extension()?.to_str());
@@ -166,7 +182,7 @@ fn is_temporary(path: &Path) -> bool {
         && process.is_some_and(|process| process.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// An exclusive lock on a folder, held until it is dropped or the process ends.
+/// An exclusive lock on a folder. It is released when this value is dropped or the process ends.
 #[derive(Debug)]
 pub struct FolderLock {
     file: File,
@@ -178,13 +194,13 @@ impl Drop for FolderLock {
     }
 }
 
-/// Releases a lock at once. Closing the file is not enough: a program that this process is starting holds a
-/// copy of every open file, locks included, until it begins to run.
+/// Releases a lock now. Closing the file would not be enough: while this process starts another program, that program
+/// has a copy of every open file with its lock until it begins to run.
 pub(crate) fn unlock(file: &File) {
-    let _ = file.unlock(); // an error leaves the lock until the file is closed
+    let _ = file.unlock(); // after an error, the lock remains until the file is closed
 }
 
-/// Locks a folder for this process with a file named `lock`; `None` if another process holds the lock.
+/// Locks a folder for this process, by means of a file named `lock`. `None` if another process has locked it.
 pub fn lock_folder(folder: &Path) -> io::Result<Option<FolderLock>> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("lock"))?;
     match file.try_lock() {

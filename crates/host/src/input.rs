@@ -1,6 +1,7 @@
-//! Lines of input: of bounded length, and read ahead, so that a search hears a line that asks it to stop.
+//! Lines of input. Their length is limited, and they are read ahead, so that a line can stop a search that is
+//! running.
 //!
-//! Knows no commands; the caller says which lines are urgent.
+//! This module knows no commands. The caller decides which lines are urgent.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
@@ -8,17 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// The maximum length of a line that a person or a program types.
+/// The largest length of a line of input, in bytes.
 pub const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// Bytes of lines that are read ahead; reading pauses above this.
+/// While more than this many bytes are read ahead, reading pauses.
 const MAX_AHEAD_BYTES: usize = 4 << 20;
 
-/// Memory of a waiting line besides its text.
+/// The memory that a waiting line takes in addition to its text, in bytes.
 const LINE_COST: usize = 64;
 
-/// Reads the next line into `line` and returns whether it is complete; `None` at the end. Of a line longer
-/// than `most` bytes only the beginning is read, and the rest is skipped.
+/// Reads the next line into `line`. Returns whether it is complete, or `None` at the end of the input. If the line is
+/// longer than `most` bytes, only its beginning is read and the rest is skipped.
 pub fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, most: u64) -> io::Result<Option<bool>> {
     line.clear();
     if input.take(most).read_until(b'\n', line)? == 0 {
@@ -31,7 +32,7 @@ pub fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, most: u64) -> io:
     Ok(Some(whole))
 }
 
-/// What a line longer than `most` bytes is told.
+/// The message for a line that is longer than `most` bytes.
 pub fn too_long(most: u64) -> String {
     format!("longer than {} MiB", most >> 20)
 }
@@ -39,31 +40,31 @@ pub fn too_long(most: u64) -> String {
 /// A line of input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// Its text; bytes that are not UTF-8 are replaced.
+    /// The text of the line. Bytes that are not UTF-8 are replaced.
     Text(String),
-    /// It is longer than [`MAX_LINE_BYTES`] and was skipped.
+    /// The line was longer than [`MAX_LINE_BYTES`] and was skipped.
     TooLong,
 }
 
-/// How a line affects what was asked for before it.
+/// What a line does to the commands before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
-    /// It waits for its turn.
+    /// Nothing: it waits until they are done.
     Usual,
-    /// Searches before it end at once.
+    /// It ends their searches at once.
     Urgent,
-    /// The same, and nothing is read after it.
+    /// It ends their searches at once, and no line after it is read.
     Last,
 }
 
-/// Lines in their order, read ahead by a thread of its own.
+/// Lines of input in order, which a separate thread reads ahead.
 ///
-/// As long as an urgent line waits, or is the one taken last, the flags [`Ahead::stop`] and
-/// [`Ahead::stop_or_end`] are set. Dropping this ends the thread after its current line.
+/// The flags [`Ahead::stop`] and [`Ahead::stop_or_end`] are set while an urgent line waits, and also while it is the
+/// line that was returned last. When this value is dropped, the thread ends after its current line.
 #[derive(Debug)]
 pub struct Ahead {
     shared: Arc<Shared>,
-    holds_urgent: bool, // the line taken last
+    holds_urgent: bool, // whether the line returned last is urgent
 }
 
 #[derive(Debug, Default)]
@@ -84,7 +85,7 @@ struct Queue {
 }
 
 impl Ahead {
-    /// Starts to read.
+    /// Starts the thread that reads.
     pub fn read(input: impl BufRead + Send + 'static, urgency: fn(&str) -> Urgency) -> io::Result<Ahead> {
         let shared = Arc::new(Shared::default());
         let reader = Arc::clone(&shared);
@@ -92,7 +93,7 @@ impl Ahead {
         Ok(Ahead { shared, holds_urgent: false })
     }
 
-    /// Waits for the next line; `None` at the end.
+    /// Waits for the next line; returns `None` at the end of the input.
     pub fn next_line(&mut self) -> io::Result<Option<Line>> {
         let mut queue = self.shared.lock();
         if self.holds_urgent {
@@ -114,17 +115,17 @@ impl Ahead {
         }
     }
 
-    /// A flag that is set while an urgent line waits.
+    /// A flag that is set while an urgent line waits or is being handled.
     pub fn stop(&self) -> &Arc<AtomicBool> {
         &self.shared.stop
     }
 
-    /// A flag that is set while an urgent line waits, and after the end of the input.
+    /// The same flag, but it is also set after the end of the input.
     pub fn stop_or_end(&self) -> &Arc<AtomicBool> {
         &self.shared.stop_or_end
     }
 
-    /// Sets both flags for good and reads no further.
+    /// Sets both flags permanently, and stops reading.
     pub fn abandon(&self) {
         let mut queue = self.shared.lock();
         queue.abandoned = true;
@@ -162,7 +163,7 @@ impl Shared {
         }
     }
 
-    /// Appends a line once there is room for it. False if no one takes lines any more.
+    /// Appends a line as soon as there is room. Returns false if nobody takes lines any more.
     fn push(&self, line: Line, urgency: Urgency) -> bool {
         let mut queue = self.lock();
         queue.urgent += usize::from(urgency != Urgency::Usual);

@@ -1,4 +1,4 @@
-//! Files of game records, one record per line.
+//! Files of game records, with one record per line.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -9,15 +9,15 @@ pub use jarmo_core::record::{ArenaMark, FORMAT, GameRecord};
 
 use crate::files::{LINES_BYTES, check_regular, read, unlock};
 
-/// A file that records are appended to. Each record is one write, so a kill loses no finished game. The file
-/// is locked against other processes.
+/// A file to which records are appended. Each record is one write, so killing the process loses no finished game. The
+/// file is locked against other processes.
 #[derive(Debug)]
 pub struct RecordFile {
     path: PathBuf,
     file: File,
 }
 
-/// A file that was reopened to append to it.
+/// A file that was opened again to append to it.
 #[derive(Debug)]
 pub struct Resumed {
     /// The file, ready for new records.
@@ -39,7 +39,7 @@ impl RecordFile {
         RecordFile::locked(path, file)
     }
 
-    /// Opens a file to append to it. Removes an incomplete last line, and skips empty ones.
+    /// Opens a file to append to it. Removes an incomplete last line, and ignores empty lines.
     pub fn resume(path: &Path) -> Result<Resumed, FileError> {
         let failed = |error: io::Error| FileError::at(path, error);
         check_regular(path).map_err(failed)?;
@@ -79,7 +79,7 @@ impl RecordFile {
             Err(TryLockError::WouldBlock) => {
                 Err(FileError::at(path, "another process is writing to this file; wait until it has finished"))
             }
-            // Without locks in the file system there is no protection against a second writer.
+            // Some file systems have no locks. There, nothing prevents a second process from writing.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(RecordFile { path: path.to_owned(), file }),
         }
     }

@@ -1,4 +1,5 @@
-//! Who is stronger, and who is right: matches with error bars, exams with exact answers, puzzles, and the yardstick.
+//! Finds out who is stronger and who is right: matches with error bars, exams with exact answers, puzzles, and the
+//! yardstick.
 //!
 //! Modules import only modules that come earlier in this list.
 

@@ -1,4 +1,4 @@
-//! What all plots share: the drawing of lines, dots and labels, and scales with round ticks.
+//! What all plots share: drawing of lines, dots and labels, and scales with round ticks.
 
 use std::fmt::{Arguments, Write};
 
@@ -7,13 +7,13 @@ pub(crate) const LEFT: f64 = 70.0;
 pub(crate) const TOP: f64 = 56.0;
 pub(crate) const BOTTOM: f64 = 56.0;
 
-/// The height of the plot of curves.
+/// The height of the area with the curves.
 pub(crate) const PLOT: f64 = 400.0;
 
 /// The approximate width of a character in labels.
 const CHARACTER: f64 = 7.2;
 
-/// Colours for curves, from a palette that is safe for colour blindness.
+/// Colours for curves. Colour-blind readers can tell them apart.
 pub(crate) const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 pub(crate) const INK: &str = "#222";
 pub(crate) const PALE: &str = "#ddd";
@@ -23,18 +23,18 @@ pub(crate) const GREY: &str = "#777";
 pub(crate) struct Scale {
     /// The lowest and the highest value.
     pub values: (f64, f64),
-    /// Their coordinates.
+    /// The coordinates of these two values.
     pub places: (f64, f64),
 }
 
 impl Scale {
-    /// The coordinate of a value; values outside are drawn at the border.
+    /// The coordinate of a value. Values outside the scale are drawn at its border.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = (value - self.values.0) / (self.values.1 - self.values.0);
         self.places.0 + share.clamp(0.0, 1.0) * (self.places.1 - self.places.0)
     }
 
-    /// Round values at least `apart` pixels apart.
+    /// Round values that are at least `apart` pixels apart.
     pub(crate) fn ticks(&self, apart: f64) -> Vec<f64> {
         let (low, high) = self.values;
         let least = (high - low) * apart / (self.places.1 - self.places.0).abs();
@@ -50,9 +50,9 @@ impl Scale {
     }
 }
 
-/// A short number: 20000 is 20k.
+/// A number in short form: 20000 is `20k`.
 pub(crate) fn number(value: f64) -> String {
-    // Removes rounding errors of the ticks.
+    // Removes the rounding errors of ticks.
     let value = (value * 1e6).round() / 1e6;
     if value.abs() >= 1e6 {
         format!("{}M", value / 1e6)
@@ -63,7 +63,7 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// The room for the longest of some labels.
+/// The width of the longest of these labels.
 pub(crate) fn room<'a>(labels: impl Iterator<Item = &'a str>) -> f64 {
     CHARACTER * labels.map(|label| label.chars().count()).max().unwrap_or(0) as f64
 }
@@ -75,7 +75,7 @@ pub(crate) struct Point {
     pub interval: (f64, f64),
 }
 
-/// An SVG body, one shape per line.
+/// The body of an SVG file, with one shape per line.
 #[derive(Default)]
 pub(crate) struct Svg {
     body: String,
@@ -91,7 +91,7 @@ impl Svg {
         self.stroke(from, to, colour, format_args!(r#"stroke-width="{width}""#));
     }
 
-    /// A line with this attribute of its stroke.
+    /// A line with this `style` attribute of its stroke.
     pub(crate) fn stroke(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, style: Arguments<'_>) {
         self.push(format_args!(
             r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" {style}/>"#,
@@ -121,8 +121,8 @@ impl Svg {
         ));
     }
 
-    /// The axes of curves: lines at the values of `up`, with their unit, and `ticks` of `along` below the plot, with what
-    /// they count.
+    /// The axes of a plot with curves: horizontal lines at the values of `up`, with their unit, and `ticks` of
+    /// `along` below the plot, with a label that says what they count.
     pub(crate) fn axes(
         &mut self,
         (up, unit): (&Scale, &str),
@@ -146,8 +146,8 @@ impl Svg {
         self.text((middle, bottom + 42.0), what, "middle", GREY, 12);
     }
 
-    /// Curves through points, each with the interval of its value, in colours of their own. To the right of `x` stand their
-    /// labels and further ones, each at its height, or lower where it would cover another.
+    /// Draws curves in different colours, with the interval of every point. Their labels, and the further ones in
+    /// `labels`, stand to the right of `x` at the height of their values, or lower where they would overlap.
     pub(crate) fn curves<'a>(
         &mut self,
         x: f64,

@@ -1,6 +1,6 @@
-//! Puzzles: positions in which a single action wins, or a single action saves the draw, with their solutions.
+//! Puzzles: positions in which only one action wins, or only one action saves the draw, with their solutions.
 //!
-//! A file of puzzles has one JSON object per line. [`shipped`] are those that are part of the program.
+//! A file of puzzles has one JSON object per line. [`shipped`] returns those that are part of the program.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use crate::JudgeError;
 use jarmo_core::game::{Game, shorten, shorten_quotes};
 use jarmo_data::PUZZLES;
 
-/// What the player to move can reach with a single action.
+/// What the player to move can reach with only one action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Goal {
@@ -20,7 +20,7 @@ pub enum Goal {
     Draw,
 }
 
-/// A position with a single right action.
+/// A position in which only one action is right.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Puzzle {
@@ -30,29 +30,29 @@ pub struct Puzzle {
     pub position: String,
     /// What the right action reaches.
     pub goal: Goal,
-    /// Plies to the end of the game under best play, if the goal is a win.
+    /// If the goal is a win: the plies to the end of the game under perfect play.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plies: Option<u32>,
-    /// The solution: an action of the player, the best reply, and so on. Its last action is the player's. Each
-    /// action of the player is the only one that keeps the goal.
+    /// The solution: an action of the player, the best reply, and so on; its last action is the player's. No other
+    /// action than the player's in the solution keeps the goal.
     pub line: Vec<String>,
-    /// The difficulty: 600 to 2100, a hundred more for each doubling of the simulations that the agent needs.
+    /// The difficulty, from 600 to 2100. It grows by 100 with each doubling of the simulations that the agent needs.
     pub rating: u16,
 }
 
 impl Puzzle {
-    /// Reads a line of a file of puzzles.
+    /// Reads a puzzle from one line of a file.
     pub fn parse(line: &str) -> Result<Puzzle, JudgeError> {
         serde_json::from_str(line).map_err(|error| JudgeError::new(shorten_quotes(&error.to_string())))
     }
 
-    /// The line of a file.
+    /// The puzzle as one line of a file.
     pub fn to_line(&self) -> String {
         serde_json::to_string(self).expect("a puzzle is plain data")
     }
 
-    /// Checks that the puzzle belongs to this game, that its solution is legal, and that it ends with an action of
-    /// the player.
+    /// Checks that the puzzle is for this game, that its solution is legal, and that the solution ends with an action
+    /// of the player.
     pub fn check<G: Game>(&self, game: &G) -> Result<(), JudgeError> {
         if self.game != game.id() {
             return Err(JudgeError::new(format!(
@@ -75,7 +75,7 @@ impl Puzzle {
     }
 }
 
-/// The puzzles of a game that are part of the program, easiest first. `None` if it has none.
+/// The puzzles for a game that are part of the program, easiest first. `None` if there are none.
 pub fn shipped(game: &str) -> Option<&'static [Puzzle]> {
     static READ: [OnceLock<Vec<Puzzle>>; PUZZLES.len()] = [const { OnceLock::new() }; PUZZLES.len()];
     let number = PUZZLES.iter().position(|(id, _)| *id == game)?;

@@ -1,11 +1,9 @@
-//! From samples to weights: training with burn, settings in layers, what watchers see, and the training loop.
+//! Training runs: what watchers see, and the loop with its folder around [`train`].
 //!
 //! Modules import only modules that come earlier in this list.
 
-mod error;
-pub mod train;
-pub mod config;
 pub mod observe;
 pub mod run;
 
-pub use error::RunError;
+pub use jarmo_train as train;
+pub use jarmo_train::{TrainError, config};

@@ -1,13 +1,14 @@
 //! Players: people, agents by spec, and agents at a level; and a cache that keeps a few agents between moves.
 
-use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
 use crate::levels::Level;
-use crate::specs::{self, GameAgents, Strength};
-use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Networks};
-use jarmo_exact::catalog::CatalogGame;
+use crate::specs::{self, GameAgents, LimitedAgent};
+use crate::thought::Question;
+use jarmo_exact::agent::{AgentError, AgentSpec, Networks};
+use jarmo_exact::catalog::GameSettings;
+use jarmo_facade::{AgentPlan, AnyAgent, AnyGame};
 
 /// Agents kept by one search thread; each may hold megabytes of search tables.
 const CACHE_SIZE: usize = 3;
@@ -28,28 +29,29 @@ pub enum Seat {
 
 impl Seat {
     /// Parses `human`, a level's name, or the spec of an agent that can play the game.
-    pub fn parse<G: CatalogGame>(game: &G, text: &str, networks: &Networks) -> Result<Seat, String> {
+    pub fn parse(game: &dyn AnyGame, text: &str, networks: &Networks) -> Result<Seat, String> {
         if text == "human" {
             return Ok(Seat::Human);
         }
         if let Some(level) = Level::parse(text) {
             return Ok(Seat::Level(level));
         }
-        let spec: Result<AgentSpec, _> = text.parse().map_err(|error: AgentError| error.to_string());
+        let spec: Result<AgentSpec, AgentError> = text.parse();
         // Building the agent once shows whether it can play the game.
-        let built = spec.and_then(|spec| specs::build(game, &Strength::of(spec.clone()), networks).map(|_| spec));
+        let built = spec.and_then(|spec| game.agent(&AgentPlan::new(spec.clone(), networks)).map(|_| spec));
         built.map(Seat::Spec).map_err(|error| {
             let levels = Level::ALL.map(Level::name).join(", ");
-            format!("{error}; a player is `human`, a level ({levels}), or an agent's spec")
+            let meant = meant(text).map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+            format!("{error}; a player is `human`, a level ({levels}), or an agent's spec{meant}")
         })
     }
 
     /// The agent that plays here, if one does.
-    pub(crate) fn agent(&self, agents: &GameAgents) -> Option<Strength> {
+    pub(crate) fn agent(&self, agents: &GameAgents) -> Option<LimitedAgent> {
         match self {
             Seat::Human => None,
             Seat::Level(level) => Some(agents.of_level(*level)),
-            Seat::Spec(spec) => Some(Strength::of(spec.clone())),
+            Seat::Spec(spec) => Some(LimitedAgent::of(spec.clone())),
         }
     }
 
@@ -72,34 +74,57 @@ impl fmt::Display for Seat {
     }
 }
 
+/// The player whose name was typed with a mistake or two, such as `mediun`.
+fn meant(typed: &str) -> Option<&'static str> {
+    const OTHERS: [&str; 7] = ["human", "random", "greedy", "uniform", "rollout", "alphabeta", "trained"];
+    let typed = typed.split([':', '?']).next().filter(|typed| typed.len() < 20)?;
+    let names = Level::ALL.into_iter().map(Level::name).chain(OTHERS);
+    let near =
+        names.map(|name| (edits(typed, name), name)).filter(|(edits, name)| (1..name.len()).contains(&(2 * edits)));
+    near.min().map(|(_, name)| name)
+}
+
+/// The number of letters to insert, delete or replace until one text is the other (Levenshtein).
+fn edits(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect(); // from the letters so far to each beginning of `to`
+    for (count, letter) in from.bytes().enumerate() {
+        let mut before = std::mem::replace(&mut row[0], count + 1);
+        for (place, other) in to.bytes().enumerate() {
+            let replaced = before + usize::from(letter != other);
+            before = row[place + 1];
+            row[place + 1] = replaced.min(before + 1).min(row[place] + 1);
+        }
+    }
+    row[to.len()]
+}
+
 /// A few agents of any game, most recently used first.
 #[derive(Default)]
-pub struct AgentCache {
-    agents: Vec<(String, Box<dyn Any + Send>)>,
+pub struct AgentCache(Vec<(Key, Box<dyn AnyAgent>)>);
+
+/// What tells an agent from others: the game with its settings, and the spec.
+#[derive(PartialEq)]
+struct Key {
+    game: &'static str,
+    settings: GameSettings,
+    spec: AgentSpec,
 }
 
 impl AgentCache {
-    /// The agent of this strength for this game, built if the cache has none. `variant` separates different
-    /// settings of the same game.
-    pub(crate) fn agent<G: CatalogGame>(
-        &mut self,
-        game: &G,
-        variant: &str,
-        strength: &Strength,
-        networks: &Networks,
-    ) -> Result<&mut dyn Agent<G>, String> {
-        let (spec, tables) = (&strength.spec, &strength.tables);
-        let key = format!("{}/{variant}/{spec}/{tables:?}", game.id());
-        let entry = match self.agents.iter().position(|(other, _)| *other == key) {
-            Some(place) => self.agents.remove(place),
+    /// This agent for the game of a question, built if the cache has none.
+    pub(crate) fn agent(&mut self, question: &Question, agent: &LimitedAgent) -> Result<&mut dyn AnyAgent, String> {
+        let (game, spec) = (&question.game, &agent.spec);
+        let key = Key { game: game.facts().name, settings: question.settings.clone(), spec: spec.clone() };
+        let entry = match self.0.iter().position(|(other, _)| *other == key) {
+            Some(place) => self.0.remove(place),
             None => {
-                let agent: Box<dyn Agent<G>> = specs::build(game, strength, networks)?;
-                self.agents.truncate(CACHE_SIZE - 1);
-                (key, Box::new(agent) as Box<dyn Any + Send>)
+                let plan = AgentPlan::new(spec.clone(), &question.networks);
+                let agent = game.agent(&plan).map_err(|error| error.to_string())?;
+                self.0.truncate(CACHE_SIZE - 1);
+                (key, agent)
             }
         };
-        self.agents.insert(0, entry);
-        let agent = self.agents[0].1.downcast_mut::<Box<dyn Agent<G>>>();
-        Ok(agent.expect("a key names one game").as_mut())
+        self.0.insert(0, entry);
+        Ok(self.0[0].1.as_mut())
     }
 }

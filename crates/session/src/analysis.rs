@@ -1,14 +1,14 @@
-//! Assessment of the moves of a game, and of a move that is tried in place of one of them: how much value each lost.
+//! Assessment of the moves of the line shown: how much value each lost.
 
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use crate::board::Board;
+use crate::board::Played;
 use crate::session::Session;
 use crate::specs;
-use crate::thought::{Question, by_winner};
+use crate::thought::by_winner;
 use crate::words::mine;
-use jarmo_core::game::{ActionError, Player, Proven};
+use jarmo_core::game::{Player, Proven};
 
 /// The marks of moves, and the loss of value from which each is given, on the scale from -1 to +1.
 pub(crate) const MARKS: [(&str, f32); 3] = [("?!", 0.1), ("?", 0.25), ("??", 0.6)];
@@ -48,14 +48,13 @@ impl Session {
     pub fn assessments(&self) -> Vec<Assessment> {
         let moves = self.board().moves().into_iter().enumerate();
         let assessments = moves.map(|(place, played)| {
-            let after = self.value(place + 1);
-            let lost = lost(self, place, &played.text, played.player, after);
+            let lost = lost(self, place, &played);
             let results = self.board().result(place).zip(self.board().result(place + 1));
             Assessment {
                 place,
                 player: played.player,
                 before: self.value(place),
-                after,
+                after: self.value(place + 1),
                 certain: self.certain(place),
                 best: self.thought(place).map(|thought| thought.text.clone()),
                 lost,
@@ -73,59 +72,10 @@ impl Session {
 
 /// The value that a move loses for its player. The agent's own decision loses nothing, even if a later search evaluates
 /// its result lower.
-fn lost(session: &Session, place: usize, text: &str, player: Player, after: Option<f32>) -> Option<f32> {
-    match is_best(session, place, text) {
-        true => Some(0.0),
-        false => Some(mine(player, session.value(place)? - after?).max(0.0)),
-    }
-}
-
-fn is_best(session: &Session, place: usize, text: &str) -> bool {
-    session.thought(place).is_some_and(|best| best.text == text)
-}
-
-/// A move that is tried in place of one that was played. The game stays as it is.
-pub(crate) struct Trial {
-    pub(crate) place: usize,
-    text: String,
-    after: Box<dyn Board>, // the cursor is after the move
-    /// White's value after the move: the outcome, the exact result, or the agent's evaluation.
-    pub(crate) value: Option<f32>,
-}
-
-/// What is known about a move that was tried.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Tried {
-    /// Moves played before it.
-    pub place: usize,
-    /// The move.
-    pub text: String,
-    /// Whether it is as good as the best move; `None` while that is not known.
-    pub good: Option<bool>,
-    /// Value that it loses for its player, at least 0.
-    pub lost: Option<f32>,
-}
-
-impl Trial {
-    pub(crate) fn new(board: &dyn Board, place: usize, text: &str) -> Result<Trial, ActionError> {
-        let after = board.branch(place, &[text.to_owned()])?;
-        let end = after.cursor();
-        let text = after.moves().remove(end - 1).text;
-        let value = after.result(end).map(|verdict| verdict.sign().into());
-        Ok(Trial { place: end - 1, text, after, value })
-    }
-
-    /// The position after the move, if its value is needed and not known.
-    pub(crate) fn question(&self, session: &Session) -> Option<Question> {
-        let unknown = self.value.is_none() && !is_best(session, self.place, &self.text);
-        unknown.then(|| self.after.question(self.place + 1, session.seed))
-    }
-
-    /// Compares the move with the best one, by exact tables or else by values.
-    pub(crate) fn judge(&self, session: &Session) -> Tried {
-        let mover = session.board().mover(self.place).unwrap_or(Player::White);
-        let lost = lost(session, self.place, &self.text, mover, self.value);
-        Tried { place: self.place, text: self.text.clone(), good: lost.map(|lost| mark(lost).is_empty()), lost }
+fn lost(session: &Session, place: usize, played: &Played) -> Option<f32> {
+    match session.thought(place) {
+        Some(best) if best.text == played.text => Some(0.0),
+        _ => Some(mine(played.player, session.value(place)? - session.value(place + 1)?).max(0.0)),
     }
 }
 
@@ -139,9 +89,9 @@ pub fn mistakes(assessments: &[Assessment]) -> Option<[usize; 2]> {
     }))
 }
 
-/// The record of a session's game as one line without a newline: annotated in analysis mode.
+/// The record of a session's game as one line without a newline: annotated in analysis mode, unless a variation is shown.
 pub fn record_line(session: &Session) -> String {
-    if session.analysing() { annotated(session) } else { session.record().to_line() }
+    if session.analysing() && session.board().shows_main() { annotated(session) } else { session.record().to_line() }
 }
 
 /// The record of a session's game with the assessment of every move under the key `analysis`, as one line

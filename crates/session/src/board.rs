@@ -1,4 +1,4 @@
-//! A game of any kind with its moves, a cursor to the position shown, and what the board shows there.
+//! A game of any kind with the tree of its moves, the line shown, and what the board shows at a place of it.
 
 use std::sync::Arc;
 
@@ -8,95 +8,13 @@ use thiserror::Error;
 use crate::agents::Seat;
 use crate::lang::Language;
 use crate::specs::{self, GameAgents, Store};
-use crate::thought::{Question, as_white, ask};
-use jarmo_core::game::{Action, ActionError, Mask, Outcome, Player, PositionError, Proven, Verdict};
+use crate::thought::{Question, as_white};
+use crate::tree::{Node, Tree};
+use jarmo_core::game::{Action, ActionError, AnyPosition, Outcome, Player, PositionError, Proven, Verdict};
 use jarmo_core::record::GameRecord;
-use jarmo_core::view::{Gesture, Layout, Note, Palette, Piece, Setup, SideCount, svg};
-use jarmo_exact::catalog::{CatalogGame, GameSettings, GameTask};
-use jarmo_exact::tables::Endgames;
-
-/// A game and its moves. A `place` is the number of moves before a position; the cursor is the place shown.
-/// Moves after the cursor are kept until a move is played at the cursor.
-pub trait Board: Send {
-    /// The game's name.
-    fn game(&self) -> &'static str;
-
-    /// The board; without cells for a game that has only its drawing.
-    fn layout(&self) -> Layout;
-
-    /// The place shown.
-    fn cursor(&self) -> usize;
-
-    /// Moves the cursor; a place past the end means the end.
-    fn go_to(&mut self, cursor: usize);
-
-    /// The board at the cursor.
-    fn scene(&self) -> Scene;
-
-    /// All moves, those after the cursor included.
-    fn moves(&self) -> Vec<Played>;
-
-    /// Plays a move at the cursor; it replaces the moves after the cursor.
-    fn play(&mut self, text: &str) -> Result<(), ActionError>;
-
-    /// Removes the moves after the cursor.
-    fn cut(&mut self);
-
-    /// Who is to move at a place; `None` if the game is over there.
-    fn mover(&self, place: usize) -> Option<Player>;
-
-    /// The outcome at a place, if the game is over there.
-    fn outcome(&self, place: usize) -> Option<Outcome>;
-
-    /// White's result with best play from a place, from the exact tables.
-    fn known(&self, place: usize) -> Option<Proven>;
-
-    /// White's result at a place: the outcome if the game is over there, or else that of the exact tables.
-    fn result(&self, place: usize) -> Option<Verdict> {
-        match self.outcome(place) {
-            Some(outcome) => Some(outcome.verdict(Player::White)),
-            None => Some(self.known(place)?.verdict),
-        }
-    }
-
-    /// The agents for this game.
-    fn agents(&self) -> &GameAgents;
-
-    /// The position at a place as a question for an agent.
-    fn question(&self, place: usize, seed: u64) -> Question;
-
-    /// The position at the cursor as text.
-    fn position_text(&self) -> String;
-
-    /// The board at the cursor as text, for games without a layout.
-    fn drawing(&self) -> Option<String>;
-
-    /// The whole game, without its players.
-    fn record(&self) -> GameRecord;
-
-    /// Parses a player of this game.
-    fn seat(&self, text: &str) -> Result<Seat, String>;
-
-    /// The same game from its first position.
-    fn fresh(&self) -> Box<dyn Board> {
-        self.branch(0, &[]).expect("no move is illegal")
-    }
-
-    /// The moves before a place and then those of a line, as a game of its own with its cursor at the end.
-    fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Board>, ActionError>;
-
-    /// A game of the same kind from a position.
-    fn at_position(&self, text: &str) -> Result<Box<dyn Board>, PositionError>;
-
-    /// What an editor of positions offers.
-    fn palette(&self) -> Palette;
-
-    /// The text of a position that was set up, which may be illegal.
-    fn setup_text(&self, setup: &Setup) -> String;
-
-    /// The board at the cursor as SVG.
-    fn picture(&self, title: &str) -> String;
-}
+use jarmo_core::view::{Gesture, Layout, Note, Palette, Piece, Setup, SideCount};
+use jarmo_exact::catalog::GameSettings;
+use jarmo_facade::{AnyEndgames, AnyGame, Move, View};
 
 /// A position as the board shows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -108,7 +26,7 @@ pub struct Scene {
     /// The pieces.
     pub pieces: Vec<Piece>,
     /// Legal moves.
-    pub legal: Vec<Legal>,
+    pub legal: Vec<Move>,
     /// How the game ended, if it did.
     pub outcome: Option<Outcome>,
     /// The effect of the previous move on the board.
@@ -121,16 +39,6 @@ pub struct Scene {
     pub winning: Vec<usize>,
 }
 
-/// A legal move.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Legal {
-    /// Its text.
-    pub text: String,
-    /// Its effect on the board.
-    #[serde(flatten)]
-    pub gesture: Gesture,
-}
-
 /// A move that was played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Played {
@@ -138,6 +46,22 @@ pub struct Played {
     pub text: String,
     /// The player who made it.
     pub player: Player,
+    /// The number of the move, from 1: that of White and the answer of Black have the same.
+    pub number: u32,
+}
+
+impl Played {
+    /// Its number as it is written: `3.` for White, `3…` for Black.
+    pub fn label(&self) -> String {
+        format!("{}{}", self.number, if self.player == Player::White { '.' } else { '…' })
+    }
+}
+
+/// A position, and the move that led there.
+#[derive(Clone)]
+pub(crate) struct Reached {
+    position: AnyPosition,
+    by: Option<(Action, Gesture, Played)>, // none: it is the first one
 }
 
 /// Why the game of a record cannot be shown. Displayed in English; `words` has the sentences of all languages.
@@ -159,204 +83,369 @@ pub enum RecordProblem {
         /// Why.
         error: ActionError,
     },
+    /// The text of its variations cannot be read, or does not fit its moves.
+    #[error("the variations do not fit the moves")]
+    Tree,
 }
 
-pub(crate) struct Open<'a> {
-    pub(crate) settings: &'a GameSettings,
-    pub(crate) store: &'a Store,
-    pub(crate) position: Option<&'a str>,
+/// A game and its moves, one line of which is shown. A `place` is the number of moves before a position of that line;
+/// the cursor is the place shown. A move at the cursor that is new begins a variation: nothing is lost.
+#[derive(Clone)]
+pub struct Board {
+    game: Arc<dyn AnyGame>,
+    settings: GameSettings,
+    agents: GameAgents,
+    endgames: Option<Arc<dyn AnyEndgames>>,
+    pub(crate) tree: Tree<Reached>,
+    line: Vec<Node>, // [n + 1], of the tree, from its root
+    cursor: usize,   // 0..=n
 }
 
-impl GameTask for Open<'_> {
-    type Output = Result<Box<dyn Board>, RecordProblem>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Self::Output {
-        let start = match self.position {
-            None => game.start(),
-            Some(text) => game.parse_position(text).map_err(RecordProblem::Position)?,
+impl Board {
+    /// Sets up a game by name, from its start or from a position, with the agents and tables of a store.
+    ///
+    /// The games of `jarmo` have a board and texts in every language. Others are drawn in text and played by lines, or on a
+    /// plain board of the page.
+    pub fn open(
+        store: &Store,
+        name: &str,
+        settings: &GameSettings,
+        position: Option<&str>,
+    ) -> Result<Board, RecordProblem> {
+        let game = store.games.open(name, settings).map_err(|error| RecordProblem::Start(error.to_string()))?;
+        let start = match position {
+            None => game.facts().start.clone(),
+            Some(text) => game.parse(text).map_err(RecordProblem::Position)?,
         };
-        let endgames = specs::endgames(&game, self.store).map_err(RecordProblem::Start)?;
-        Ok(Box::new(GameBoard {
-            variant: format!("{:?}", self.settings),
-            agents: GameAgents::of(&game, self.store, endgames.is_some()),
+        let endgames = specs::endgames(game.as_ref(), store).map_err(RecordProblem::Start)?;
+        let board = Board {
+            settings: settings.clone(),
+            agents: GameAgents::of(game.as_ref(), store, endgames.is_some()),
             endgames,
             game,
-            actions: Vec::new(),
-            positions: vec![start],
+            tree: Tree::new(Reached { position: start, by: None }),
+            line: vec![Node::ROOT],
             cursor: 0,
-        }))
+        };
+        if store.needs_layout && board.layout().is_none() {
+            let problem = format!("{name} has no board to show here; play it by lines of text, with --plain");
+            return Err(RecordProblem::Start(problem));
+        }
+        Ok(board)
     }
-}
 
-/// A game `G` and its moves.
-#[derive(Clone)]
-struct GameBoard<G: CatalogGame> {
-    game: G,
-    agents: GameAgents,
-    endgames: Option<Arc<dyn Endgames<G>>>,
-    variant: String,             // the settings as text; a part of the key of an agent
-    actions: Vec<Action>,        // [n]
-    positions: Vec<G::Position>, // [n + 1]
-    cursor: usize,               // 0..=n
-}
-
-impl<G: CatalogGame> GameBoard<G> {
-    fn here(&self) -> &G::Position {
-        &self.positions[self.cursor]
+    /// The game's name.
+    pub fn game(&self) -> &'static str {
+        self.game.facts().name
     }
 
     /// Whether the language tables have the words of this game. Without them, only its drawing is shown.
     fn is_worded(&self) -> bool {
-        Language::En.texts().knows(self.game.id())
+        Language::En.texts().knows(self.game())
     }
 
-    fn worded<T>(&self, texts: Vec<T>) -> Vec<T> {
-        if self.is_worded() { texts } else { Vec::new() }
-    }
-
-    fn text(&self, place: usize) -> String {
-        self.game.action_text(&self.positions[place], self.actions[place])
-    }
-}
-
-impl<G: CatalogGame> Board for GameBoard<G> {
-    fn game(&self) -> &'static str {
-        self.game.id()
-    }
-
-    fn layout(&self) -> Layout {
+    /// The board; without cells for a game that has only its drawing.
+    pub fn layout(&self) -> Layout {
         match self.is_worded() {
-            true => self.game.layout(),
+            true => self.game.facts().layout.clone(),
             false => Layout::none(),
         }
     }
 
-    fn cursor(&self) -> usize {
+    /// The place shown.
+    pub fn cursor(&self) -> usize {
         self.cursor
     }
 
-    fn go_to(&mut self, cursor: usize) {
-        self.cursor = cursor.min(self.actions.len());
+    /// Moves the cursor; a place past the end means the end.
+    pub fn go_to(&mut self, cursor: usize) {
+        self.cursor = cursor.min(self.length());
     }
 
-    fn scene(&self) -> Scene {
-        let here = self.here();
-        let legal = self.game.legal(here);
-        let legal_move =
-            |action| Legal { text: self.game.action_text(here, action), gesture: self.game.gesture(here, action) };
-        let last = self.cursor.checked_sub(1);
-        Scene {
-            to_move: self.game.to_move(here),
-            ply: self.game.ply(here),
-            pieces: self.game.pieces(here),
-            legal: legal.iter().map(legal_move).collect(),
-            outcome: self.game.outcome(here),
-            last: last.map(|place| self.game.gesture(&self.positions[place], self.actions[place])),
-            tallies: self.worded(self.game.tallies(here)),
-            notes: self.worded(self.game.notes(here)),
-            winning: self.game.winning_cells(here),
+    /// The number of moves of the line shown.
+    pub fn length(&self) -> usize {
+        self.line.len() - 1
+    }
+
+    /// The position at a place.
+    pub fn node(&self, place: usize) -> Node {
+        self.line[place]
+    }
+
+    /// The position shown.
+    pub fn shown(&self) -> Node {
+        self.line[self.cursor]
+    }
+
+    /// Whether the line shown is the main line.
+    pub fn shows_main(&self) -> bool {
+        self.line == self.tree.line(Node::ROOT)
+    }
+
+    /// The last position of the main line.
+    pub fn main_end(&self) -> Node {
+        *self.tree.line(Node::ROOT).last().expect("a line has a first position")
+    }
+
+    /// The move that led to a position; `None` for the first one.
+    pub fn move_to(&self, node: Node) -> Option<&Played> {
+        self.tree.at(node).content.by.as_ref().map(|(.., played)| played)
+    }
+
+    /// Shows a position, in its main continuation unless it is on the line shown already.
+    pub fn show(&mut self, node: Node) {
+        if !self.line.contains(&node) {
+            self.line = self.tree.line(node);
+        }
+        self.cursor = self.line.iter().position(|other| *other == node).expect("the line leads there");
+    }
+
+    /// Removes a move and everything after it.
+    pub fn remove(&mut self, node: Node) {
+        if !self.tree.remove(node) {
+            return;
+        }
+        let left = self.line.iter().position(|other| !self.tree.has(*other));
+        if let Some(left) = left {
+            self.line = self.tree.line(self.line[left - 1]);
+            self.cursor = self.cursor.min(left - 1);
         }
     }
 
-    fn moves(&self) -> Vec<Played> {
-        (0..self.actions.len())
-            .map(|place| Played { text: self.text(place), player: self.game.to_move(&self.positions[place]) })
-            .collect()
+    /// The position with this number of moves in the text of the tree up to it: on a main line without variations, its place.
+    /// A number past the end means the end of the main line.
+    pub fn at_index(&self, index: usize) -> Node {
+        match index.checked_sub(1) {
+            None => Node::ROOT,
+            Some(index) => self.tree.nodes().get(index).copied().unwrap_or(self.main_end()),
+        }
     }
 
-    fn play(&mut self, text: &str) -> Result<(), ActionError> {
-        let mut position = *self.here();
-        let action = self.game.play_text(&mut position, text)?;
-        self.cut();
-        self.actions.push(action);
-        self.positions.push(position);
-        self.cursor += 1;
+    fn position(&self, place: usize) -> &AnyPosition {
+        &self.tree.at(self.line[place]).content.position
+    }
+
+    fn here(&self) -> &AnyPosition {
+        self.position(self.cursor)
+    }
+
+    /// The board at the cursor.
+    pub fn scene(&self) -> Scene {
+        let here = self.here();
+        let View { moves, pieces, mut tallies, mut notes, winning } = self.game.view(here);
+        if !self.is_worded() {
+            tallies.clear();
+            notes.clear();
+        }
+        // The game counts what a player has lost; people want to see what a player has captured.
+        for tally in tallies.iter_mut().filter(|tally| tally.key.starts_with("tally_captured")) {
+            tally.values.reverse();
+        }
+        Scene {
+            to_move: here.to_move,
+            ply: here.ply,
+            pieces,
+            legal: moves,
+            outcome: here.outcome,
+            last: self.tree.at(self.shown()).content.by.as_ref().map(|(_, gesture, _)| *gesture),
+            tallies,
+            notes,
+            winning,
+        }
+    }
+
+    /// The moves of the line shown, those after the cursor included.
+    pub fn moves(&self) -> Vec<Played> {
+        self.line.iter().filter_map(|&node| self.move_to(node).cloned()).collect()
+    }
+
+    /// Reads a move and plays it at the cursor.
+    pub fn play(&mut self, text: &str) -> Result<(), ActionError> {
+        let (action, next) = self.game.play_text(self.here(), text)?;
+        self.add(action, next);
         Ok(())
     }
 
-    fn cut(&mut self) {
-        self.actions.truncate(self.cursor);
-        self.positions.truncate(self.cursor + 1);
+    /// Plays a move at the cursor.
+    pub(crate) fn play_action(&mut self, action: Action) -> Result<(), ActionError> {
+        let next = self.game.after(self.here(), action)?;
+        self.add(action, next);
+        Ok(())
     }
 
-    fn mover(&self, place: usize) -> Option<Player> {
-        let position = &self.positions[place];
-        let over = self.game.outcome(position).is_some();
-        (!over).then(|| self.game.to_move(position))
+    fn add(&mut self, action: Action, next: AnyPosition) {
+        let from = self.shown();
+        let node = found_or_added(self.game.as_ref(), &mut self.tree, from, action, next);
+        self.line = self.tree.line(node);
+        self.cursor += 1;
     }
 
-    fn outcome(&self, place: usize) -> Option<Outcome> {
-        self.game.outcome(&self.positions[place])
+    /// Adds the moves of a record, which may have variations, and shows the end of the main line.
+    pub(crate) fn read(&mut self, record: &GameRecord) -> Result<(), RecordProblem> {
+        let (game, mut number) = (self.game.as_ref(), 0);
+        let mut play = |tree: &mut Tree<Reached>, from, text: &str| {
+            number += 1;
+            let played = game.play_text(&tree.at(from).content.position, text);
+            let wrong = |error| RecordProblem::Move { number, text: text.to_owned(), error };
+            let (action, next) = played.map_err(wrong)?;
+            Ok(found_or_added(game, tree, from, action, next))
+        };
+        match &record.tree {
+            None => {
+                record.moves.iter().try_fold(Node::ROOT, |from, text| play(&mut self.tree, from, text))?;
+            }
+            Some(text) => self.tree.read(text, play)?.ok_or(RecordProblem::Tree)?,
+        }
+        self.line = self.tree.line(Node::ROOT);
+        self.cursor = self.length();
+        let fits = record.tree.is_none() || self.moves().iter().map(|played| &played.text).eq(&record.moves);
+        fits.then_some(()).ok_or(RecordProblem::Tree)
     }
 
-    fn known(&self, place: usize) -> Option<Proven> {
+    /// Who is to move at a place; `None` if the game is over there.
+    pub fn mover(&self, place: usize) -> Option<Player> {
+        let position = self.position(place);
+        position.outcome.is_none().then_some(position.to_move)
+    }
+
+    /// The outcome at a place, if the game is over there.
+    pub fn outcome(&self, place: usize) -> Option<Outcome> {
+        self.outcome_of(self.line[place])
+    }
+
+    /// The outcome in a position of the tree, if the game is over there.
+    pub fn outcome_of(&self, node: Node) -> Option<Outcome> {
+        self.tree.at(node).content.position.outcome
+    }
+
+    /// White's result with best play from a place, from the exact tables.
+    pub fn known(&self, place: usize) -> Option<Proven> {
         let mover = self.mover(place)?;
-        let result = self.endgames.as_ref()?.known(&self.game, &self.positions[place])?;
+        let result = self.endgames.as_ref()?.known(self.position(place))?;
         Some(as_white(mover, result, Proven::flip))
     }
 
-    fn agents(&self) -> &GameAgents {
+    /// White's result at a place: the outcome if the game is over there, or else that of the exact tables.
+    pub fn result(&self, place: usize) -> Option<Verdict> {
+        match self.outcome(place) {
+            Some(outcome) => Some(outcome.verdict(Player::White)),
+            None => Some(self.known(place)?.verdict),
+        }
+    }
+
+    /// The agents for this game.
+    pub fn agents(&self) -> &GameAgents {
         &self.agents
     }
 
-    fn question(&self, place: usize, seed: u64) -> Question {
-        let (game, position) = (self.game.clone(), self.positions[place]);
-        let (variant, networks) = (self.variant.clone(), self.agents.networks.clone());
-        Box::new(move |cache, strength, time| {
-            let agent = cache.agent(&game, &variant, strength, &networks)?;
-            Ok(ask(&game, position, agent, strength, seed, time))
-        })
+    /// The position at a place as a question for an agent.
+    pub(crate) fn question(&self, place: usize, seed: u64) -> Question {
+        Question {
+            game: self.game.clone(),
+            settings: self.settings.clone(),
+            networks: self.agents.networks.clone(),
+            position: self.position(place).clone(),
+            seed,
+        }
     }
 
-    fn position_text(&self) -> String {
-        self.game.position_text(self.here())
+    /// The position at the cursor as text.
+    pub fn position_text(&self) -> String {
+        self.game.text(self.here())
     }
 
-    fn drawing(&self) -> Option<String> {
-        self.layout().is_none().then(|| self.game.display(self.here()).to_string())
+    /// The board at the cursor as text, for games without a layout.
+    pub fn drawing(&self) -> Option<String> {
+        self.layout().is_none().then(|| self.game.drawing(self.here()))
     }
 
-    fn record(&self) -> GameRecord {
-        let start = &self.positions[0];
+    /// The whole game, without its players.
+    pub fn record(&self) -> GameRecord {
+        let facts = self.game.facts();
+        let start = self.game.text(&self.tree.at(Node::ROOT).content.position);
+        let main = self.tree.line(Node::ROOT).into_iter().filter_map(|node| self.move_to(node));
         GameRecord {
-            game: self.game.id().to_owned(),
-            rules: Some(self.game.rules_version()),
-            outcome: self.outcome(self.actions.len()),
-            position: (*start != self.game.start()).then(|| self.game.position_text(start)),
-            max_plies: Some(self.game.max_plies()),
-            moves: (0..self.actions.len()).map(|place| self.text(place)).collect(),
+            game: facts.name.to_owned(),
+            rules: Some(facts.version.rules_version),
+            outcome: self.outcome_of(self.main_end()),
+            position: (start != self.game.text(&facts.start)).then_some(start),
+            max_plies: Some(facts.max_plies),
+            moves: main.map(|played| played.text.clone()).collect(),
+            tree: (!self.tree.is_plain())
+                .then(|| self.tree.text(|reached| reached.by.as_ref().map_or("", |(.., played)| &played.text))),
             ..GameRecord::default()
         }
     }
 
-    fn seat(&self, text: &str) -> Result<Seat, String> {
-        Seat::parse(&self.game, text, &self.agents.networks)
+    /// Parses a player of this game.
+    pub fn seat(&self, text: &str) -> Result<Seat, String> {
+        Seat::parse(self.game.as_ref(), text, &self.agents.networks)
     }
 
-    fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Board>, ActionError> {
-        let mut board = self.clone();
-        board.go_to(place);
-        board.cut();
-        for text in line {
+    /// The same game from its first position.
+    pub fn fresh(&self) -> Board {
+        self.started_at(self.tree.at(Node::ROOT).content.position.clone())
+    }
+
+    fn started_at(&self, position: AnyPosition) -> Board {
+        let tree = Tree::new(Reached { position, by: None });
+        Board { tree, line: vec![Node::ROOT], cursor: 0, ..self.clone() }
+    }
+
+    /// The moves before a place and then those of a line, as a game of its own with its cursor at the end.
+    pub fn branch(&self, place: usize, line: &[String]) -> Result<Board, ActionError> {
+        let mut board = self.fresh();
+        let before = self.line[..=place.min(self.length())].iter().filter_map(|&node| self.move_to(node));
+        for text in before.map(|played| &played.text).chain(line) {
             board.play(text)?;
         }
-        Ok(Box::new(board))
+        Ok(board)
     }
 
-    fn at_position(&self, text: &str) -> Result<Box<dyn Board>, PositionError> {
-        let positions = vec![self.game.parse_position(text)?];
-        Ok(Box::new(GameBoard { actions: Vec::new(), positions, cursor: 0, ..self.clone() }))
+    /// A game of the same kind from a position.
+    pub fn at_position(&self, text: &str) -> Result<Board, PositionError> {
+        Ok(self.started_at(self.game.parse(text)?))
     }
 
-    fn palette(&self) -> Palette {
-        self.game.palette()
+    /// The rules in the game's own words.
+    pub fn own_rules(&self) -> Option<&str> {
+        self.game.facts().rules.as_deref()
     }
 
-    fn setup_text(&self, setup: &Setup) -> String {
+    /// The game's own pictures of pieces, by the letter of the position's text.
+    pub fn own_pieces(&self) -> &[(char, String)] {
+        &self.game.facts().pieces
+    }
+
+    /// What an editor of positions offers.
+    pub fn palette(&self) -> &Palette {
+        &self.game.facts().palette
+    }
+
+    /// The text of a position that was set up, which may be illegal.
+    pub fn setup_text(&self, setup: &Setup) -> String {
         self.game.setup_text(setup)
     }
 
-    fn picture(&self, title: &str) -> String {
-        svg::draw(&self.game, self.here(), &[], title)
+    /// The board at the cursor as SVG.
+    pub fn picture(&self, title: &str) -> String {
+        self.game.picture(self.here(), &[], title)
     }
+}
+
+/// The position after a move, which is added unless the tree has it.
+fn found_or_added(game: &dyn AnyGame, tree: &mut Tree<Reached>, from: Node, action: Action, next: AnyPosition) -> Node {
+    let is_same = |node: &Node| tree.at(*node).content.by.as_ref().is_some_and(|(other, ..)| *other == action);
+    if let Some(known) = tree.at(from).children.iter().copied().find(is_same) {
+        return known;
+    }
+    let Reached { position, by } = &tree.at(from).content;
+    let Move { text, gesture, .. } = game.describe(position, action);
+    let player = position.to_move;
+    let number = match by {
+        None => 1,
+        Some((.., before)) => before.number + u32::from(before.player == Player::Black && player == Player::White),
+    };
+    let by = Some((action, gesture, Played { text, player, number }));
+    tree.add(from, Reached { position: next, by })
 }

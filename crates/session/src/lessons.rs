@@ -87,8 +87,7 @@ pub(crate) fn attempt(
     }
     let right = is_right(&session.board().moves()[here].text);
     if !right {
-        session.go_to(here);
-        session.resume(); // forgets the move
+        session.remove(session.board().shown());
     }
     Answer { legal: true, right, said: reply(session, right) }
 }

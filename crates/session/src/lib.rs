@@ -5,7 +5,6 @@
 
 pub mod agents;
 pub mod analysis;
-pub mod games;
 pub mod lang;
 pub mod lessons;
 pub mod levels;
@@ -16,4 +15,5 @@ pub mod session;
 pub mod specs;
 pub mod board;
 pub mod thought;
+pub mod tree;
 pub mod words;

@@ -3,19 +3,21 @@
 //! A session never searches and never waits. [`Session::job`] returns the next [`Job`]; the caller runs it on
 //! any thread and passes the answer to [`Session::finish`]. Outdated answers are dropped.
 //!
-//! A `place` is a position of the game, given by the number of moves played before it.
+//! A `place` is a position of the line shown, given by the number of moves before it; a `Node` is any position of the tree
+//! of moves. The game continues at one of them, which is the end of the main line. Whoever moves elsewhere during a game plays
+//! on from there, and the moves after that are a variation from then on; an analysis only adds variations.
 
 mod questions;
 
 use std::collections::BTreeMap;
 
 use crate::agents::Seat;
-use crate::analysis::{Trial, Tried};
 use crate::board::{Board, RecordProblem};
 use crate::levels::Level;
 use crate::matches::{Match, points};
 use crate::specs::Store;
-use crate::thought::Thought;
+use crate::thought::Analysis;
+use crate::tree::{Node, Remark};
 use jarmo_core::game::{ActionError, Player, Proven};
 use jarmo_core::record::GameRecord;
 use jarmo_exact::catalog::GameSettings;
@@ -27,19 +29,21 @@ const DEEPEST: u32 = 4;
 
 /// One game with its players.
 pub struct Session {
-    board: Box<dyn Board>,
+    board: Board,
     settings: GameSettings,
     /// The games and agents that there are.
     pub store: Store,
     seats: [Seat; 2],
     pub(crate) seed: u64,
-    thoughts: BTreeMap<usize, (Effort, Thought)>, // by place
-    hint: Option<usize>,                          // the place where a hint was requested
+    live: Node,       // where the game continues
+    taken_back: bool, // the position shown was reached by undoing moves
+    thoughts: BTreeMap<Node, (Effort, Analysis)>,
+    remembered: BTreeMap<Node, f32>, // White's values that were found before the game was kept
+    hint: Option<Node>,              // where a hint was requested
     /// Whether the evaluation bar is shown.
     pub evaluating: bool,
     analysing: bool,
     deepening: bool, // the analysis looks further at the place shown
-    trial: Option<Trial>,
     /// Why an agent could not answer. While this is set, no agent is asked.
     pub trouble: Option<String>,
     /// The match that this game belongs to.
@@ -53,7 +57,7 @@ pub struct Session {
 /// What the next new game begins with while the game of a record is on the board: the record may have a first
 /// position and a length of its own, and people play both sides of it.
 struct Home {
-    board: Box<dyn Board>,
+    board: Board,
     seats: [Seat; 2],
 }
 
@@ -76,7 +80,7 @@ impl Session {
         seats: [&str; 2],
         seed: u64,
     ) -> Result<Session, String> {
-        let board = store.games.open(game, &settings, &store, position).map_err(|problem| problem.to_string())?;
+        let board = Board::open(&store, game, &settings, position).map_err(|problem| problem.to_string())?;
         let seats = [board.seat(seats[0])?, board.seat(seats[1])?];
         Ok(Session {
             board,
@@ -84,12 +88,14 @@ impl Session {
             store,
             seats,
             seed,
+            live: Node::ROOT,
+            taken_back: false,
             thoughts: BTreeMap::new(),
+            remembered: BTreeMap::new(),
             hint: None,
             evaluating: true,
             analysing: false,
             deepening: false,
-            trial: None,
             trouble: None,
             current_match: None,
             home: None,
@@ -105,8 +111,8 @@ impl Session {
     }
 
     /// The game and the place shown.
-    pub fn board(&self) -> &dyn Board {
-        self.board.as_ref()
+    pub fn board(&self) -> &Board {
+        &self.board
     }
 
     /// The players, White first.
@@ -120,8 +126,8 @@ impl Session {
     }
 
     /// The most thorough answer for a place.
-    pub fn thought(&self, place: usize) -> Option<&Thought> {
-        self.thoughts.get(&place).map(|(_, thought)| thought)
+    pub fn thought(&self, place: usize) -> Option<&Analysis> {
+        self.thoughts.get(&self.board.node(place)).map(|(_, thought)| thought)
     }
 
     /// White's proven result at a place, from the tables or from an agent's search.
@@ -134,14 +140,28 @@ impl Session {
     pub fn value(&self, place: usize) -> Option<f32> {
         match self.board.result(place) {
             Some(verdict) => Some(verdict.sign().into()),
-            None => self.thought(place).map(|thought| thought.value),
+            None => self.evaluation(self.board.node(place)),
         }
     }
 
+    /// An agent's evaluation of a position for White.
+    pub(crate) fn evaluation(&self, node: Node) -> Option<f32> {
+        let found = self.thoughts.get(&node).map(|(_, thought)| thought.value);
+        found.or_else(|| self.remembered.get(&node).copied())
+    }
+
+    /// Takes over evaluations from before, in the order of the text of the tree, the first position first.
+    pub(crate) fn remember(&mut self, values: &[Option<f32>]) {
+        let nodes = std::iter::once(Node::ROOT).chain(self.board.tree.nodes());
+        let known =
+            nodes.zip(values).filter_map(|(node, value)| Some((node, value.filter(|value| value.abs() <= 1.0)?)));
+        self.remembered = known.collect();
+    }
+
     /// The hint for the place shown, if one was requested and is ready.
-    pub fn hint(&self) -> Option<&Thought> {
+    pub fn hint(&self) -> Option<&Analysis> {
         let (had, thought) = self.thoughts.get(&self.hint?)?;
-        (self.hint == Some(self.board.cursor()) && *had >= Effort::Hint).then_some(thought)
+        (self.hint == Some(self.board.shown()) && *had >= Effort::Hint).then_some(thought)
     }
 
     /// Whether the session is in analysis mode: all positions are evaluated, and agents do not move.
@@ -158,7 +178,7 @@ impl Session {
     /// of it.
     pub fn next_round(&self) -> Option<u32> {
         let here = self.board.cursor();
-        let (had, _) = self.thoughts.get(&here)?;
+        let (had, _) = self.thoughts.get(&self.board.shown())?;
         let done = match had {
             Effort::Deep(round) => *round,
             _ => 0,
@@ -173,31 +193,55 @@ impl Session {
         self.is_persons_turn(self.board.cursor())
     }
 
-    /// Whether an agent is about to move: it is to move at the end of the game, which is shown, and the session
-    /// is not in analysis mode.
+    /// Whether the game continues at the position shown.
+    pub fn is_live(&self) -> bool {
+        self.board.shown() == self.live
+    }
+
+    /// Whether a move here would surprise: the game continues elsewhere, and the person has taken nothing back.
+    pub fn asks(&self) -> bool {
+        !self.analysing && !self.taken_back && !self.is_live()
+    }
+
+    /// Whether an agent is about to move: the game continues at the position shown, where it is to move, and the session is
+    /// not in analysis mode.
     pub fn agent_to_move(&self) -> bool {
         let here = self.board.cursor();
-        let live = here == self.board.moves().len() && !self.analysing;
+        let live = self.is_live() && !self.analysing;
         live && self.board.mover(here).is_some() && !self.is_persons_turn(here)
     }
 
     /// Plays a person's move at the place shown.
     pub fn play(&mut self, text: &str) -> Result<(), Refusal> {
-        let here = self.board.cursor();
-        let mover = self.board.mover(here);
+        let mover = self.board.mover(self.board.cursor());
         if !self.analysing && mover.is_some() && !self.human_to_move() {
             return Err(Refusal::NotNow("not_your_turn"));
         }
-        let longer = here < self.board.moves().len();
-        self.board.play(text).map_err(Refusal::Move)?;
-        self.hint = None;
-        self.trial = None;
-        if longer {
-            self.thoughts.split_off(&(here + 1));
-            self.edition += 1;
+        self.play_line(self.board.cursor(), &[text.to_owned()]).map_err(|(_, error)| Refusal::Move(error))
+    }
+
+    /// Plays moves for both sides, from a place on. If one of them is illegal, the game stays as it was.
+    pub fn play_line(&mut self, place: usize, line: &[String]) -> Result<(), (String, ActionError)> {
+        let goes_on = !self.analysing || self.board.node(place.min(self.board.length())) == self.live;
+        let mut board = self.board.clone();
+        board.go_to(place);
+        for text in line {
+            board.play(text).map_err(|error| (text.clone(), error))?;
         }
-        self.count_match();
+        self.board = board;
+        self.moved(goes_on);
         Ok(())
+    }
+
+    /// Takes note of moves that were played up to the position shown; `goes_on` if they are those of the game.
+    fn moved(&mut self, goes_on: bool) {
+        if goes_on {
+            self.live = self.board.shown();
+            while self.board.tree.promote(self.live) {}
+            self.count_match();
+        }
+        self.hint = None;
+        self.taken_back = false;
     }
 
     /// Goes back to a person's previous turn, or by one move if only agents play.
@@ -205,32 +249,62 @@ impl Session {
         let here = self.board.cursor();
         let mut earlier = (0..here).rev();
         let back = earlier.find(|&place| self.is_persons_turn(place));
-        self.go_to(back.unwrap_or(here.saturating_sub(1)));
+        self.board.go_to(back.unwrap_or(here.saturating_sub(1)));
+        self.taken_back = true;
     }
 
     /// Reverses an undo.
     pub fn redo(&mut self) {
-        let end = self.board.moves().len();
+        let end = self.board.length();
         let here = self.board.cursor();
         let next = (here + 1..end).find(|&place| self.is_persons_turn(place));
-        self.go_to(next.unwrap_or(end));
+        self.board.go_to(next.unwrap_or(end));
     }
 
     /// Shows another place.
     pub fn go_to(&mut self, place: usize) {
         self.board.go_to(place);
+        self.taken_back = false;
     }
 
-    /// Removes the moves after the place shown and leaves analysis mode, so that play continues there.
-    pub fn resume(&mut self) {
-        if self.board.cursor() < self.board.moves().len() {
-            self.board.cut();
-            self.thoughts.split_off(&(self.board.cursor() + 1));
-            self.edition += 1;
+    /// Shows a position of any line.
+    pub fn show(&mut self, node: Node) {
+        if self.board.tree.has(node) {
+            self.board.show(node);
+            self.taken_back = false;
         }
-        self.analysing = false;
-        self.deepening = false;
-        self.trial = None;
+    }
+
+    /// Leaves analysis mode and makes the game continue at the position shown. The moves after it stay a variation.
+    pub fn resume(&mut self) {
+        self.moved(true);
+        self.set_analysing(false);
+    }
+
+    /// Puts the variation of a position in front, where it begins.
+    pub fn promote(&mut self, node: Node) {
+        self.board.tree.promote(node);
+        self.keep_live();
+    }
+
+    /// Removes a move and everything after it.
+    pub fn remove(&mut self, node: Node) {
+        self.board.remove(node);
+        self.keep_live();
+    }
+
+    /// Writes something about a move.
+    pub fn set_remark(&mut self, node: Node, remark: Remark) {
+        self.board.tree.set_remark(node, remark);
+    }
+
+    /// The game continues at the end of the main line, unless it continues at an earlier place in it.
+    fn keep_live(&mut self) {
+        let tree = &self.board.tree;
+        if !tree.has(self.live) || !tree.line(Node::ROOT).contains(&self.live) {
+            self.live = self.board.main_end();
+        }
+        self.edition += 1;
     }
 
     /// Changes the player of one side.
@@ -275,8 +349,7 @@ impl Session {
 
     /// Starts the second game of a match, once the first is over.
     pub fn next_game(&mut self) -> Result<(), Refusal> {
-        let end = self.board.moves().len();
-        let outcome = self.board.outcome(end);
+        let outcome = self.board.outcome_of(self.live);
         let (Some(current_match), Some(outcome)) = (&mut self.current_match, outcome) else {
             return Err(Refusal::NotNow("match_unfinished"));
         };
@@ -293,15 +366,18 @@ impl Session {
     /// Requests a hint for the place shown.
     pub fn ask_hint(&mut self) {
         if self.board.mover(self.board.cursor()).is_some() {
-            self.hint = Some(self.board.cursor());
+            self.hint = Some(self.board.shown());
         }
     }
 
-    /// Enters or leaves analysis mode.
+    /// Enters or leaves analysis mode. The game itself is shown then, if it was a variation.
     pub fn set_analysing(&mut self, analysing: bool) {
+        let is_variation = (0..=self.board.length()).all(|place| self.board.node(place) != self.live);
+        if is_variation && !analysing {
+            self.board.show(self.live);
+        }
         self.analysing = analysing;
         self.deepening = false;
-        self.trial = None;
         self.edition += 1;
     }
 
@@ -310,22 +386,9 @@ impl Session {
         self.deepening = deepening && self.analysing;
     }
 
-    /// Tries a move at a place in place of the one played there. The game stays as it is.
-    pub fn try_move(&mut self, place: usize, text: &str) -> Result<(), Refusal> {
-        let trial = Trial::new(self.board(), place, text).map_err(Refusal::Move)?;
-        self.trial = Some(trial);
-        self.edition += 1;
-        Ok(())
-    }
-
-    /// The move that was tried last, as far as it is evaluated.
-    pub fn tried(&self) -> Option<Tried> {
-        self.trial.as_ref().map(|trial| trial.judge(self))
-    }
-
     /// The number of places that the analysis has not evaluated yet.
     pub fn unstudied(&self) -> usize {
-        (0..=self.board.moves().len()).filter(|&place| self.lacks(place, Effort::Study)).count()
+        (0..=self.board.length()).filter(|&place| self.lacks(place, Effort::Study)).count()
     }
 
     /// The record of the game with its players.
@@ -338,11 +401,9 @@ impl Session {
     pub fn load(&mut self, record: &GameRecord) -> Result<(), RecordProblem> {
         let settings = self.settings.fitting(&record.game);
         let own = GameSettings { max_plies: record.max_plies.or(self.settings.max_plies), ..settings.clone() };
-        let mut board = self.store.games.open(&record.game, &own, &self.store, record.position.as_deref())?;
-        for (index, text) in record.moves.iter().enumerate() {
-            board.play(text).map_err(|error| RecordProblem::Move { number: index + 1, text: text.clone(), error })?;
-        }
-        let fresh = self.store.games.open(&record.game, &settings, &self.store, None)?;
+        let mut board = Board::open(&self.store, &record.game, &own, record.position.as_deref())?;
+        board.read(record)?;
+        let fresh = Board::open(&self.store, &record.game, &settings, None)?;
         let seats = match self.home.take() {
             Some(home) => home.seats,
             None => self.seats.clone(),
@@ -379,7 +440,9 @@ impl Session {
 
     fn forget(&mut self) {
         self.thoughts.clear();
+        self.remembered.clear();
         self.hint = None;
+        self.live = self.board.main_end();
         self.number += 1;
         self.set_analysing(false);
     }
@@ -387,7 +450,7 @@ impl Session {
     /// Closes the match when its second game has ended.
     fn count_match(&mut self) {
         if let Some(current_match) = &mut self.current_match
-            && let Some(outcome) = self.board.outcome(self.board.moves().len())
+            && let Some(outcome) = self.board.outcome_of(self.live)
         {
             current_match.finish(&outcome);
         }

@@ -6,12 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agents::MOVE_TIME;
-use crate::games::Games;
 use crate::levels::Level;
 use jarmo_exact::ExactErrorKind;
-use jarmo_exact::agent::{self, Agent, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, Networks, TreeSpec, YesNo};
-use jarmo_exact::catalog::CatalogGame;
-use jarmo_exact::tables::Endgames;
+use jarmo_exact::agent::{self, AgentSource, AgentSpec, AlphaBetaSpec, Networks, TreeSpec, YesNo};
+use jarmo_facade::{AnyEndgames, AnyGame, Games};
 
 /// The size of an agent's search table or tree. A search thread keeps a few agents. Forced moves take room in a tree,
 /// too: with 32, an analysis of tammi ended after 49,985 of [`REVIEW_SIMULATIONS`].
@@ -40,21 +38,19 @@ const MOST_SIMULATIONS: u32 = 10_000;
 
 /// An agent and its limits per move.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Strength {
+pub struct LimitedAgent {
     /// The agent.
     pub spec: AgentSpec,
     /// Nodes or simulations, if limited.
     pub nodes: Option<u64>,
     /// The time that it may use up; unset, its spec alone sets the limits.
     pub time: Option<Duration>,
-    /// Exact tables that answer in place of the agent for the positions they hold.
-    pub tables: Option<PathBuf>,
 }
 
-impl Strength {
+impl LimitedAgent {
     /// An agent with its spec's own limits.
-    pub fn of(spec: AgentSpec) -> Strength {
-        Strength { spec, nodes: None, time: None, tables: None }
+    pub fn of(spec: AgentSpec) -> LimitedAgent {
+        LimitedAgent { spec, nodes: None, time: None }
     }
 }
 
@@ -91,7 +87,7 @@ impl Store {
         let mut folders = self.agents.clone();
         folders.extend(self.tables.clone());
         for mut spec in seats.iter().filter_map(|seat| seat.parse::<AgentSpec>().ok()) {
-            folders.extend(spec.tree_mut().and_then(|tree| tree.tables.take()));
+            folders.extend(spec.tables_mut().and_then(Option::take));
             if let AgentSpec::Network(AgentSource::File(path), _) = spec {
                 folders.extend(path.parent().map(Into::into));
             }
@@ -128,17 +124,18 @@ pub struct GameAgents {
 
 impl GameAgents {
     /// The agents of a store for this game. A trained agent that cannot be loaded is [`GameAgents::refused`].
-    pub(crate) fn of<G: CatalogGame>(game: &G, store: &Store, tables: bool) -> GameAgents {
-        let trained = store.trained(game.id()).map(|source| match store.networks.load(game, &source, None) {
-            Ok(_) => Ok(source),
+    pub(crate) fn of(game: &dyn AnyGame, store: &Store, tables: bool) -> GameAgents {
+        let facts = game.facts();
+        let trained = store.trained(facts.name).map(|source| match game.load_network(&store.networks, &source) {
+            Ok(()) => Ok(source),
             Err(error) => Err(format!("{source}: {}", error.problem())),
         });
         GameAgents {
-            game: game.id(),
+            game: facts.name,
             trained,
             tables: store.tables.clone().filter(|_| tables),
-            proof: game.proof().is_some(),
-            evaluates: game.heuristic().is_some(),
+            proof: game.has_proof(),
+            evaluates: facts.has_heuristic,
             networks: store.networks.clone(),
         }
     }
@@ -154,14 +151,14 @@ impl GameAgents {
     }
 
     /// The agent behind hints and the evaluation bar. It uses all of its time.
-    pub fn analyst(&self, time: Duration) -> Strength {
-        Strength { time: Some(time), ..self.strongest(Some(LINES)) }
+    pub fn analyst(&self, time: Duration) -> LimitedAgent {
+        LimitedAgent { time: Some(time), ..self.strongest(Some(LINES)) }
     }
 
     /// The agent that evaluates all positions of a game. It has a fixed number of nodes or simulations, so the
     /// analysis of a game can be repeated.
-    pub fn reviewer(&self) -> Strength {
-        Strength {
+    pub fn reviewer(&self) -> LimitedAgent {
+        LimitedAgent {
             nodes: Some(match (self.is_trained(), self.evaluates) {
                 (true, _) => REVIEW_SIMULATIONS,
                 (false, true) => REVIEW_NODES,
@@ -173,71 +170,75 @@ impl GameAgents {
 
     /// The agent that looks further at one position, in rounds from 1. Each round has twice as many nodes or simulations
     /// as the one before it; the first, twice as many as the reviewer.
-    pub(crate) fn deepened(&self, round: u32) -> Strength {
-        let mut strength = Strength { time: None, ..self.reviewer() };
-        strength.nodes = strength.nodes.map(|nodes| nodes << round);
-        if let AgentSpec::AlphaBeta(search) = &mut strength.spec {
+    pub(crate) fn deepened(&self, round: u32) -> LimitedAgent {
+        let mut agent = LimitedAgent { time: None, ..self.reviewer() };
+        agent.nodes = agent.nodes.map(|nodes| nodes << round);
+        if let AgentSpec::AlphaBeta(search) = &mut agent.spec {
             search.mb = Some(DEEP_MEGABYTES);
-        } else if let Some(tree) = strength.spec.tree_mut() {
+        } else if let Some(tree) = agent.spec.tree_mut() {
             tree.mb = Some(DEEP_MEGABYTES);
         }
-        strength
+        agent
     }
 
     /// The agent that plays at a level.
-    pub fn of_level(&self, level: Level) -> Strength {
-        let strength = match (level, &self.trained) {
-            (Level::Newcomer, _) => Strength::of(AgentSpec::Random),
+    pub fn of_level(&self, level: Level) -> LimitedAgent {
+        let agent = match (level, &self.trained) {
+            (Level::Newcomer, _) => LimitedAgent::of(AgentSpec::Random),
             (Level::Best, _) => self.strongest(None),
             (_, Some(Ok(source))) => {
                 let settings = level.settings(self.game).expect("every other level has settings");
                 let mb = settings.sims.filter(|&sims| sims > 0).and(Some(MEGABYTES));
                 let nodes = settings.sims.map(u64::from);
-                Strength { nodes, ..Strength::of(AgentSpec::Network(source.clone(), TreeSpec { mb, ..settings })) }
+                LimitedAgent {
+                    nodes,
+                    ..LimitedAgent::of(AgentSpec::Network(source.clone(), TreeSpec { mb, ..settings }))
+                }
             }
             (Level::Beginner, _) => rollout(Some(16)),
             (Level::Easy, _) => rollout(Some(40)),
-            (Level::Casual, _) if self.evaluates => Strength::of(AgentSpec::Greedy),
+            (Level::Casual, _) if self.evaluates => LimitedAgent::of(AgentSpec::Greedy),
             (Level::Casual, _) => rollout(Some(100)),
             (Level::Medium, _) => self.search(100, 250),
             (Level::Hard, _) => self.search(1000, 600),
             (Level::Expert, _) => self.search(10_000, 1500),
         };
-        Strength { time: Some(MOVE_TIME), ..strength }
+        LimitedAgent { time: Some(MOVE_TIME), ..agent }
     }
 
     /// Alpha-beta search in a game with an evaluation, or else a search with playouts.
-    fn search(&self, nodes: u64, sims: u32) -> Strength {
+    fn search(&self, nodes: u64, sims: u32) -> LimitedAgent {
         match self.evaluates {
-            true => Strength { nodes: Some(nodes), ..Strength::of(AgentSpec::AlphaBeta(built_in_settings())) },
+            true => LimitedAgent { nodes: Some(nodes), ..LimitedAgent::of(AgentSpec::AlphaBeta(built_in_settings())) },
             false => rollout(Some(sims)),
         }
     }
 
     /// The strongest agent, with tables and proven wins. The built-in one evaluates this many root moves exactly.
-    fn strongest(&self, lines: Option<u32>) -> Strength {
+    fn strongest(&self, lines: Option<u32>) -> LimitedAgent {
         let (tables, mb) = (self.tables.clone(), Some(MEGABYTES));
         match &self.trained {
             // The search looks up its leaves in the tables, too.
             Some(Ok(source)) => {
                 let proof = self.proof.then_some(YesNo::Yes);
-                Strength::of(AgentSpec::Network(source.clone(), TreeSpec { tables, proof, mb, ..TreeSpec::default() }))
+                LimitedAgent::of(AgentSpec::Network(
+                    source.clone(),
+                    TreeSpec { tables, proof, mb, ..TreeSpec::default() },
+                ))
             }
             _ if !self.evaluates => rollout(None),
-            _ => Strength {
-                spec: AgentSpec::AlphaBeta(AlphaBetaSpec { lines, ..built_in_settings() }),
+            _ => LimitedAgent {
                 nodes: Some(UNREACHABLE_NODES),
-                time: None,
-                tables,
+                ..LimitedAgent::of(AgentSpec::AlphaBeta(AlphaBetaSpec { lines, tables, ..built_in_settings() }))
             },
         }
     }
 }
 
 /// A search with playouts.
-fn rollout(sims: Option<u32>) -> Strength {
+fn rollout(sims: Option<u32>) -> LimitedAgent {
     let spec = AgentSpec::Rollout(TreeSpec { sims, mb: Some(MEGABYTES), ..TreeSpec::default() });
-    Strength { nodes: sims.map(u64::from), ..Strength::of(spec) }
+    LimitedAgent { nodes: sims.map(u64::from), ..LimitedAgent::of(spec) }
 }
 
 fn built_in_settings() -> AlphaBetaSpec {
@@ -245,37 +246,23 @@ fn built_in_settings() -> AlphaBetaSpec {
 }
 
 /// The exact tables of a store; `None` for games of which it has none.
-pub(crate) fn endgames<G: CatalogGame>(game: &G, store: &Store) -> Result<Option<Arc<dyn Endgames<G>>>, String> {
+pub(crate) fn endgames(game: &dyn AnyGame, store: &Store) -> Result<Option<Arc<dyn AnyEndgames>>, String> {
     let Some(folder) = &store.tables else {
         return Ok(None);
     };
-    match game.open_endgames(folder) {
+    match game.endgames(folder) {
         Ok(tables) => Ok(Some(tables)),
         Err(problem) if problem.kind == ExactErrorKind::NoTables => Ok(None),
         Err(problem) => Err(problem.to_string()),
     }
 }
 
-/// Builds the agent of a strength.
-pub(crate) fn build<G: CatalogGame>(
-    game: &G,
-    strength: &Strength,
-    networks: &Networks,
-) -> Result<Box<dyn Agent<G>>, String> {
-    let agent = agent::build_from(game.clone(), &strength.spec, networks).map_err(|error| error.to_string())?;
-    let Some(folder) = &strength.tables else {
-        return Ok(agent);
-    };
-    let tables = game.open_endgames(folder).map_err(|error| error.to_string())?;
-    Ok(Box::new(EndgameAgent::new(game.clone(), tables, agent)))
-}
-
 /// The same agent with its files and folders by their last names.
 pub(crate) fn named(spec: &AgentSpec) -> AgentSpec {
     let last = |path: &PathBuf| PathBuf::from(path.file_name().unwrap_or_default());
     let mut spec = spec.clone();
-    if let Some(tree) = spec.tree_mut() {
-        tree.tables = tree.tables.as_ref().map(last);
+    if let Some(tables) = spec.tables_mut() {
+        *tables = tables.as_ref().map(last);
     }
     if let AgentSpec::Network(AgentSource::File(path), _) = &mut spec {
         *path = last(path);
@@ -294,7 +281,7 @@ pub fn is_harmless(spec: &str) -> bool {
         }
         Ok(AgentSpec::AlphaBeta(given)) => {
             let modest = given.nodes.is_none_or(|nodes| nodes <= MOST_NODES);
-            modest && given.mb.is_none() && given.lines.is_none()
+            modest && given.mb.is_none() && given.lines.is_none() && given.tables.is_none()
         }
         Ok(AgentSpec::Network(AgentSource::File(_), _)) | Err(_) => false,
     }

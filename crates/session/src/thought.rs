@@ -1,29 +1,39 @@
 //! An agent's answer for a position, independent of the game and from White's viewpoint.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
 use crate::agents::AgentCache;
-use crate::specs::Strength;
+use crate::specs::LimitedAgent;
+use jarmo_core::agent;
 use jarmo_core::eval::Value;
-use jarmo_core::game::{Player, Proven, Verdict};
+use jarmo_core::game::{Action, AnyPosition, Player, Proven, Verdict};
 use jarmo_core::random::stream;
+use jarmo_core::search::MARGIN;
 use jarmo_core::view::Gesture;
-use jarmo_exact::agent::{Agent, Limit, Request};
-use jarmo_exact::catalog::CatalogGame;
+use jarmo_exact::agent::{Limit, Networks};
+use jarmo_exact::catalog::GameSettings;
+use jarmo_facade::{AnyGame, AnyRequest, Move};
 
 /// Longest expected line that is shown, in moves.
 const LINE_LENGTH: usize = 8;
+
+/// Values that are known less well than this are not compared, on the scale from -1 to +1.
+const MOST_ERROR: f32 = 0.05;
 
 /// Most candidate moves that are shown.
 const CANDIDATES: usize = 8;
 
 /// An agent's answer for a position. Values are White's: +1 is a win for White.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Thought {
-    /// The move it chooses.
+pub struct Analysis {
+    /// The action it chooses.
+    #[serde(skip)]
+    pub action: Action,
+    /// The same as text.
     pub text: String,
     /// The position's value.
     pub value: f32,
@@ -38,13 +48,13 @@ pub struct Thought {
     pub depth: u32,
     /// Time in milliseconds.
     pub millis: u64,
-    /// Candidate moves, best first.
-    pub candidates: Vec<Idea>,
+    /// Candidate moves in the order in which the agent would play them: a proven loss comes last.
+    pub candidates: Vec<Candidate>,
 }
 
 /// An agent's view of one candidate move.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Idea {
+pub struct Candidate {
     /// The move.
     pub text: String,
     /// Its effect on the board.
@@ -55,6 +65,8 @@ pub struct Idea {
     pub policy: f32,
     /// The value after it.
     pub value: f32,
+    /// Whether the search cannot tell its value from that of the first candidate.
+    pub equal: bool,
     /// White's proven result after it.
     #[serde(serialize_with = "by_winner")]
     pub proven: Option<Proven>,
@@ -105,58 +117,90 @@ impl Time<'_> {
     }
 }
 
-/// A position of any game. Called with an agent's strength, it asks the agent, which stops at its spec's own limits, or
-/// when its time has ended.
-pub type Question = Box<dyn Fn(&mut AgentCache, &Strength, Time<'_>) -> Result<Thought, String> + Send + Sync>;
+/// A position as a question for an agent.
+pub(crate) struct Question {
+    pub(crate) game: Arc<dyn AnyGame>,
+    pub(crate) settings: GameSettings,
+    pub(crate) networks: Networks,
+    pub(crate) position: AnyPosition,
+    pub(crate) seed: u64,
+}
 
-/// Asks an agent about a position.
-pub(crate) fn ask<G: CatalogGame>(
-    game: &G,
-    position: G::Position,
-    agent: &mut dyn Agent<G>,
-    strength: &Strength,
-    seed: u64,
-    time: Time<'_>,
-) -> Thought {
-    let began = (time.clock)();
-    let took = || (time.clock)().saturating_sub(began);
-    let is_past = |limit: Option<Duration>| limit.is_some_and(|limit| took() >= limit / time.sharers.max(1));
-    let (is_spent, is_latest) = (|| is_past(strength.time), || is_past(time.most));
-    let limit = Limit {
-        nodes: strength.nodes,
-        deadline: strength.time.is_some().then_some(&is_spent),
-        latest: time.most.is_some().then_some(&is_latest),
-        stop: Some(time.stop),
-        ..Limit::default()
-    };
-    let mut stream = stream(seed, u64::from(game.ply(&position)));
-    // Without a memory, because answers depend on the position alone.
-    let request = Request { position, stream: &mut stream, limit, memory: None };
-    let decision = agent.choose(&mut [request]).remove(0);
-    let mover = game.to_move(&position);
-    let value = |own: &Value| as_white(mover, *own, |own| own.flip());
-    let proven = |own| as_white(mover, own, Proven::flip);
-    let candidates = decision.candidates.iter().take(CANDIDATES);
-    let candidates = candidates.map(|candidate| Idea {
-        text: game.action_text(&position, candidate.action),
-        gesture: game.gesture(&position, candidate.action),
-        visits: candidate.visits,
-        policy: candidate.policy,
-        value: value(&candidate.value).expectation(),
-        proven: candidate.proven.map(proven),
-        line: game.line_texts(position, &candidate.line[..candidate.line.len().min(LINE_LENGTH)]),
-    });
-    let own = value(&decision.value);
-    Thought {
-        text: game.action_text(&position, decision.action),
-        value: own.expectation(),
-        score: own.score,
-        proven: decision.proven.map(proven),
-        nodes: decision.nodes,
-        depth: decision.depth,
-        millis: took().as_millis().try_into().unwrap_or(u64::MAX),
-        candidates: candidates.collect(),
+impl Question {
+    /// Asks this agent, which stops at its spec's own limits, or when its time has ended.
+    pub(crate) fn ask(&self, cache: &mut AgentCache, asked: &LimitedAgent, time: Time<'_>) -> Result<Analysis, String> {
+        let agent = cache.agent(self, asked)?;
+        let began = (time.clock)();
+        let took = || (time.clock)().saturating_sub(began);
+        let is_past = |limit: Option<Duration>| limit.is_some_and(|limit| took() >= limit / time.sharers.max(1));
+        let (is_spent, is_latest) = (|| is_past(asked.time), || is_past(time.most));
+        let limit = Limit {
+            nodes: asked.nodes,
+            deadline: asked.time.is_some().then_some(&is_spent),
+            latest: time.most.is_some().then_some(&is_latest),
+            stop: Some(time.stop),
+            ..Limit::default()
+        };
+        let (game, position) = (&self.game, &self.position);
+        let mut stream = stream(self.seed, u64::from(position.ply));
+        // Without a memory, because answers depend on the position alone.
+        let request = AnyRequest { position, stream: &mut stream, limit, memory: None };
+        let decision = agent.choose(vec![request]).remove(0);
+        let value = |own: &Value| as_white(position.to_move, *own, |own| own.flip());
+        let proven = |own| as_white(position.to_move, own, Proven::flip);
+        let ranked = ranked(decision.candidates, decision.action);
+        let candidates = ranked.iter().take(CANDIDATES);
+        let candidates = candidates.map(|candidate| {
+            let Move { text, gesture, .. } = game.describe(position, candidate.action);
+            Candidate {
+                text,
+                gesture,
+                visits: candidate.visits,
+                policy: candidate.policy,
+                value: value(&candidate.value).expectation(),
+                equal: candidate.action != decision.action && is_equal(&ranked[0], candidate),
+                proven: candidate.proven.map(proven),
+                line: game.line_texts(position, &candidate.line[..candidate.line.len().min(LINE_LENGTH)]),
+            }
+        });
+        let own = value(&decision.value);
+        Ok(Analysis {
+            action: decision.action,
+            text: game.describe(position, decision.action).text,
+            value: own.expectation(),
+            score: own.score,
+            proven: decision.proven.map(proven),
+            nodes: decision.nodes,
+            depth: decision.depth,
+            millis: took().as_millis().try_into().unwrap_or(u64::MAX),
+            candidates: candidates.collect(),
+        })
     }
+}
+
+/// The candidates in the order in which the agent would play them: the chosen one, and then by a lower bound of their
+/// values, proven losses last.
+fn ranked(mut candidates: Vec<agent::Candidate>, chosen: Action) -> Vec<agent::Candidate> {
+    let is_lost = |one: &agent::Candidate| one.proven.is_some_and(|proven| proven.verdict == Verdict::Loss);
+    let least = |one: &agent::Candidate| one.value.expectation() - error(one);
+    candidates.sort_by(|a, b| {
+        let class = |one: &agent::Candidate| (one.action != chosen, is_lost(one));
+        class(a).cmp(&class(b)).then(least(b).total_cmp(&least(a)))
+    });
+    candidates
+}
+
+/// How far the value of a candidate may be off. Agents that count no visits give none.
+fn error(one: &agent::Candidate) -> f32 {
+    if one.proven.is_some() || one.visits == 0 { 0.0 } else { MARGIN / (one.visits as f32).sqrt() }
+}
+
+/// Whether two values differ by no more than their errors; values that are far from certain are equal to none.
+fn is_equal(first: &agent::Candidate, other: &agent::Candidate) -> bool {
+    let errors = error(first) + error(other);
+    let apart = (first.value.expectation() - other.value.expectation()).abs();
+    let verdict = |one: &agent::Candidate| one.proven.map(|proven| proven.verdict);
+    errors < MOST_ERROR && apart <= errors && verdict(first) == verdict(other)
 }
 
 /// Turns what the mover sees into what White sees, or the other way round.

@@ -5,7 +5,7 @@ use crate::board::{Board, RecordProblem};
 use crate::lang::Texts;
 use crate::levels::Level;
 use crate::session::{Refusal, Session};
-use crate::thought::{Idea, as_white, winner};
+use crate::thought::{Candidate, as_white, winner};
 use jarmo_core::game::{Player, PositionError, Proven, shorten};
 
 /// Who is to move or thinking, or how the game ended.
@@ -44,6 +44,7 @@ pub fn record_problem(texts: &Texts, problem: &RecordProblem) -> String {
     match problem {
         RecordProblem::Start(_) => texts.get("record_start").to_owned(),
         RecordProblem::Position(problem) => position_problem(texts, problem),
+        RecordProblem::Tree => texts.get("record_tree").to_owned(),
         RecordProblem::Move { number, text, error } => {
             let reason = texts.reason(&error.reason);
             texts.fill("record_move", &[("n", number), ("move", &shorten(text)), ("reason", &reason)])
@@ -93,6 +94,12 @@ pub fn known(texts: &Texts, session: &Session) -> Option<String> {
     Some(texts.fill("by_tables", &[("result", &proven(texts, known))]))
 }
 
+/// The rules of a game: the texts of this program, or else those that the game brings.
+pub fn rules<'a>(texts: &'a Texts, board: &'a Board) -> &'a str {
+    let own = board.own_rules().filter(|_| !texts.knows(board.game()));
+    own.unwrap_or_else(|| texts.rules(board.game()))
+}
+
 /// Why the best level is not a trained agent; `None` if it is.
 pub fn agent_problem(texts: &Texts, session: &Session) -> Option<String> {
     let agents = session.board().agents();
@@ -104,7 +111,7 @@ pub fn agent_problem(texts: &Texts, session: &Session) -> Option<String> {
 }
 
 /// The commands of the program by lines, with moves of this game as examples.
-pub fn help(texts: &Texts, board: &dyn Board) -> String {
+pub fn help(texts: &Texts, board: &Board) -> String {
     let legal = board.fresh().scene().legal;
     let moves: Vec<&str> = legal.iter().take(3).map(|legal| legal.text.as_str()).collect();
     let layout = board.layout();
@@ -149,13 +156,14 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
 
 /// A candidate move as a line of text: its proven result, or else the mover's expected share of the points,
 /// the visits, and the expected line.
-pub fn idea(texts: &Texts, mover: Player, idea: &Idea) -> String {
+pub fn idea(texts: &Texts, mover: Player, idea: &Candidate) -> String {
     if let Some(known) = idea.proven {
         return format!("{:<6} {}", idea.text, proven(texts, known));
     }
-    let chance = chance(mine(mover, idea.value));
+    let equal = if idea.equal { "= " } else { "" };
+    let chance = format!("{equal}{}", chance(mine(mover, idea.value)));
     let line = idea.line.get(1..).unwrap_or_default().join(" ");
-    format!("{:<6} {chance:>5} {:>8} {line}", idea.text, idea.visits)
+    format!("{:<6} {chance:>7} {:>8} {line}", idea.text, idea.visits)
 }
 
 /// White's proven result in words.
@@ -191,7 +199,7 @@ pub fn rated_seat(texts: &Texts, session: &Session, game: &str, who: &str) -> St
 
 /// What stands on a cell, where its lines lead and which moves are legal there, in lines. `None` if `name` is not the
 /// name of a cell.
-pub fn cell(texts: &Texts, board: &dyn Board, name: &str) -> Option<Vec<String>> {
+pub fn cell(texts: &Texts, board: &Board, name: &str) -> Option<Vec<String>> {
     let (layout, scene) = (board.layout(), board.scene());
     let cells = &layout.cells;
     let chosen = cells.iter().position(|cell| cell.name.eq_ignore_ascii_case(name))?;

@@ -15,6 +15,10 @@ use jarmo::game::{
     parse_board, write_board,
 };
 use jarmo::games::text::{fields, parse_number, parse_player};
+use jarmo::search::HasHeuristic;
+use jarmo::search::heuristic::NoHeuristic;
+use jarmo::tables::HasEndgames;
+use jarmo::view::GameView;
 
 /// The number of squares. Bit `8 * row + column` of a set is one square.
 const SQUARES: usize = 64;
@@ -107,6 +111,15 @@ fn square_name(square: usize) -> String {
     let column = char::from(b'a' + (square % 8) as u8);
     format!("{column}{}", square / 8 + 1)
 }
+
+// What othello has besides rules and features: nothing. So these have defaults for all methods.
+impl GameView for Othello {}
+
+impl HasHeuristic for Othello {
+    type Heuristic = NoHeuristic;
+}
+
+impl HasEndgames for Othello {}
 
 impl Game for Othello {
     type Position = OthelloPosition;

@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
-use jarmo::catalog::{Catalog, Empty}; // with `Shipped` instead of `Empty`, it also has the games of jarmo
+use jarmo::Games;
 use othello::Othello;
 
 fn main() -> ExitCode {
-    let games = Empty.register(Othello::default());
+    // With `Games::shipped()` it also has the games of jarmo.
+    let games = Games::empty().register(Othello::default());
     jarmo::cli::main(&games.trained_with(include_str!("../othello.toml")))
 }

@@ -140,7 +140,7 @@ fn by_tables<G: CatalogGame + Solvable + HasExam>(args: &Args, game: &G) -> Comm
         draw.exam(args.positions, &sources, random, name, (&agent_name, &mut agents), &solver)
     });
     if exam.is_empty() {
-        return Err("no position was found; take tables of higher forces".into());
+        return Err("no position was found; use tables of higher forces".into());
     }
     save(args, game, &exam)
 }

@@ -2,6 +2,7 @@
 
 mod balance;
 mod exam;
+mod pictures;
 mod proof;
 mod puzzles;
 mod real;
@@ -40,6 +41,7 @@ enum Command {
     Balance(balance::Args),
     Ceiling(ceiling::Args),
     Exam(exam::Args),
+    Pictures(pictures::Args),
     Proof(proof::Args),
     Puzzles(puzzles::Args),
     #[command(subcommand)]
@@ -63,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Balance(args) => balance::run(&args),
         Command::Ceiling(args) => ceiling::run(&args, &mut stdout().lock()),
         Command::Exam(args) => exam::run(&args),
+        Command::Pictures(args) => pictures::run(&args),
         Command::Proof(args) => proof::run(&args),
         Command::Puzzles(args) => puzzles::run(&args),
         Command::Real(command) => real::run(&command),

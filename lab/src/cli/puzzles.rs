@@ -11,7 +11,7 @@ use jarmo_core::game::Game;
 use jarmo_core::games::{ConnectFour, Jarmo, Tammi};
 use jarmo_core::numbers::{NumberRange, SEED, THREADS};
 use jarmo_exact::agent::AgentSpec;
-use jarmo_exact::tables::{Holds, Tables};
+use jarmo_exact::tables::{ShuttleBounds, Tables};
 use jarmo_host::files;
 use jarmo_judge::accuracy::{Exam, ExamHeader};
 use jarmo_judge::puzzles::Puzzle;
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args) -> CommandResult {
             return Ok(make(&game, &Solver::new(), &positions, wanted, tell)?);
         }
         let game = args.board.jarmo().map_err(|error| error.to_string())?;
-        let holds = args.holds.as_ref().map(|folder| Holds::open(&game, folder));
+        let holds = args.holds.as_ref().map(|folder| ShuttleBounds::open(&game, folder));
         let truth = Solved { tables: Tables::open(&game, tables)?, holds: holds.transpose()? };
         let mut puzzles = kept(&game, &truth, args.keep.as_deref())?;
         tell(format!("{} puzzles are kept", puzzles.len()));

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use clap::{Subcommand, ValueEnum};
 
 use super::{BoardArgs, CommandResult};
-use crate::real::{build, counts};
+use crate::shuttle_bounds::{build, counts};
 use jarmo_core::env::Line;
 use jarmo_core::game::{Game, Player};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_core::numbers::NumberRange;
 use jarmo_exact::tables::index::{LEAST_FORCE, MOST_FORCE};
-use jarmo_exact::tables::{Holds, TableProgress, Tables};
+use jarmo_exact::tables::{ShuttleBounds, TableProgress, Tables};
 
 const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_FORCE as u64);
 const PLIES: NumberRange<u64> = NumberRange::new(0, 4);
@@ -120,7 +120,7 @@ fn run_build(game: &Jarmo, args: &BuildArgs) -> CommandResult {
 }
 
 fn run_show(game: &Jarmo, args: &ShowArgs) -> CommandResult {
-    let holds = Holds::open(game, &args.holds)?;
+    let holds = ShuttleBounds::open(game, &args.holds)?;
     let start = args.position.as_ref().map_or(Ok(game.start()), |text| game.parse_position(text));
     let start = start.map_err(|error| format!("--position: {error}"))?;
     let mut out = stdout().lock();
@@ -145,7 +145,7 @@ fn run_show(game: &Jarmo, args: &ShowArgs) -> CommandResult {
 const DRAWN: &str = "drawn";
 
 /// What is proven of a position.
-fn describe(game: &Jarmo, holds: &Holds, position: &JarmoPosition) -> &'static str {
+fn describe(game: &Jarmo, holds: &ShuttleBounds, position: &JarmoPosition) -> &'static str {
     if game.outcome(position).is_some() {
         return "over";
     }
@@ -162,7 +162,7 @@ fn describe(game: &Jarmo, holds: &Holds, position: &JarmoPosition) -> &'static s
 
 fn run_stats(game: &Jarmo, args: &StatsArgs) -> CommandResult {
     let tables = Tables::open(game, &args.tables)?;
-    let holds = Holds::open(game, args.holds.as_ref().unwrap_or(&args.tables))?;
+    let holds = ShuttleBounds::open(game, args.holds.as_ref().unwrap_or(&args.tables))?;
     let mut out = stdout().lock();
     writeln!(
         out,

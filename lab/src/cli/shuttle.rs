@@ -8,7 +8,7 @@ use crate::shuttle::{Change, MOST_SHUTTLE_FORCE, check_holds, shuttle_effect};
 use jarmo_core::game::{Game, Player};
 use jarmo_core::games::Jarmo;
 use jarmo_core::numbers::NumberRange;
-use jarmo_exact::tables::Holds;
+use jarmo_exact::tables::ShuttleBounds;
 use jarmo_exact::tables::index::LEAST_FORCE;
 
 /// Solve the smallest forces with the shuttle rule and print what it changes
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args) -> CommandResult {
 
 /// Compares what each side holds with exact play. Nothing that a side holds may be lost.
 fn compare(game: &Jarmo, force: u32, folder: &Path) -> CommandResult {
-    let holds = Holds::open(game, folder)?;
+    let holds = ShuttleBounds::open(game, folder)?;
     let missing = |&side: &Player| holds.force(side) < Some(force);
     if Player::BOTH.iter().any(missing) {
         return Err("files of both sides up to this force are needed".into());

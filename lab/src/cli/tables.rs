@@ -117,7 +117,7 @@ fn run_stats<G: Solvable>(game: &G, args: &StatsArgs) -> CommandResult {
     let tables = Tables::open(game, &args.tables)?;
     let mut out = stdout().lock();
     let stats = tables.stats();
-    let position = |layer: &LayerStats, index| game.position_text(&G::layer(layer.force).position_at(index));
+    let position = |layer: &LayerStats, index| game.position_text(&G::Layer::new(layer.force).position_at(index));
     if args.json {
         let layers: Vec<_> = stats
             .iter()

@@ -89,7 +89,7 @@ pub fn solve_by_tables<G: Solvable>(
         let result = |action| {
             let value = values.iter().find(|value| value.action == action);
             let proven = value.expect("the tables list all legal actions").proven;
-            match G::PLIES_TO {
+            match G::TABLES.plies_to {
                 PliesTo::End => proven,
                 PliesTo::Capture => Proven { plies: None, ..proven },
             }

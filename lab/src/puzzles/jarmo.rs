@@ -9,7 +9,7 @@ use jarmo_core::env::Line;
 use jarmo_core::game::{Action, Game, Proven};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_exact::agent::{AgentError, AgentSpec, build};
-use jarmo_exact::tables::{ActionValue, Holds, Tables};
+use jarmo_exact::tables::{ActionValue, ShuttleBounds, Tables};
 use jarmo_judge::puzzles::{Goal, Puzzle};
 
 /// Wins of more plies take long to check under the shuttle rule.
@@ -55,7 +55,7 @@ pub struct Solved {
     /// The results without the rule.
     pub tables: Tables,
     /// What each side holds.
-    pub holds: Option<Holds>,
+    pub holds: Option<ShuttleBounds>,
 }
 
 impl Solved {

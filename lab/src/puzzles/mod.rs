@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use jarmo_core::game::{Action, Mask, Proven, Verdict};
 use jarmo_core::random::{Stream, stream};
-use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Limit, Request, build, build_without_search};
+use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Limit, Networks, Request, build, build_without_search};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_exact::tables::ActionValue;
 use jarmo_judge::accuracy::Exam;
@@ -88,7 +88,7 @@ pub fn make<G: CatalogGame>(
     (count, agent): (usize, &AgentSpec),
     mut tell: impl FnMut(String),
 ) -> Result<Vec<Puzzle>, PuzzleError> {
-    let Some(network) = build_without_search(game, agent, 1)?.and_then(|mut agents| agents.pop()) else {
+    let Some(network) = build_without_search(game.clone(), agent, &Networks::new())? else {
         return Err(PuzzleError::NoNetwork(Box::new(agent.clone())));
     };
     let mut solver = Solving { network, search: build(game.clone(), agent)? };

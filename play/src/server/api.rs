@@ -12,11 +12,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::assets::Asset;
-use super::duel::{Duel, Role};
-use super::room::{Inside, Room, Rooms, new_id};
+use super::duel::{Duel, Hashed, Role, Who};
+use super::room::{Inside, Room, Rooms, is_id, new_id};
 use crate::lang::Texts;
 use crate::machine::fresh_seed;
-use jarmo_session::page::{self, Opening, Rejection, Wish, impossible, no_session};
+use jarmo_session::page::{self, Opening, Query, Rejection, impossible};
 
 /// How long a request waits for news.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -55,15 +55,15 @@ pub(super) struct Call<'a> {
     rooms: &'a Rooms,
     client: IpAddr,
     request: &'a Request<Bytes>,
-    wish: Wish<'a>,
+    query: Query<'a>,
     texts: &'static Texts,
 }
 
 impl<'a> Call<'a> {
     pub(super) fn new(rooms: &'a Rooms, client: IpAddr, request: &'a Request<Bytes>) -> Result<Call<'a>, Rejection> {
         let query = request.uri().query().unwrap_or_default();
-        let wish = Wish::read(query, rooms.options.defaults.language)?;
-        Ok(Call { rooms, client, request, wish, texts: wish.language.texts() })
+        let query = Query::read(query, rooms.options.defaults.language)?;
+        Ok(Call { rooms, client, request, query, texts: query.language.texts() })
     }
 
     /// Does what is asked for.
@@ -77,7 +77,7 @@ impl<'a> Call<'a> {
             path @ ("/api/lesson" | "/api/puzzle" | "/api/puzzles") => page::exercise(path, self.body()?, self.texts)?,
             path => {
                 let (room, _) = self.find()?;
-                let looked = page::look(&room.lock().session, path, &self.wish, self.body()?);
+                let looked = page::look(&room.lock().session, path, &self.query, self.body()?);
                 let (kind, text) = looked?;
                 return Ok(answer(StatusCode::OK, kind, text));
             }
@@ -87,9 +87,9 @@ impl<'a> Call<'a> {
 
     /// The table of texts, and what there is to choose from.
     fn texts(&self) -> Response {
-        let language = self.wish.language;
+        let language = self.query.language;
         let texts = self.rooms.texts[language as usize].get_or_init(|| {
-            let texts = page::texts(&self.rooms.options.defaults.store, language);
+            let texts = page::texts(&self.rooms.options.defaults.store, language, None);
             Asset::new("application/json", texts.to_string())
         });
         texts.answer(self.request.headers(), "no-cache")
@@ -103,26 +103,30 @@ impl<'a> Call<'a> {
         let mut role = Role::Owner;
         if let Some(side) = opening.duel {
             let secret = new_id();
+            room.lock().duel = Some(Duel::new(self.client, side, &secret));
             id = format!("{id}.{secret}");
-            role = Role::Seat(0);
-            room.lock().duel = Some(Duel::new(side, secret));
+            role = Role::Seat(Who::Inviter);
             self.rooms.save(&room).await;
         }
         self.rooms.schedule(&room);
         Ok(view(&room, role, Some(id)))
     }
 
-    /// Gives the bearer of an invitation the free seat, or shows the game if it is taken.
+    /// Gives the bearer of an invitation the free seat, or shows the game if it is taken. The page chooses the secret of
+    /// the seat, so it may ask again where an answer was lost.
     async fn join(&self) -> Result<Value, Rejection> {
-        let _: NoFields = page::read(self.body()?)?;
+        let Join { secret } = page::read(self.body()?)?;
+        if !is_id(&secret) {
+            return Err(Rejection(400, "a secret has 32 hexadecimal digits, chosen at random".to_owned()));
+        }
         let mut key = self.key()?.to_owned();
         let (room, mut role) = self.find()?;
         if role == Role::Watcher {
-            let secret = new_id();
-            let sits = |duel: &mut Duel| duel.sit(&secret);
-            if room.lock().duel.as_mut().is_some_and(sits) {
+            let joins = |duel: &mut Duel| duel.join(&Hashed::of(&secret));
+            let joined = room.lock().duel.as_mut().and_then(joins);
+            if let Some(who) = joined {
                 key = format!("{key}.{secret}");
-                role = Role::Seat(1);
+                role = Role::Seat(who);
                 self.rooms.save(&room).await;
                 room.changed();
             }
@@ -135,7 +139,7 @@ impl<'a> Call<'a> {
         let (room, role) = self.find()?;
         let _listener = room.listen(role);
         self.rooms.schedule(&room); // nothing was thought about while it was not listened to
-        if let Some(seen) = self.wish.since {
+        if let Some(seen) = self.query.since {
             room.wait_past(seen, PATIENCE).await;
         }
         Ok(view(&room, role, None))
@@ -145,17 +149,17 @@ impl<'a> Call<'a> {
     async fn command(&self) -> Result<Value, Rejection> {
         let (room, role) = self.find()?;
         let command = page::read(self.body()?)?;
-        let obeyed = {
+        let applied = {
             let mut inside = room.lock();
             let Inside { session, duel, .. } = &mut *inside;
             match (role, duel) {
-                (Role::Owner, _) => page::obey(session, command, self.texts, &self.rooms.options.defaults.seats),
-                (Role::Seat(person), Some(duel)) => duel.act(session, person, command, self.texts),
+                (Role::Owner, _) => page::apply(session, command, self.texts, &self.rooms.options.defaults.seats),
+                (Role::Seat(who), Some(duel)) => duel.act(session, who, command, self.texts),
                 (Role::Seat(_), None) => unreachable!("only a game of two has seats"),
                 (Role::Watcher, _) => Err(self.texts.get("watching_only").to_owned()),
             }
         };
-        obeyed.map_err(impossible)?;
+        applied.map_err(impossible)?;
         self.rooms.save(&room).await;
         room.changed();
         self.rooms.schedule(&room);
@@ -172,7 +176,7 @@ impl<'a> Call<'a> {
     }
 
     fn find(&self) -> Result<(Arc<Room>, Role), Rejection> {
-        self.rooms.find(self.key()?).ok_or_else(no_session)
+        self.rooms.find(self.key()?, self.client, self.texts)
     }
 
     /// The message, if the request is one that is posted.
@@ -189,7 +193,9 @@ impl<'a> Call<'a> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NoFields {}
+struct Join {
+    secret: String,
+}
 
 /// Everything the page shows to the bearer of a key; also a new key, if there is one.
 fn view(room: &Room, role: Role, key: Option<String>) -> Value {

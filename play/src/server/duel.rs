@@ -3,10 +3,12 @@
 //! The name of the room opens it for everyone who watches; each seat has a secret besides. What takes both people
 //! (taking a move back, a draw, another game) is offered by one and accepted by the other, who offers the same.
 
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::lang::Texts;
 use crate::session::Session;
@@ -22,26 +24,53 @@ pub(super) const ABSENCE: Duration = Duration::from_secs(5);
 pub(super) enum Role {
     /// Everything: the session is for one browser.
     Owner,
-    /// Moving for one's own seat: 0 is the person who invited, 1 the guest.
-    Seat(usize),
+    /// Moving for one's own seat.
+    Seat(Who),
     /// Seeing everything.
     Watcher,
 }
 
-/// The two people of a game. Their presence is not kept on disk.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Duel {
-    people: [Person; 2], // the one who invited, the guest
-    white: usize,        // the one of them who plays White
-    offer: Option<(usize, Offer)>,
-    ended: Option<Ended>,
+/// One of the two people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Who {
+    Inviter,
+    Guest,
 }
 
-#[derive(Clone, Default, Serialize, Deserialize)]
-struct Person {
-    secret: Option<String>, // none: the seat is free
+impl Who {
+    const BOTH: [Who; 2] = [Who::Inviter, Who::Guest];
+
+    fn other(self) -> Who {
+        if self == Who::Inviter { Who::Guest } else { Who::Inviter }
+    }
+}
+
+/// A secret of a seat as the server keeps it. The secrets are random, so a plain hash does not give them away.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Hashed(String);
+
+impl Hashed {
+    pub(super) fn of(secret: &str) -> Hashed {
+        let hash = Sha256::digest(secret);
+        Hashed(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// The two people of a game.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Duel {
+    /// Where the game was opened, for the limit on games that are kept on disk.
+    pub(super) creator: IpAddr,
+    secrets: [Option<Hashed>; 2], // none: the seat is free
+    white: Who,
+    offer: Option<(Who, Offer)>,
+    ended: Option<Ended>,
+    /// Whether the game is on disk, as it is now.
     #[serde(skip)]
-    presence: Presence,
+    pub(super) kept: bool,
+    #[serde(skip)]
+    presence: [Presence; 2],
 }
 
 /// The requests of one person, or for one session.
@@ -87,50 +116,52 @@ struct Ended {
 
 impl Duel {
     /// A game of a person with this side and this secret, and of a guest who has not come yet.
-    pub(super) fn new(side: Player, secret: String) -> Duel {
-        let inviter = Person { secret: Some(secret), ..Person::default() };
+    pub(super) fn new(creator: IpAddr, side: Player, secret: &str) -> Duel {
         Duel {
-            people: [inviter, Person::default()],
-            white: side.index(), // White: person 0; Black: White is person 1
+            creator,
+            secrets: [Some(Hashed::of(secret)), None],
+            white: if side == Player::White { Who::Inviter } else { Who::Guest },
             offer: None,
             ended: None,
+            kept: false,
+            presence: Default::default(),
         }
     }
 
-    pub(super) fn person(&self, secret: &str) -> Option<usize> {
-        let is = |person: &Person| person.secret.as_deref() == Some(secret);
-        self.people.iter().position(is)
+    /// The person with this secret.
+    pub(super) fn person(&self, secret: &Hashed) -> Option<Who> {
+        Who::BOTH.into_iter().find(|who| self.secrets[*who as usize].as_ref() == Some(secret))
     }
 
-    /// Gives the free seat to the bearer of a secret; false if it is taken.
-    pub(super) fn sit(&mut self, secret: &str) -> bool {
-        let seat = &mut self.people[1].secret;
-        let free = seat.is_none();
-        seat.get_or_insert_with(|| secret.to_owned());
-        free
+    /// The person with this secret, who takes the free seat if there is one.
+    pub(super) fn join(&mut self, secret: &Hashed) -> Option<Who> {
+        if self.person(secret).is_none() {
+            self.secrets[Who::Guest as usize].get_or_insert_with(|| secret.clone());
+        }
+        self.person(secret)
     }
 
-    fn player(&self, person: usize) -> Player {
-        if person == self.white { Player::White } else { Player::Black }
+    fn player(&self, who: Who) -> Player {
+        if who == self.white { Player::White } else { Player::Black }
     }
 
-    pub(super) fn presence(&mut self, person: usize) -> &mut Presence {
-        &mut self.people[person].presence
+    pub(super) fn presence(&mut self, who: Who) -> &mut Presence {
+        &mut self.presence[who as usize]
     }
 
-    pub(super) fn is_here(&self, person: usize) -> bool {
-        self.people[person].presence.idle() < ABSENCE
+    pub(super) fn is_here(&self, who: Who) -> bool {
+        self.presence[who as usize].idle() < ABSENCE
     }
 
     fn is_over(&self, session: &Session) -> bool {
         let board = session.board();
-        self.ended.is_some() || board.outcome(board.moves().len()).is_some()
+        self.ended.is_some() || board.outcome(board.length()).is_some()
     }
 
     pub(super) fn act(
         &mut self,
         session: &mut Session,
-        me: usize,
+        me: Who,
         command: Command,
         texts: &Texts,
     ) -> Result<(), String> {
@@ -143,13 +174,13 @@ impl Duel {
                 if mover != Some(self.player(me)) {
                     return refused("not_your_turn");
                 }
-                page::obey(session, command, texts, &[])?;
+                page::apply(session, command, texts, &[])?;
             }
             Command::Resign {} => self.ended = Some(Ended { winner: Some(!self.player(me)) }),
             Command::Decline {} => {}
             Command::Offer { what } => {
-                let accepts = self.offer == Some((1 - me, what));
-                let by = if accepts { 1 - me } else { me };
+                let accepts = self.offer == Some((me.other(), what));
+                let by = if accepts { me.other() } else { me };
                 let fits = match what {
                     Offer::Rematch => over,
                     Offer::Draw => !over,
@@ -165,14 +196,13 @@ impl Duel {
                 match what {
                     Offer::Undo => {
                         if let Some(place) = self.last_turn(session, by) {
-                            session.go_to(place);
-                            session.resume();
+                            session.remove(session.board().node(place + 1));
                         }
                     }
                     Offer::Draw => self.ended = Some(Ended { winner: None }),
                     Offer::Rematch => {
                         self.ended = None;
-                        self.white = 1 - self.white;
+                        self.white = self.white.other();
                         session.new_game();
                     }
                 }
@@ -184,27 +214,28 @@ impl Duel {
     }
 
     /// The place where a person moved last.
-    fn last_turn(&self, session: &Session, person: usize) -> Option<usize> {
+    fn last_turn(&self, session: &Session, who: Who) -> Option<usize> {
         let moves = session.board().moves();
-        let own = self.player(person);
+        let own = self.player(who);
         moves.iter().rposition(|played| played.player == own)
     }
 
     /// Adds the two people to what the page shows, and takes away what would help one of them.
     pub(super) fn show(&self, view: &mut Value, role: Role, session: &Session) {
         let me = match role {
-            Role::Seat(person) => Some(self.player(person)),
+            Role::Seat(who) => Some(self.player(who)),
             Role::Owner | Role::Watcher => None,
         };
         let (over, mover) = (self.is_over(session), session.board().mover(session.board().cursor()));
-        let people = [self.white, 1 - self.white]; // White, Black
+        let people = [self.white, self.white.other()]; // White, Black
         view["duel"] = json!({
             "you": me,
-            "joined": people.map(|person| self.people[person].secret.is_some()),
-            "here": people.map(|person| self.is_here(person)),
+            "joined": people.map(|who| self.secrets[who as usize].is_some()),
+            "here": people.map(|who| self.is_here(who)),
             "offer": self.offer.map(|(by, what)| json!({ "by": self.player(by), "what": what })),
             "ended": self.ended,
             "over": over,
+            "kept": self.kept,
         });
         view["seats"] = json!(Player::BOTH.map(|player| match me {
             Some(me) if me != player => "friend",
@@ -224,3 +255,6 @@ impl Duel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,10 @@
 //! Each browser has a session of its own under an id that cannot be guessed. Requests only change a
 //! session or wait for it to change; thinking is done by a few threads of its own (see `pool`).
 
+mod admission;
 mod api;
 mod assets;
+mod client;
 mod origin;
 mod duel;
 mod connections;
@@ -24,9 +26,11 @@ use hyper::header::{self, HeaderValue};
 use hyper::{Request, StatusCode};
 use tokio::net::TcpListener;
 
+use admission::Admission;
 pub use jarmo_session::page::Defaults;
-pub use room::Bounds;
+pub use origin::Origin;
 use room::Rooms;
+pub use room::ServerLimits;
 
 /// What the server is asked to do.
 #[derive(Clone, Debug)]
@@ -34,9 +38,13 @@ pub struct ServerOptions {
     /// What a page begins with.
     pub defaults: Defaults,
     /// How many sessions, and how long.
-    pub bounds: Bounds,
+    pub bounds: ServerLimits,
     /// The folder where games of two people are kept, so that they outlive the server.
     pub folder: Option<PathBuf>,
+    /// Where reverse proxies show the page.
+    pub origins: Vec<Origin>,
+    /// The addresses of reverse proxies, which say for whom they ask.
+    pub proxies: Vec<IpAddr>,
 }
 
 /// Takes a port, any free one for port 0; the error says which one.
@@ -64,15 +72,24 @@ pub async fn run(listener: TcpListener, options: ServerOptions, stop: impl Futur
     result
 }
 
-async fn handle(rooms: Arc<Rooms>, client: IpAddr, request: Request<Incoming>) -> Result<api::Response, Infallible> {
+async fn handle(
+    rooms: Arc<Rooms>,
+    admission: Arc<Admission>,
+    from: IpAddr,
+    request: Request<Incoming>,
+) -> Result<api::Response, Infallible> {
     tokio::task::yield_now().await; // connections take turns, also those with many requests at once
-    let mut response = match origin::refuse(request.method(), request.headers()) {
+    let ServerOptions { bounds, origins, proxies, .. } = &rooms.options;
+    let client = client::of_request(from, request.headers(), proxies);
+    let mut response = match origin::refuse(request.method(), request.headers(), origins) {
         Some(message) => api::problem(StatusCode::FORBIDDEN, message),
-        None => match connections::whole(request, rooms.options.bounds.patience).await {
+        None => match connections::whole(request, bounds.patience).await {
+            Ok(_) if !admission.answer(client) => api::problem(StatusCode::SERVICE_UNAVAILABLE, connections::TOO_MANY),
             Ok(request) => route(&rooms, client, &request).await,
             Err(refusal) => refusal,
         },
     };
+    admission.wait();
     origin::protect(response.headers_mut());
     Ok(response)
 }

@@ -11,24 +11,24 @@ use tokio::sync::watch;
 
 use super::ServerOptions;
 use super::assets::Asset;
-use super::duel::{ABSENCE, Duel, Presence, Role};
+use super::duel::{ABSENCE, Duel, Hashed, Presence, Role};
 use super::queue::Queue;
-use super::saved;
+use super::saved::{self, Saved};
 use crate::lang::{Language, Texts};
 use crate::machine::fresh_seed;
 use crate::session::{Job, Session};
-use jarmo_session::page::{Rejection, impossible};
+use jarmo_session::page::{Rejection, impossible, no_session};
 
 /// How many sessions and connections there may be, and how long they are kept.
-///
-/// An address is a client. Behind a reverse proxy all clients have the address of the proxy; the limits for one
-/// address must be raised there.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub struct ServerLimits {
     /// Sessions open at once.
     pub sessions: usize,
-    /// Those opened from one address. It may have twice as many connections: a page holds one and makes short ones besides.
+    /// Those opened from one address, and games of two from there that are kept on disk. It may have twice as many
+    /// connections: a page holds one and makes short ones besides.
     pub per_address: usize,
+    /// Games of two that are kept on disk.
+    pub kept: usize,
     /// A session without requests for this time is closed.
     pub idle: Duration,
     /// At a limit, a session without requests for this time is closed to make room.
@@ -47,11 +47,12 @@ pub struct Bounds {
     pub visit: Duration,
 }
 
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds {
+impl Default for ServerLimits {
+    fn default() -> ServerLimits {
+        ServerLimits {
             sessions: 500,
             per_address: 50,
+            kept: 2000,
             idle: Duration::from_secs(4 * 3600),
             idle_if_full: Duration::from_secs(120),
             thinkers: jarmo_host::program::cores().min(8),
@@ -69,6 +70,7 @@ pub(super) struct Rooms {
     pub(super) options: ServerOptions,
     pub(super) queue: Queue,
     pub(super) texts: [OnceLock<Asset>; Language::ALL.len()], // built when first asked for
+    saved: Option<Arc<Saved>>,
     open: Mutex<HashMap<String, Arc<Room>>>,
 }
 
@@ -103,10 +105,9 @@ pub(super) struct Listener {
 
 impl Rooms {
     pub(super) fn new(options: ServerOptions) -> Rooms {
-        if let Some(folder) = &options.folder {
-            saved::clean(folder);
-        }
-        Rooms { queue: Queue::new(options.bounds.thinkers), texts: Default::default(), options, open: Mutex::default() }
+        let saved = options.folder.clone().map(|folder| Arc::new(Saved::new(folder, &options.bounds)));
+        let queue = Queue::new(options.bounds.thinkers);
+        Rooms { queue, texts: Default::default(), saved, options, open: Mutex::default() }
     }
 
     /// Opens a session for a client and returns its id. The session is made only once there is room for it.
@@ -124,61 +125,70 @@ impl Rooms {
         Ok((room.id.clone(), room))
     }
 
-    /// The session with this id, also if it is a game of two people on disk.
-    fn get(&self, id: &str) -> Option<Arc<Room>> {
+    /// The session with this id. A game of two people on disk is opened for the client that asks for it.
+    fn get(&self, id: &str, client: IpAddr, texts: &Texts) -> Result<Arc<Room>, Rejection> {
         let mut open = lock(&self.open);
         if let Some(room) = open.get(id) {
-            return Some(Arc::clone(room));
+            return Ok(Arc::clone(room));
         }
-        let (session, duel) = saved::read(id, &self.options)?;
-        // It is nobody's alone. Where there is no room, another game on disk makes some.
-        let client = IpAddr::from([0, 0, 0, 0]);
-        self.make_room(&mut open, client, Language::En.texts()).ok()?;
+        let saved = self.saved.as_ref().filter(|_| is_id(id));
+        let found = saved.and_then(|saved| saved.read(id, &self.options.defaults));
+        let (session, duel) = found.ok_or_else(no_session)?;
+        self.make_room(&mut open, client, texts)?;
         let room = Room::new(id.to_owned(), client, session, Some(duel));
         open.insert(id.to_owned(), Arc::clone(&room));
-        Some(room)
+        Ok(room)
     }
 
-    /// Keeps a game of two people on disk. Other sessions are the browsers' to keep.
+    /// Keeps a game of two people on disk, and notes whether that was possible. Other sessions are the browsers' to keep.
     pub(super) async fn save(&self, room: &Arc<Room>) {
-        let Some(folder) = self.options.folder.clone().filter(|_| room.lock().duel.is_some()) else {
+        let Some(saved) = self.saved.clone().filter(|_| room.lock().duel.is_some()) else {
             return;
         };
-        let room = Arc::clone(room);
+        let saving = Arc::clone(room);
         let written = tokio::task::spawn_blocking(move || {
-            let _turn = lock(&room.saving); // the latest content is written last
-            let content = saved::content(&room.lock());
-            if let Some(content) = content {
-                saved::write(&folder, &room.id, &content);
-            }
+            let _turn = lock(&saving.saving); // the latest content is written last
+            let (creator, content) = saved::content(&saving.lock())?;
+            let (written, removed) = saved.write(&saving.id, creator, &content);
+            saving.note_kept(written);
+            Some(removed)
         });
-        let _ = written.await; // a game that is not written is played all the same
+        // Players of a game that is not kept see that, and play on.
+        let removed = written.await.ok().flatten().unwrap_or_default();
+        let open = lock(&self.open);
+        for room in removed.iter().filter_map(|id| open.get(id)) {
+            room.note_kept(false);
+            room.changed();
+        }
     }
 
     /// The session of a key, and what the key allows. The key of a seat is the id, a dot, and the secret of the seat.
-    pub(super) fn find(&self, key: &str) -> Option<(Arc<Room>, Role)> {
+    pub(super) fn find(&self, key: &str, client: IpAddr, texts: &Texts) -> Result<(Arc<Room>, Role), Rejection> {
         let (id, secret) = match key.split_once('.') {
-            Some((id, secret)) => (id, Some(secret)),
+            Some((id, secret)) => (id, Some(Hashed::of(secret))),
             None => (key, None),
         };
-        let room = self.get(id)?;
+        let room = self.get(id, client, texts)?;
         let mut inside = room.lock();
         inside.presence.notice();
+        if let (Some(saved), Some(_)) = (&self.saved, &inside.duel) {
+            saved.touch(id);
+        }
         let role = match (&mut inside.duel, secret) {
             (None, None) => Role::Owner,
             (Some(_), None) => Role::Watcher,
             (Some(duel), Some(secret)) => {
-                let person = duel.person(secret)?;
-                if !duel.is_here(person) {
+                let who = duel.person(&secret).ok_or_else(no_session)?;
+                if !duel.is_here(who) {
                     room.changed();
                 }
-                duel.presence(person).notice();
-                Role::Seat(person)
+                duel.presence(who).notice();
+                Role::Seat(who)
             }
-            (None, Some(_)) => return None,
+            (None, Some(_)) => return Err(no_session()),
         };
         drop(inside);
-        Some((room, role))
+        Ok((room, role))
     }
 
     /// Closes sessions that were idle for long. At a limit, one of those that were idle for some time makes room:
@@ -259,6 +269,13 @@ impl Room {
         lock(&self.inside)
     }
 
+    /// Notes whether a game of two people is on disk.
+    fn note_kept(&self, kept: bool) {
+        if let Some(duel) = &mut self.lock().duel {
+            duel.kept = kept;
+        }
+    }
+
     /// Tells those who wait that the session has changed.
     pub(super) fn changed(&self) {
         self.version.send_modify(|version| *version += 1);
@@ -275,8 +292,8 @@ impl Room {
     pub(super) fn listen(self: &Arc<Room>, role: Role) -> Listener {
         let mut inside = self.lock();
         inside.presence.enter();
-        if let (Some(duel), Role::Seat(person)) = (&mut inside.duel, role) {
-            duel.presence(person).enter();
+        if let (Some(duel), Role::Seat(who)) = (&mut inside.duel, role) {
+            duel.presence(who).enter();
         }
         drop(inside);
         Listener { room: Arc::clone(self), role }
@@ -300,16 +317,16 @@ impl Drop for Listener {
     fn drop(&mut self) {
         let mut inside = self.room.lock();
         inside.presence.leave();
-        let (Some(duel), Role::Seat(person)) = (&mut inside.duel, self.role) else {
+        let (Some(duel), Role::Seat(who)) = (&mut inside.duel, self.role) else {
             return;
         };
-        duel.presence(person).leave();
+        duel.presence(who).leave();
         drop(inside);
         let room = Arc::clone(&self.room);
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move {
                 tokio::time::sleep(ABSENCE).await;
-                let here = |duel: &Duel| duel.is_here(person);
+                let here = |duel: &Duel| duel.is_here(who);
                 if !room.lock().duel.as_ref().is_some_and(here) {
                     room.changed(); // the other person is told
                 }
@@ -326,4 +343,9 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// 128 random bits of the operating system.
 pub(super) fn new_id() -> String {
     format!("{:016x}{:016x}", fresh_seed(), fresh_seed())
+}
+
+/// Whether a text is like one of [`new_id`].
+pub(super) fn is_id(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }

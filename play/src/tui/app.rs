@@ -9,7 +9,7 @@ use crate::board::Scene;
 use crate::exercise::Exercise;
 use crate::lang::{Language, Texts};
 use crate::session::{Job, Session};
-use crate::thought::Thought;
+use crate::thought::Analysis;
 use crate::{files, words};
 use jarmo_core::view::{Layout, Style};
 
@@ -81,7 +81,7 @@ impl App {
     }
 
     /// Takes the answer to a job.
-    pub fn finish(&mut self, job: &Job, thought: Result<Thought, String>) {
+    pub fn finish(&mut self, job: &Job, thought: Result<Analysis, String>) {
         if self.exercise.is_some() {
             return; // the job was about the game
         }
@@ -303,7 +303,7 @@ impl App {
         let game = self.session.board().game();
         let title = self.texts.get(&format!("game_{game}"));
         let keys = self.texts.get("help_keys").trim();
-        let lines = format!("{keys}\n\n# — {title} —\n{}", self.texts.rules(game).trim());
+        let lines = format!("{keys}\n\n# — {title} —\n{}", words::rules(self.texts, self.session.board()).trim());
         self.page = Page::Text { lines, scroll: 0 };
     }
 

@@ -17,6 +17,7 @@ use jarmo_exact::catalog::GAMES;
 /// The smallest supported screen, width and height.
 const LEAST: (u16, u16) = (80, 24);
 
+/// The least width of the column beside the board.
 const SIDE_WIDTH: u16 = 31;
 
 impl App {
@@ -25,7 +26,10 @@ impl App {
         let area = frame.area();
         if (area.width, area.height) < LEAST || area.height < LEAST.1 {
             let need = format!("{}x{}", LEAST.0, LEAST.1);
-            let text = self.texts.fill("too_small", &[("w", &area.width), ("h", &area.height), ("need", &need)]);
+            let mut text = self.texts.fill("too_small", &[("w", &area.width), ("h", &area.height), ("need", &need)]);
+            if matches!(self.page, Page::Quit) {
+                text = format!("{}\n{text}", self.texts.get("confirm_quit"));
+            }
             return frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
         }
         let [top, middle, message, bottom] =
@@ -46,9 +50,9 @@ impl App {
             Page::Text { lines, scroll } => draw_text(frame, middle, lines, *scroll),
             Page::Menu(menu) => self.draw_menu(frame, middle, menu),
             _ => {
-                let [left, _, right] =
-                    Layout::horizontal([Constraint::Min(0), Constraint::Length(1), Constraint::Length(SIDE_WIDTH)])
-                        .areas(middle);
+                let side = SIDE_WIDTH.max(middle.width / 3);
+                let columns = [Constraint::Min(0), Constraint::Length(1), Constraint::Length(side)];
+                let [left, _, right] = Layout::horizontal(columns).areas(middle);
                 self.draw_board(frame, left);
                 match &self.exercise {
                     Some(exercise) => self.draw_task(frame, right, exercise),
@@ -160,12 +164,20 @@ impl App {
         let head = wrap(&format!("{best} ({searched})"), width).into_iter();
         let mut lines: Vec<Line> = head.map(|line| Line::from(line).green().bold()).collect();
         if let Some(proven) = thought.proven {
-            lines.push(Line::from(words::proven(self.texts, proven)).green());
+            let proven = wrap(&words::proven(self.texts, proven), width).into_iter();
+            lines.extend(proven.map(|line| Line::from(line).green()));
         }
         const IDEAS: usize = 3;
         for idea in thought.candidates.iter().take(IDEAS) {
-            let text = words::idea(self.texts, self.scene.to_move, idea);
-            lines.push(Line::from(format!(" {text}")).green());
+            let text = format!(" {}", words::idea(self.texts, self.scene.to_move, idea));
+            let shown = match idea.proven {
+                Some(_) if text.chars().count() > width.into() => {
+                    wrap(&text, width.saturating_sub(1)).into_iter().map(|line| format!(" {line}")).collect()
+                }
+                Some(_) => vec![text],
+                None => vec![whole_words(&text, width).to_owned()], // as many moves of its line as there is room for
+            };
+            lines.extend(shown.into_iter().map(|line| Line::from(line).green()));
         }
         lines
     }
@@ -183,14 +195,14 @@ impl App {
         let here = self.session.board().cursor();
         let spans = moves.iter().enumerate().map(|(place, played)| {
             let mark = assessments.get(place).map_or("", |one| one.mark);
-            let text = format!("{:>3} {}{mark} ", place + 1, played.text);
+            let text = format!("{:>4} {}{mark} ", played.label(), played.text);
             let style = match place + 1 {
                 number if number == here => Style::new().add_modifier(Modifier::REVERSED),
                 number if number > here => Style::new().fg(Color::DarkGray),
                 _ if !mark.is_empty() => Style::new().fg(Color::Red),
                 _ => Style::new(),
             };
-            Span::styled(format!("{text:<14}"), style)
+            Span::styled(format!("{text:<15}"), style)
         });
         let spans: Vec<Span> = spans.collect();
         let lines: Vec<Line> = spans.chunks(2).map(|pair| Line::from(pair.to_vec())).collect();
@@ -248,6 +260,15 @@ fn draw_text(frame: &mut Frame, area: Rect, text: &str, scroll: u16) {
         .collect();
     let page = Paragraph::new(lines).wrap(Wrap { trim: true }).scroll((scroll, 0));
     frame.render_widget(page, area);
+}
+
+/// The beginning of a text that fits into this width, up to the end of a word.
+fn whole_words(text: &str, width: u16) -> &str {
+    let Some((end, next)) = text.char_indices().nth(width.into()) else {
+        return text;
+    };
+    let fitting = &text[..end];
+    if next == ' ' { fitting } else { fitting.rsplit_once(' ').map_or(fitting, |(words, _)| words) }
 }
 
 /// Breaks a text at spaces into lines of at most this width.

@@ -2,6 +2,7 @@
 
 use ratatui::crossterm::event::KeyCode;
 
+use crate::files;
 use crate::levels::Level;
 use crate::session::Session;
 use jarmo_exact::catalog::GAMES;
@@ -73,7 +74,10 @@ impl Menu {
     /// A session of the selected game and players.
     pub(super) fn start(&self, old: &Session, seed: u64) -> Result<Session, String> {
         let names = seat_names();
-        let seats = self.seats.each_ref().map(|choice| names.get(choice.place).copied().unwrap_or(choice.spec.trim()));
-        old.beside(GAMES[self.game], seats, seed)
+        let [white, black] = self.seats.each_ref().map(|choice| match names.get(choice.place) {
+            Some(name) => Ok((*name).to_owned()),
+            None => files::player(choice.spec.trim()),
+        });
+        old.beside(GAMES[self.game], [&white?, &black?], seed)
     }
 }

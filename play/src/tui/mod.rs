@@ -20,7 +20,7 @@ use ratatui::crossterm::execute;
 use crate::agents::AgentCache;
 use crate::machine;
 use crate::session::Job;
-use crate::thought::{Thought, Time};
+use crate::thought::{Analysis, Time};
 
 /// How long the screen waits for a key before it checks for answers of agents.
 const BEAT: Duration = Duration::from_millis(30);
@@ -72,7 +72,7 @@ struct Thinker {
 struct Search {
     job: Arc<Job>,
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<(AgentCache, Result<Thought, String>)>,
+    thread: JoinHandle<(AgentCache, Result<Analysis, String>)>,
 }
 
 impl Thinker {

@@ -8,6 +8,7 @@ use assert_cmd::Command;
 use clap::{CommandFactory, Parser};
 use play::lang::Language;
 use play::options::Options;
+use play::server::Origin;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
@@ -22,6 +23,7 @@ fn every_number_has_bounds_that_its_error_names() {
         TypeId::of::<IpAddr>(),
         TypeId::of::<Language>(),
         TypeId::of::<Option<PathBuf>>(),
+        TypeId::of::<Origin>(),
     ];
     let mut command = Options::command();
     command.build();
@@ -86,4 +88,60 @@ fn a_game_begins_with_a_position() {
     play(&["--position", position, "--analyse", "games.jsonl"])
         .code(2)
         .stderr(contains("--position: a record has a position of its own"));
+}
+
+#[test]
+fn a_player_whose_name_is_misspelt_is_suggested() {
+    for (typed, meant) in [("mediun", "medium"), ("Hard", "hard"), ("bst", "best"), ("rolout:800", "rollout")] {
+        let mut command = Command::cargo_bin("play").unwrap();
+        let refused = command.args(["--plain", "--opponent", typed]).assert().code(2);
+        refused.stderr(contains(format!("did you mean `{meant}`?")));
+    }
+    let mut command = Command::cargo_bin("play").unwrap();
+    let refused = command.args(["--plain", "--opponent", "stockfish"]).assert().code(2);
+    refused.stderr(contains("did you mean").not());
+}
+
+#[test]
+fn the_folder_of_a_run_is_a_player() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run-1");
+    let checkpoints = run.join("checkpoints");
+    std::fs::create_dir_all(&checkpoints).unwrap();
+    let play = |args: &[&str], input: &str| {
+        let mut command = Command::cargo_bin("play").unwrap();
+        command.current_dir(folder.path()).env("JARMO_CHECKPOINTS", "").args(args);
+        command.write_stdin(input.to_owned()).assert()
+    };
+    play(&["--opponent", "run-1"], "").code(2).stderr(contains("run-1").and(contains("no checkpoints")));
+    std::fs::write(checkpoints.join("step-00000100.safetensors"), "an older one").unwrap();
+    std::fs::copy("../checkpoints/jarmo.safetensors", checkpoints.join("step-00002000.safetensors")).unwrap();
+    for who in ["run-1", "run-1/", "./run-1?sims=1", "run-1/checkpoints"] {
+        play(&["--opponent", who], "A1-C2\nquit\n").success().stdout(contains("\n> "));
+    }
+    let seats = "white run-1?sims=1\nquit\n";
+    play(&["--black", "human", "--white", "human"], seats).success().stdout(contains("\n> "));
+    // A level is the level, whatever the folder beside it is called.
+    std::fs::create_dir(folder.path().join("newcomer")).unwrap();
+    play(&["--opponent", "newcomer"], "quit\n").success();
+}
+
+#[test]
+fn an_export_that_cannot_be_written_is_reported_before_the_analysis() {
+    let folder = tempfile::tempdir().unwrap();
+    let game = folder.path().join("game.jsonl");
+    std::fs::write(&game, r#"{"game":"connect_four","moves":["D","C","D"]}"#).unwrap();
+    let export = |out: &str| {
+        let mut command = Command::cargo_bin("play").unwrap();
+        command.env("JARMO_CHECKPOINTS", "").args(["--analyse", game.to_str().unwrap(), "--export", out]).assert()
+    };
+    let place = folder.path().to_str().unwrap();
+    for out in ["/nonexistent/x", place] {
+        export(out).failure().stderr(contains("--export").and(contains(out))).stdout("");
+    }
+    // An analysis that is refused leaves no file behind.
+    let out = folder.path().join("out.jsonl");
+    std::fs::write(&game, "no game").unwrap();
+    export(out.to_str().unwrap()).failure();
+    assert!(!out.exists());
 }

@@ -6,7 +6,7 @@ use std::fs;
 
 use crate::chromium::Browser;
 use crate::http::serve;
-use play::server::Bounds;
+use play::server::ServerLimits;
 use serde_json::{Value, json};
 
 /// The rules of axe-core that the page breaks, with the places.
@@ -24,7 +24,7 @@ fn problems(browser: &Browser, axe: &str) -> Value {
 }
 
 /// Checks the page with axe-core, in light and dark.
-fn check(browser: &Browser, what: &str) {
+pub(crate) fn check(browser: &Browser, what: &str) {
     let path = env::var_os("JARMO_AXE").expect("the tests were built with it");
     let axe = fs::read_to_string(path).unwrap();
     for theme in ["light", "dark"] {
@@ -37,7 +37,7 @@ fn check(browser: &Browser, what: &str) {
 #[test]
 #[cfg_attr(not(all(browser, axe)), ignore = "needs chromedriver, and axe-core in JARMO_AXE")]
 fn axe_finds_nothing_in_light_and_dark() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     let clean = |what: &str| check(&browser, what);
     clean("start");
     browser.cell(0);
@@ -54,6 +54,20 @@ fn axe_finds_nothing_in_light_and_dark() {
     browser.wait_for_text("status", "Find a better move for White");
     clean("retry");
     browser.click("#retry-leave");
+    browser.wait("return document.getElementById('retry').hidden === false");
+    browser.click("#first");
+    browser.wait("return document.getElementById('first').disabled");
+    browser.cell(0);
+    browser.wait_for_moves(8);
+    clean("a variation that can be marked");
+    browser.click("#moves-tab");
+    browser.wait("return document.getElementById('last').disabled");
+    browser.click("#first");
+    browser.wait("return document.getElementById('first').disabled");
+    browser.cell(1);
+    browser.wait("return document.getElementById('ask-box').open");
+    clean("a question");
+    browser.run("document.getElementById('ask-box').close()");
     for game in ["tammi", "guard"] {
         browser.choose("game", game);
         browser.wait_for_game(game);
@@ -84,7 +98,7 @@ fn axe_finds_nothing_in_light_and_dark() {
 #[cfg_attr(not(all(browser, axe)), ignore = "needs chromedriver, and axe-core in JARMO_AXE")]
 fn axe_finds_nothing_at_the_first_visit_in_the_lesson_and_in_puzzles() {
     let browser = Browser::start();
-    browser.visit(serve(["human", "random"], Bounds::default()));
+    browser.visit(serve(["human", "random"], ServerLimits::default()));
     let clean = |what: &str| check(&browser, what);
     clean("first visit");
     browser.click("#welcome-learn");
@@ -108,7 +122,7 @@ fn axe_finds_nothing_at_the_first_visit_in_the_lesson_and_in_puzzles() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_mark_of_a_bad_move_can_be_read_on_the_selected_move() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     // White misses a win on D.
     browser.load(r#"{"game":"connect_four","moves":["D","C","D","C","D","B","A"]}"#);
     browser.click("#analyse");
@@ -122,7 +136,7 @@ fn the_mark_of_a_bad_move_can_be_read_on_the_selected_move() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn switching_the_evaluation_off_moves_nothing() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.resize(390, 844);
     let place = || {
         browser.run(
@@ -193,7 +207,7 @@ fn the_colours_of_both_themes_have_contrast() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn moves_captures_and_the_picked_piece_are_announced() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     let live = "return document.getElementById('said').getAttribute('aria-live')";
     assert_eq!(browser.run(live), json!("polite"));
     let record = r#"{"game":"jarmo","moves":["A1-C2","A5-B3","B1-D2"]}"#;
@@ -220,10 +234,10 @@ fn moves_captures_and_the_picked_piece_are_announced() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn hints_analysis_and_undo_are_announced() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     browser.click("#undo");
-    browser.wait_for_text("said", "Position after move 6");
+    browser.wait_for_text("said", "Position after move 3… A");
     browser.click("#hint");
     browser.wait_for_text("said", "Best: A, ");
     browser.click("#last");
@@ -236,7 +250,7 @@ fn hints_analysis_and_undo_are_announced() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_lines_of_the_analysis_are_on_the_screen() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#);
     browser.click("#analyse");
     browser.wait("return document.querySelectorAll('#ideas tr').length >= 3");
@@ -261,9 +275,10 @@ fn the_lines_of_the_analysis_are_on_the_screen() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_head_of_the_page_fits_a_phone_in_every_language() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.resize(360, 740);
     browser.choose("game", "connect_four");
+    browser.wait_for_game("connect_four");
     for language in ["en", "de", "it", "fi", "eo"] {
         browser.choose("language", language);
         browser.wait(&format!("return document.documentElement.lang === '{language}'"));
@@ -280,7 +295,7 @@ fn the_head_of_the_page_fits_a_phone_in_every_language() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn shortcuts_work_on_the_board_and_are_listed() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -299,7 +314,7 @@ fn shortcuts_work_on_the_board_and_are_listed() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn phones_and_large_letters_have_a_usable_board() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     // A phone on its side, a screen of 1280 at 200 %, and a small phone.
     for (width, height, least) in [(844, 390, 300.0), (640, 500, 320.0), (320, 568, 240.0)] {
         browser.resize(width, height);

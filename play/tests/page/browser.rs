@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::chromium::Browser;
 use crate::http::serve;
 use jarmo::view::Style;
-use play::server::Bounds;
+use play::server::ServerLimits;
 use serde_json::json;
 
 #[test]
@@ -23,7 +23,7 @@ fn the_page_knows_every_style_of_board() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_whole_game_is_played_by_clicks() {
     let browser = Browser::start();
-    let address = serve(["human", "greedy"], Bounds::default());
+    let address = serve(["human", "greedy"], ServerLimits::default());
     browser.open(address);
     for turn in 0..200 {
         browser.my_turn();
@@ -53,7 +53,7 @@ fn a_whole_game_is_played_by_clicks() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn redeploys_captures_undo_and_reload_work_by_clicks() {
     let browser = Browser::start();
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     browser.open(address);
     // White's marked archer stands on C5; B1, C1, D1 are empty, and Black's archer on C3 is in reach of D1.
     browser.load(r#"{"game":"jarmo","position":"2W2/5/2b2/5/w3w w - - 0","moves":[]}"#);
@@ -88,7 +88,7 @@ fn redeploys_captures_undo_and_reload_work_by_clicks() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn two_browsers_have_separate_games() {
     let (first, second) = (Browser::start(), Browser::start());
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     first.open(address);
     second.open(address);
     first.cell(0);
@@ -106,7 +106,7 @@ fn two_browsers_have_separate_games() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn pieces_can_be_dragged_by_mouse_and_by_touch() {
     let browser = Browser::start();
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     browser.open(address);
     // A1 over other circles to C2.
     browser.drag("mouse", 0, &["[data-cell=\"6\"]", "[data-cell=\"7\"]"]);
@@ -136,7 +136,7 @@ fn pieces_can_be_dragged_by_mouse_and_by_touch() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn badges_do_not_overlap_where_arrows_cross() {
     let browser = Browser::start();
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     browser.open(address);
     // Three arrows through the middle of the board: A1 to E5, E1 to A5, C1 to C5.
     let script = "const headers = { 'X-Session': localStorage.getItem('session') };
@@ -158,7 +158,7 @@ fn badges_do_not_overlap_where_arrows_cross() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn numbers_of_a_hint_do_not_wrap() {
     let browser = Browser::start();
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     browser.open(address);
     browser.click("#hint");
     browser.wait("return document.querySelectorAll('#ideas tr').length >= 3");
@@ -173,7 +173,7 @@ fn numbers_of_a_hint_do_not_wrap() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_page_is_interactive_within_a_second() {
     let browser = Browser::start();
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     let load = |_| {
         browser.open(address);
         let script = "return performance.getEntriesByName('ready')[0].startTime";
@@ -191,7 +191,7 @@ fn the_page_is_interactive_within_a_second() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn moves_work_by_keyboard_and_the_language_can_change() {
     let browser = Browser::start();
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     browser.open(address);
     // A1 to C2 with the keyboard alone.
     let keys = "const send = (key) => document.activeElement.dispatchEvent(
@@ -211,7 +211,7 @@ fn moves_work_by_keyboard_and_the_language_can_change() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn an_agent_answers_at_once_after_the_game_was_switched() {
     let browser = Browser::start();
-    let address = serve(["human", "greedy"], Bounds::default());
+    let address = serve(["human", "greedy"], ServerLimits::default());
     browser.open(address);
     let limit = Duration::from_secs(2);
     for game in ["tammi", "guard", "connect_four", "jarmo"] {
@@ -231,8 +231,9 @@ fn an_agent_answers_at_once_after_the_game_was_switched() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn stones_fall_down_for_black_too_and_a_click_anywhere_in_a_column_drops_there() {
-    let browser = Browser::at(serve(["newcomer", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["newcomer", "human"], ServerLimits::default()));
     browser.choose("game", "connect_four");
+    browser.wait_for_game("connect_four"); // until then the game before is shown, which has a move, too
     browser.wait_for_moves(1);
     let height = |cell: u64| {
         let script = format!("return document.querySelector('[data-cell=\"{cell}\"]').getBoundingClientRect().top");
@@ -263,7 +264,7 @@ fn stones_fall_down_for_black_too_and_a_click_anywhere_in_a_column_drops_there()
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_piece_of_the_opponent_says_why_it_does_not_move() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.cell(22);
     browser.wait_for_text("message", "C5");
     assert_eq!(browser.moves(), 0);

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::http::{Answer, request, request_by, send, serve, serve_with};
-use play::server::Bounds;
+use play::server::ServerLimits;
 use play::specs::Store;
 use serde_json::{Value, json};
 
@@ -58,7 +58,8 @@ fn moves(server: SocketAddr, id: &str) -> usize {
 
 #[test]
 fn an_address_has_its_share_of_sessions_and_another_address_its_own() {
-    let bounds = Bounds { sessions: 3, per_address: 2, idle_if_full: Duration::from_secs(3), ..Bounds::default() };
+    let bounds =
+        ServerLimits { sessions: 3, per_address: 2, idle_if_full: Duration::from_secs(3), ..ServerLimits::default() };
     let server = serve(["human", "human"], bounds);
     let open = |client: u8| open_from([127, 0, 0, client], server, &json!({})).status;
     assert_eq!([open(1), open(1), open(1)], [201, 201, 429]);
@@ -81,7 +82,7 @@ fn a_trained_agent_is_read_once() {
     std::fs::copy("../checkpoints/jarmo.safetensors", &file).unwrap();
     let store = Store { agents: vec![folder.path().to_owned()], ..Store::default() };
     let seat = format!("{}?sims=8", file.display());
-    let server = serve_with(store, ["human", &seat], Bounds::default());
+    let server = serve_with(store, ["human", &seat], ServerLimits::default());
     let client = [127, 0, 0, 1];
     let first = open_from(client, server, &json!({})).json();
     assert_eq!(first["trained"], true, "{first}");
@@ -95,7 +96,7 @@ fn a_trained_agent_is_read_once() {
 fn every_thought_has_a_clock_whatever_the_agent() {
     let endless = ["rollout:1000000000?mb=16", "alphabeta:1000000000000"];
     for agent in endless {
-        let bounds = Bounds { thought: Duration::from_millis(300), ..Bounds::default() };
+        let bounds = ServerLimits { thought: Duration::from_millis(300), ..ServerLimits::default() };
         let server = serve(["human", agent], bounds);
         let client = [127, 0, 0, 1];
         let view = open_from(client, server, &json!({})).json();
@@ -106,7 +107,7 @@ fn every_thought_has_a_clock_whatever_the_agent() {
 
 #[test]
 fn a_session_is_thought_about_only_while_it_is_listened_to() {
-    let bounds = Bounds { absence: Duration::from_millis(300), ..Bounds::default() };
+    let bounds = ServerLimits { absence: Duration::from_millis(300), ..ServerLimits::default() };
     let server = serve(["greedy", "greedy"], bounds);
     let view = open_from([127, 0, 0, 1], server, &json!({})).json();
     let id = view["id"].as_str().unwrap();
@@ -125,7 +126,7 @@ fn a_session_is_thought_about_only_while_it_is_listened_to() {
 
 #[test]
 fn malformed_chunks_get_400_and_endless_ones_an_end() {
-    let server = serve(["human", "human"], Bounds::default());
+    let server = serve(["human", "human"], ServerLimits::default());
     let head = format!(
         "POST /api/sessions HTTP/1.1\r\nHost: {server}\r\nContent-Type: application/json\r\n\
          Transfer-Encoding: chunked\r\n\r\n"
@@ -146,7 +147,7 @@ fn malformed_chunks_get_400_and_endless_ones_an_end() {
 
 #[test]
 fn a_connection_with_many_requests_at_once_does_not_keep_others_waiting() {
-    let server = serve(["human", "human"], Bounds::default());
+    let server = serve(["human", "human"], ServerLimits::default());
     let request_of = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: {server}\r\n\r\n");
     let texts = request_of("/api/texts?lang=de").repeat(400);
     for client in 1..=8 {

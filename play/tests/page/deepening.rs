@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use crate::chromium::Browser;
 use crate::http::{request, serve};
 use crate::web::{JSON, command, open};
-use play::server::Bounds;
+use play::server::ServerLimits;
 use serde_json::{Value, json};
 
 #[test]
 fn a_position_is_looked_at_further_within_bounds_while_others_have_their_turns() {
-    let bounds = Bounds { thinkers: 1, thought: Duration::from_millis(400), ..Bounds::default() };
+    let bounds = ServerLimits { thinkers: 1, thought: Duration::from_millis(400), ..ServerLimits::default() };
     let address = serve(["human", "human"], bounds);
     let (id, _) = open(address, json!({"game": "connect_four", "analyse": true}));
     let news = |id: &str, view: &Value| {
@@ -36,7 +36,8 @@ fn a_position_is_looked_at_further_within_bounds_while_others_have_their_turns()
         }
     }
     counts.extend(view["thought"]["nodes"].as_u64());
-    assert!(counts.is_sorted(), "{counts:?}");
+    // A fast machine may have searched all that the bounds allow by the first answer.
+    assert!(counts.len() > 1 && counts.is_sorted() && counts[0] > 0, "{counts:?}");
     assert!(answered.unwrap() < Duration::from_secs(10), "{answered:?}");
     assert_eq!(view["deepening"], true, "it goes on at another position");
     let over = command(address, &id, json!({"do": "deepen", "on": false})).json();
@@ -48,7 +49,7 @@ fn a_position_is_looked_at_further_within_bounds_while_others_have_their_turns()
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_page_counts_what_is_searched_and_searches_on() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","C"]}"#);
     assert!(!browser.shows("#deepen"));
     browser.click("#analyse");

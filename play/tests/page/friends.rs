@@ -1,24 +1,32 @@
 //! Games of two people: seats, spectators, presence, and what takes both.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
 use crate::chromium::Browser;
 use crate::http::{request, serve, serve_options};
 use crate::web::{JSON, command, open};
-use play::server::Bounds;
+use play::server::ServerLimits;
 use serde_json::{Value, json};
 
-fn join(address: SocketAddr, key: &str) -> (String, Value) {
+/// Asks for the free seat of a game, with a secret that nobody has used before.
+pub(crate) fn join(address: SocketAddr, key: &str) -> (String, Value) {
+    static USED: AtomicU64 = AtomicU64::new(1);
+    let secret = format!("{:032x}", USED.fetch_add(1, Ordering::Relaxed));
+    join_with(address, key, &secret)
+}
+
+fn join_with(address: SocketAddr, key: &str, secret: &str) -> (String, Value) {
     let headers = [JSON, ("X-Session", key)];
-    let answer = request(address, "POST", "/api/join", &headers, "{}");
+    let answer = request(address, "POST", "/api/join", &headers, &json!({ "secret": secret }).to_string());
     assert_eq!(answer.status, 200, "{}", answer.body);
     let view = answer.json();
     (view["id"].as_str().unwrap().to_owned(), view)
 }
 
-fn look(address: SocketAddr, key: &str) -> Value {
+pub(crate) fn look(address: SocketAddr, key: &str) -> Value {
     request(address, "GET", "/api/session", &[("X-Session", key)], "").json()
 }
 
@@ -30,7 +38,7 @@ fn refused(address: SocketAddr, key: &str, message: Value) -> String {
 }
 
 /// A game of connect four: the keys of White, Black and the one who watches.
-fn game_of_two(address: SocketAddr) -> [String; 3] {
+pub(crate) fn game_of_two(address: SocketAddr) -> [String; 3] {
     let (white, view) = open(address, json!({"game": "connect_four", "duel": "white"}));
     assert_eq!(view["duel"]["you"], "white");
     assert_eq!(view["duel"]["joined"], json!([true, false]));
@@ -45,7 +53,7 @@ fn game_of_two(address: SocketAddr) -> [String; 3] {
 
 #[test]
 fn each_person_moves_for_the_own_seat_and_others_only_watch() {
-    let address = serve(["human", "greedy"], Bounds::default());
+    let address = serve(["human", "greedy"], ServerLimits::default());
     let [white, black, watcher] = game_of_two(address);
     let play = |text: &str| json!({"do": "play", "text": text});
     assert!(refused(address, &watcher, play("D")).contains("watching"));
@@ -65,14 +73,13 @@ fn each_person_moves_for_the_own_seat_and_others_only_watch() {
     let answer = request(address, "GET", "/api/session", &[("X-Session", &wrong)], "");
     assert_eq!(answer.status, 404);
     let (own, _) = open(address, json!({}));
-    let answer = request(address, "POST", "/api/join", &[JSON, ("X-Session", &own)], "{}");
-    assert_eq!(answer.json()["duel"], Value::Null);
+    assert_eq!(join(address, &own).1["duel"], Value::Null);
     assert!(refused(address, &own, json!({"do": "resign"})).contains("No friend"));
 }
 
 #[test]
 fn nobody_has_help_during_the_game() {
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     let [white, black, watcher] = game_of_two(address);
     for message in [
         json!({"do": "hint"}),
@@ -80,7 +87,9 @@ fn nobody_has_help_during_the_game() {
         json!({"do": "evaluate", "on": true}),
         json!({"do": "undo"}),
         json!({"do": "new_game"}),
-        json!({"do": "try", "place": 0, "text": "D"}),
+        json!({"do": "line", "place": 0, "moves": ["D"]}),
+        json!({"do": "remove", "node": 1}),
+        json!({"do": "show", "node": 0}),
         json!({"do": "seat", "player": "black", "who": "best"}),
     ] {
         for key in [&white, &black] {
@@ -88,7 +97,7 @@ fn nobody_has_help_during_the_game() {
         }
     }
     let view = look(address, &watcher);
-    for key in ["thought", "hint", "known", "tried"] {
+    for key in ["thought", "hint", "known"] {
         assert_eq!(view[key], Value::Null, "{key}");
     }
     assert_eq!(view["values"], json!([null]));
@@ -96,7 +105,7 @@ fn nobody_has_help_during_the_game() {
 
 #[test]
 fn what_takes_both_is_offered_and_accepted() {
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     let [white, black, _] = game_of_two(address);
     let offer = |what: &str| json!({"do": "offer", "what": what});
     let tell = |key: &str, message: Value| {
@@ -140,7 +149,7 @@ fn what_takes_both_is_offered_and_accepted() {
 
 #[test]
 fn a_player_who_has_not_moved_can_accept_to_take_back() {
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     let [white, black, _] = game_of_two(address);
     let undo = || json!({"do": "offer", "what": "undo"});
     command(address, &white, json!({"do": "play", "text": "D"}));
@@ -152,7 +161,7 @@ fn a_player_who_has_not_moved_can_accept_to_take_back() {
 
 #[test]
 fn a_game_of_two_has_no_analysis_from_its_beginning_and_an_end() {
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     let (_, view) = open(address, json!({"duel": "white", "analyse": true}));
     assert_eq!(view["analysing"], false);
     // Back and forth without end, but for the limit of all games here.
@@ -194,8 +203,59 @@ fn a_game_of_two_outlives_the_server_with_its_seats() {
 }
 
 #[test]
+fn who_asks_for_a_seat_again_gets_the_same_one() {
+    let address = serve(["human", "human"], ServerLimits::default());
+    let (white, _) = open(address, json!({"game": "connect_four", "duel": "white"}));
+    let (name, _) = white.split_once('.').unwrap();
+    let [first, second] = ["1", "2"].map(|digit| digit.repeat(32));
+    // The answer to the first request may be lost on its way.
+    let keys = [(); 3].map(|()| join_with(address, name, &first).0);
+    assert_eq!(keys, [(); 3].map(|()| format!("{name}.{first}")));
+    assert_eq!(join_with(address, name, &second).0, name, "the seat is taken");
+    assert_eq!(look(address, &keys[0])["duel"]["you"], "black");
+    let long = "3".repeat(33);
+    for secret in ["", "1", &long, "gggggggggggggggggggggggggggggggg"] {
+        let headers = [JSON, ("X-Session", name)];
+        let answer = request(address, "POST", "/api/join", &headers, &json!({ "secret": secret }).to_string());
+        assert_eq!(answer.status, 400, "{secret}");
+    }
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_lost_answer_to_an_invitation_loses_no_seat() {
+    let address = serve(["human", "human"], ServerLimits::default());
+    let (white, _) = open(address, json!({"game": "connect_four", "duel": "white"}));
+    let (name, _) = white.split_once('.').unwrap();
+    let guest = Browser::at(address);
+    // The server hears of the request, and the browser never hears of the answer.
+    let lose = |times: usize| {
+        guest.run(&format!(
+            "let left = {times}; const old = window.fetch; window.fetch = async (path, options) => {{
+                 const answer = await old(path, options);
+                 if (path.startsWith('/api/join') && left-- > 0) throw new TypeError('lost');
+                 return answer;
+             }}"
+        ));
+    };
+    lose(1);
+    guest.run(&format!("location.hash = '#join={name}'"));
+    guest.wait_for_text("duel", "You play Black");
+    // Also if the page gives up and is loaded again.
+    let (white, _) = open(address, json!({"game": "tammi", "duel": "white"}));
+    let (name, _) = white.split_once('.').unwrap();
+    guest.visit(address);
+    lose(100);
+    guest.run(&format!("location.hash = '#join={name}'"));
+    guest.wait_for_text("message", "connection");
+    guest.open_link(&format!("http://{address}/#join={name}"));
+    guest.wait_for_text("duel", "You play Black");
+    guest.wait_for_game("tammi");
+}
+
+#[test]
 fn a_person_without_requests_has_left() {
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     let [white, black, _] = game_of_two(address);
     assert_eq!(look(address, &white)["duel"]["here"], json!([true, true]));
     sleep(Duration::from_millis(5100));
@@ -207,7 +267,7 @@ fn a_person_without_requests_has_left() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn two_people_play_in_two_browsers_and_a_third_watches() {
     let [inviter, guest, third] = [(); 3].map(|()| Browser::start());
-    inviter.open(serve(["human", "greedy"], Bounds::default()));
+    inviter.open(serve(["human", "greedy"], ServerLimits::default()));
     inviter.click("#invite");
     inviter.click("#invite-make");
     inviter.wait_for_text("duel", "has not come yet");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jarmo::catalog::GameSettings;
 use play::lang::Language;
-use play::server::{self, Bounds, Defaults, ServerOptions};
+use play::server::{self, Defaults, ServerLimits, ServerOptions};
 use play::specs::Store;
 use serde_json::Value;
 
@@ -79,12 +79,12 @@ pub(crate) fn request_by(stream: TcpStream, method: &str, path: &str, headers: &
 }
 
 /// Starts a server for the rest of the test.
-pub(crate) fn serve(seats: [&str; 2], bounds: Bounds) -> SocketAddr {
+pub(crate) fn serve(seats: [&str; 2], bounds: ServerLimits) -> SocketAddr {
     serve_with(Store::default(), seats, bounds)
 }
 
 /// The same with trained agents and tables.
-pub(crate) fn serve_with(store: Store, seats: [&str; 2], bounds: Bounds) -> SocketAddr {
+pub(crate) fn serve_with(store: Store, seats: [&str; 2], bounds: ServerLimits) -> SocketAddr {
     serve_options(seats, |options| {
         options.defaults.store = store;
         options.bounds = bounds;
@@ -103,8 +103,10 @@ pub(crate) fn serve_options(seats: [&str; 2], change: impl FnOnce(&mut ServerOpt
             record: None,
             analyse: false,
         },
-        bounds: Bounds::default(),
+        bounds: ServerLimits::default(),
         folder: None,
+        origins: Vec::new(),
+        proxies: Vec::new(),
     };
     change(&mut options);
     let (tell, told) = std::sync::mpsc::channel();

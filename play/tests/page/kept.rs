@@ -2,7 +2,7 @@
 
 use crate::chromium::Browser;
 use crate::http::serve;
-use play::server::Bounds;
+use play::server::ServerLimits;
 use serde_json::json;
 
 /// The place of a button on the screen.
@@ -17,7 +17,7 @@ fn place(browser: &Browser, id: &str) -> serde_json::Value {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn every_way_to_leave_a_game_can_be_taken_back() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -53,7 +53,7 @@ fn every_way_to_leave_a_game_can_be_taken_back() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_match_and_its_players_come_back_with_the_game() {
-    let browser = Browser::at(serve(["human", "greedy"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "greedy"], ServerLimits::default()));
     browser.click("#match");
     browser.wait_for_text("notes", "game 1 of 2");
     browser.cell(0);
@@ -73,7 +73,7 @@ fn a_match_and_its_players_come_back_with_the_game() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_game_comes_back_after_the_server_has_lost_it() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -108,7 +108,7 @@ fn a_game_comes_back_after_the_server_has_lost_it() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn what_the_page_cannot_read_is_set_aside() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -146,7 +146,7 @@ fn what_the_page_cannot_read_is_set_aside() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_finished_game_stays_in_the_list_when_another_move_is_tried() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","D","A"]}"#);
     browser.wait_for_moves(6);
     browser.cell(3 + 7 * 3);

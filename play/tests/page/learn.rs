@@ -2,9 +2,10 @@
 
 use crate::chromium::Browser;
 use crate::http::serve;
+use crate::web::open;
 use play::lessons;
 use play::puzzles;
-use play::server::Bounds;
+use play::server::ServerLimits;
 use play::session::Session;
 use serde_json::json;
 
@@ -40,7 +41,7 @@ fn said(browser: &Browser) -> String {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_lesson_of_every_game_is_done_by_clicks() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     for game in ["jarmo", "guard", "tammi", "connect_four"] {
         browser.choose("game", game);
         browser.wait_for_game(game);
@@ -69,7 +70,7 @@ fn the_lesson_of_every_game_is_done_by_clicks() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn other_moves_are_answered_and_the_game_comes_back() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -112,7 +113,7 @@ fn other_moves_are_answered_and_the_game_comes_back() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_first_visit_asks_whom_to_play_once() {
     let browser = Browser::start();
-    browser.visit(serve(["human", "easy"], Bounds::default()));
+    browser.visit(serve(["human", "easy"], ServerLimits::default()));
     browser.wait("return document.getElementById('welcome-box').open");
     let value = |id: &str| browser.run(&format!("return document.getElementById('{id}').value"));
     assert_eq!(value("welcome-level"), json!("easy"));
@@ -143,7 +144,7 @@ fn the_first_visit_asks_whom_to_play_once() {
 fn the_first_visit_keeps_the_opponent_of_the_command_line_also_as_black() {
     let seat = "rollout:7";
     let browser = Browser::start();
-    browser.visit(serve([seat, "human"], Bounds::default()));
+    browser.visit(serve([seat, "human"], ServerLimits::default()));
     browser.wait("return document.getElementById('welcome-box').open");
     assert_eq!(browser.value("welcome-level"), seat);
     assert_eq!(browser.value("welcome-side"), "black");
@@ -157,7 +158,7 @@ fn the_first_visit_keeps_the_opponent_of_the_command_line_also_as_black() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_failed_puzzle_is_analysed_and_other_games_say_whose_puzzles_they_are() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.choose("game", "guard");
     browser.wait_for_game("guard");
     assert_eq!(browser.text("puzzles"), "Puzzles (Jarmo)");
@@ -185,7 +186,7 @@ fn a_failed_puzzle_is_analysed_and_other_games_say_whose_puzzles_they_are() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.click("#puzzles");
     browser.wait_for_text("exercise-note", "Your rating: 1000");
     let kept = || browser.run("return JSON.parse(localStorage.getItem('puzzles'))");
@@ -201,12 +202,12 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
     browser.reload();
     browser.click("#puzzles");
     browser.wait_for_text("exercise-note", &format!("Your rating: {first}."));
-    let heading = browser.text("exercise-heading");
     let mut progress = puzzles::Progress::default();
     progress.count(puzzle, true, puzzles::of("jarmo").len());
     assert_eq!(i64::from(progress.rating), first, "one scale for all");
     let puzzle = progress.choose(puzzles::of("jarmo"));
-    assert!(heading.contains(&puzzle.rating.to_string()), "{heading}");
+    browser.wait_for_text("exercise-heading", &puzzle.rating.to_string());
+    let heading = browser.text("exercise-heading");
     // A wrong move counts at once, and only once.
     let session = puzzles::session(puzzle, 0);
     let legal = session.board().scene().legal;
@@ -236,7 +237,7 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn an_address_opens_puzzles_and_the_way_back_leads_to_a_game() {
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     let browser = Browser::start();
     browser.open_link(&format!("http://{address}/#puzzles=tammi"));
     browser.wait_for_text("exercise-heading", "Tammi: Puzzle");
@@ -246,8 +247,54 @@ fn an_address_opens_puzzles_and_the_way_back_leads_to_a_game() {
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn an_address_with_a_lesson_or_puzzles_that_there_are_not_says_so() {
+    let address = serve(["human", "human"], ServerLimits::default());
+    let browser = Browser::start();
+    browser.open(address);
+    for hash in ["puzzles=chess", "puzzles=guard", "learn=foo", "learn"] {
+        browser.open_link(&format!("http://{address}/#{hash}"));
+        browser.wait_for_text("message", &format!("#{hash}"));
+        browser.run("location.hash = '#game=tammi'");
+        browser.wait_for_game("tammi");
+        browser.run(&format!("location.hash = '#{hash}'"));
+        browser.wait_for_text("message", &format!("#{hash}"));
+        browser.wait("return location.hash.startsWith('#game=tammi')");
+        assert!(!browser.shows("#exercise"), "{hash}");
+    }
+    browser.run("location.hash = '#puzzles'");
+    browser.wait_for_text("exercise-heading", "Jarmo: Puzzle");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn the_welcome_stands_before_no_invitation() {
+    let address = serve(["human", "easy"], ServerLimits::default());
+    let invite = || {
+        let (key, _) = open(address, json!({"game": "tammi", "duel": "white"}));
+        format!("http://{address}/#join={}", key.split('.').next().unwrap())
+    };
+    let welcomed = "return document.getElementById('welcome-box').open";
+    let browser = Browser::start();
+    browser.open_link(&invite());
+    browser.wait_for_text("duel", "You play Black");
+    assert_eq!(browser.run(welcomed), json!(false));
+    browser.reload();
+    browser.wait_for_text("duel", "You play Black");
+    assert_eq!(browser.run(welcomed), json!(false), "after a reload");
+    // The page is open already, and asks whom to play.
+    let browser = Browser::start();
+    browser.visit(address);
+    browser.wait(welcomed);
+    let link = invite();
+    browser.run(&format!("location.href = '{link}'"));
+    browser.wait_for_text("duel", "You play Black");
+    assert_eq!(browser.run(welcomed), json!(false), "in an open page");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn puzzles_are_shown_from_the_side_of_the_player() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.click("#puzzles");
     for _ in 0..8 {
         browser.wait("return document.getElementById('exercise-text').textContent !== ''");
@@ -264,7 +311,7 @@ fn puzzles_are_shown_from_the_side_of_the_player() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn puzzles_of_connect_four_are_solved_in_its_column() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.choose("game", "connect_four");
     browser.wait_for_game("connect_four");
     assert_eq!(browser.text("puzzles"), "Puzzles");

@@ -2,13 +2,13 @@
 
 use crate::http::{request, serve, serve_with};
 use crate::web::{JSON, command, open};
-use play::server::Bounds;
+use play::server::ServerLimits;
 use play::specs::Store;
 use serde_json::json;
 
 #[test]
 fn reasons_come_in_the_language_asked_for() {
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     let (id, _) = open(address, json!({}));
     let headers = [JSON, ("X-Session", id.as_str())];
     let body = r#"{"do":"play","text":"A1-A2"}"#;
@@ -18,7 +18,7 @@ fn reasons_come_in_the_language_asked_for() {
 
 #[test]
 fn a_kept_game_comes_back_with_people_for_agents_that_are_not_offered() {
-    let address = serve(["human", "greedy"], Bounds::default());
+    let address = serve(["human", "greedy"], ServerLimits::default());
     let (id, view) = open(address, json!({}));
     let record = view["record"].as_str().unwrap();
     let message = json!({"do": "restore", "record": record, "seats": ["/etc/x.safetensors", "greedy"],
@@ -31,7 +31,7 @@ fn a_kept_game_comes_back_with_people_for_agents_that_are_not_offered() {
 
 #[test]
 fn refusals_come_in_the_language_asked_for() {
-    let bounds = Bounds { sessions: 1, ..Bounds::default() };
+    let bounds = ServerLimits { sessions: 1, ..ServerLimits::default() };
     let address = serve(["human", "human"], bounds);
     let (id, _) = open(address, json!({}));
     let headers = [JSON, ("X-Session", id.as_str())];
@@ -59,7 +59,7 @@ fn refusals_come_in_the_language_asked_for() {
 fn a_problem_with_files_of_the_server_names_them_without_their_folders() {
     let home = tempfile::tempdir().unwrap();
     let store = Store { tables: Some(home.path().join("no_tables")), ..Store::default() };
-    let address = serve_with(store, ["human", "human"], Bounds::default());
+    let address = serve_with(store, ["human", "human"], ServerLimits::default());
     let answer = request(address, "POST", "/api/sessions", &[JSON], "{}");
     assert_eq!(answer.status, 422, "{}", answer.body);
     let told = answer.json()["error"].as_str().unwrap().to_owned();

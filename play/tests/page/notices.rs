@@ -2,13 +2,13 @@
 
 use crate::chromium::Browser;
 use crate::http::serve;
-use play::server::Bounds;
+use play::server::ServerLimits;
 use serde_json::json;
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_end_says_who_won_and_why_and_offers_a_rematch() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     // White's last archer outside the goal row goes there.
     browser.load(r#"{"game":"jarmo","position":"2W2/3w1/2b2/5/4b w - - 0","moves":[]}"#);
     browser.choose("seat-black", "newcomer");
@@ -26,7 +26,7 @@ fn the_end_says_who_won_and_why_and_offers_a_rematch() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_winning_four_are_marked() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     let won = "return document.querySelectorAll('.piece.won').length";
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","D","B","D"]}"#);
     browser.wait_for_text("notes", "White has four in a line.");
@@ -40,7 +40,7 @@ fn the_winning_four_are_marked() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_forbidden_shuttle_is_crossed_out() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     let banned = "return document.querySelectorAll('.line.banned').length";
     let moves = ["A1-C2", "A5-C4", "C2-A1", "C4-A5"].repeat(2);
     let record = json!({"game": "jarmo", "moves": moves}).to_string();
@@ -60,7 +60,7 @@ fn a_forbidden_shuttle_is_crossed_out() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_redeploy_says_what_it_is() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(r#"{"game":"jarmo","position":"2W2/5/2b2/5/w3w w - - 0","moves":[]}"#);
     browser.wait_for_text("notes", "White may bring back a captured archer");
     assert_eq!(browser.cells("redeploy"), [1, 2, 3]);
@@ -73,7 +73,7 @@ fn a_redeploy_says_what_it_is() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_man_that_cannot_move_says_why_in_the_language_chosen() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.choose("game", "tammi");
     browser.wait_for_game("tammi");
     browser.cell(0);
@@ -96,7 +96,7 @@ fn a_man_that_cannot_move_says_why_in_the_language_chosen() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_new_game_after_a_record_is_the_game_from_its_start_with_the_players_before() {
-    let browser = Browser::at(serve(["human", "greedy"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "greedy"], ServerLimits::default()));
     browser.load(r#"{"game":"jarmo","position":"2W2/3w1/2b2/5/4b w - - 0","moves":[]}"#);
     browser.wait_for_text("strip-top", "Black · human");
     browser.click("#new");
@@ -113,7 +113,7 @@ fn the_theme_follows_the_system_until_another_is_chosen() {
         browser.wait(&format!("return document.documentElement.dataset.theme === '{name}'"));
     };
     browser.system_theme("light");
-    browser.open(serve(["human", "human"], Bounds::default()));
+    browser.open(serve(["human", "human"], ServerLimits::default()));
     is("light");
     browser.system_theme("dark");
     is("dark");

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use crate::chromium::Browser;
 use crate::http::{request, serve_options};
 use crate::web::{JSON, command, open};
-use jarmo::catalog::{Catalog, Empty};
+use jarmo::Games;
 use jarmo::encode::{Encode, set_bits};
 use jarmo::game::{
     Action, ActionError, ActionMask, BoardText, Game, Outcome, Player, PositionError, Reason, Wording, parse_board,
@@ -15,8 +15,11 @@ use jarmo::game::{
 use jarmo::games::Scripted;
 use jarmo::games::scripted::Node;
 use jarmo::games::text::{fields, parse_player};
-use play::games::Games;
-use play::server::Bounds;
+use jarmo::search::HasHeuristic;
+use jarmo::search::heuristic::NoHeuristic;
+use jarmo::tables::HasEndgames;
+use jarmo::view::GameView;
+use play::server::ServerLimits;
 use play::specs::Store;
 use serde_json::json;
 
@@ -180,17 +183,34 @@ impl Encode for Three {
     fn threats(&self, _: &Stones, _: impl FnMut(usize)) {}
 }
 
+impl HasHeuristic for Three {
+    type Heuristic = NoHeuristic;
+}
+
+impl HasEndgames for Three {}
+
+/// Only the game of drops brings its rules and a piece.
+impl GameView for Three {
+    fn rules_text(&self) -> Option<&str> {
+        self.drops.then_some("# Aim\nThree of your stones in a row.\n# Move\nDrop a stone into a column.")
+    }
+
+    fn piece_svg(&self, letter: char) -> Option<&str> {
+        (self.drops && letter == 'x').then_some("<rect class=\"own\" x=\"-30\" y=\"-30\" width=\"60\" height=\"60\"/>")
+    }
+}
+
 /// A server for games that are not of jarmo, beginning with one of them.
 fn serve_own(first: &str) -> SocketAddr {
     let scripted = Scripted::new(&Node::white([
         Node::black([Node::end(0, 1), Node::end(0, 2)]),
         Node::black([Node::end(2, 0), Node::end(1, 0)]),
     ]));
-    let games = Empty.register(Three { drops: false }).register(Three { drops: true }).register(scripted);
+    let games = Games::empty().register(Three { drops: false }).register(Three { drops: true }).register(scripted);
     serve_options(["human", "human"], |options| {
-        options.bounds = Bounds::default();
+        options.bounds = ServerLimits::default();
         options.defaults.game = first.to_owned();
-        options.defaults.store = Store { games: Games::new(games), ..Store::default() };
+        options.defaults.store = Store { games, ..Store::default() };
     })
 }
 
@@ -260,4 +280,31 @@ fn a_game_of_drops_and_one_without_squares_are_played() {
     browser.wait_for_text("drawing", "node 4, ply 1");
     browser.click("#others button");
     browser.wait("return document.documentElement.dataset.turn === 'over'");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_game_brings_its_own_rules_and_pieces_or_nothing_is_said_about_them() {
+    let browser = Browser::at(serve_own("three"));
+    browser.click("#menu-open");
+    for hidden in ["#rules", "#learn"] {
+        assert!(!browser.shows(hidden), "{hidden}");
+    }
+    assert_eq!(browser.text("agent"), "", "there is no evaluation, so nothing is said about alpha-beta");
+    browser.click("#welcome-open");
+    browser.wait("return document.getElementById('welcome-box').open");
+    for hidden in ["#welcome-hint", "#welcome-text", "#welcome-learn"] {
+        assert!(!browser.shows(hidden), "{hidden}");
+    }
+    let other = Browser::at(serve_own("three_drops"));
+    other.cell(7);
+    other.wait_for_moves(1);
+    assert_eq!(other.run("return document.querySelectorAll('#board .piece .own').length"), json!(1));
+    assert_eq!(other.run("return document.querySelectorAll('#board .piece .letter').length"), json!(0));
+    other.cell(0);
+    other.wait_for_moves(2);
+    assert_eq!(other.text("agent"), "");
+    other.click("#rules");
+    other.wait_for_text("rules-text", "Three of your stones in a row.");
+    assert_eq!(other.run("return document.querySelector('#board .letter').textContent"), json!("o"));
 }

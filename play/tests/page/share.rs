@@ -5,7 +5,7 @@ use std::fs;
 use crate::chromium::Browser;
 use crate::http::{request, serve, serve_options};
 use crate::web::{JSON, command, open};
-use play::server::Bounds;
+use play::server::ServerLimits;
 use serde_json::{Value, json};
 
 /// The link to the game, from the dialog.
@@ -21,7 +21,7 @@ fn link(browser: &Browser, field: &str) -> String {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_link_opens_the_game_in_another_browser() {
     let (first, second) = (Browser::start(), Browser::start());
-    let address = serve(["human", "greedy"], Bounds::default());
+    let address = serve(["human", "greedy"], ServerLimits::default());
     first.open(address);
     first.load(r#"{"game":"jarmo","position":"2W2/5/2b2/5/w3w w - - 0","moves":["@D1","C3-B3"]}"#);
     first.wait_for_moves(2);
@@ -57,7 +57,7 @@ fn a_link_opens_the_game_in_another_browser() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn back_and_forward_go_through_the_games_that_were_opened() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -83,7 +83,7 @@ fn back_and_forward_go_through_the_games_that_were_opened() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_address_holds_the_game_and_the_way_back_leads_to_the_one_before() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     let hash = |wanted: &str| browser.wait(&format!("return location.hash === '{wanted}'"));
     hash("#game=jarmo");
     browser.cell(0);
@@ -116,7 +116,7 @@ fn the_address_holds_the_game_and_the_way_back_leads_to_the_one_before() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn two_tabs_with_one_game_say_so() {
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     let browser = Browser::at(address);
     browser.wait_for_text("status", "White to move");
     let also = "also open in another tab";
@@ -137,7 +137,7 @@ fn two_tabs_with_one_game_say_so() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_bad_link_says_what_is_wrong_in_the_language_chosen() {
     let browser = Browser::start();
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     browser.open(address);
     browser.choose("language", "de");
     browser.wait_for_text("status", "Weiß am Zug");
@@ -162,7 +162,7 @@ fn a_bad_link_says_what_is_wrong_in_the_language_chosen() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_position_is_set_up_by_mouse_and_keyboard_and_played_or_analysed() {
-    let browser = Browser::at(serve(["human", "greedy"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "greedy"], ServerLimits::default()));
     browser.click("#editor-open");
     browser.wait_for_text("editor-message", "legal");
     browser.click("#editor-empty");
@@ -211,7 +211,7 @@ fn a_position_is_set_up_by_mouse_and_keyboard_and_played_or_analysed() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn every_game_has_its_editor() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     let open = |game: &str| {
         browser.choose("game", game);
         browser.wait_for_game(game);
@@ -249,7 +249,7 @@ fn every_game_has_its_editor() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn records_are_saved_and_loaded_as_files_and_the_board_as_a_picture() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("games.jsonl");
     let games = "{\"game\":\"tammi\",\"moves\":[]}\n{\"game\":\"connect_four\",\"moves\":[\"D\",\"C\"]}\n";
@@ -278,7 +278,7 @@ fn records_are_saved_and_loaded_as_files_and_the_board_as_a_picture() {
 
 #[test]
 fn other_positions_and_pictures_leave_the_game_as_it_is() {
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     let (id, view) = open(address, json!({"game": "connect_four"}));
     let get = |path: &str| request(address, "GET", path, &[("X-Session", &id)], "");
     let seen = get("/api/scene?place=0&moves=D,C,D").json();
@@ -299,7 +299,7 @@ fn other_positions_and_pictures_leave_the_game_as_it_is() {
 
 #[test]
 fn a_session_begins_with_a_record_its_players_and_a_place() {
-    let address = serve(["human", "greedy"], Bounds::default());
+    let address = serve(["human", "greedy"], ServerLimits::default());
     let record = r#"{"game":"tammi","moves":["c3-d4","f6-e5"]}"#;
     let (_, view) = open(address, json!({"record": record, "place": 1}));
     assert_eq!((&view["game"], &view["cursor"]), (&json!("tammi"), &json!(1)));

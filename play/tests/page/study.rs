@@ -2,13 +2,13 @@
 
 use crate::chromium::Browser;
 use crate::http::serve;
-use play::server::Bounds;
+use play::server::ServerLimits;
 use serde_json::json;
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
-fn a_line_is_walked_through_and_branched_from_and_the_game_stays() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+fn a_line_is_walked_through_and_becomes_a_variation() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#);
     browser.click("#analyse");
     let third = "const third = [...document.querySelectorAll('#ideas .move')].find(({ at }) => at === 3);";
@@ -25,22 +25,21 @@ fn a_line_is_walked_through_and_branched_from_and_the_game_stays() {
     browser.wait_for_moves(5);
     assert!(!browser.shows("#line-leave"));
     browser.wait("return document.getElementById('analyse').ariaSelected === 'true'");
-    browser.click("#return");
-    browser.wait_for_moves(2);
-    // A move on the board is a branch as well.
-    browser.click("#hint");
+    // A move on the board beside a line from an earlier position makes a variation.
+    browser.click("#first");
+    browser.wait("return document.getElementById('first').disabled");
     browser.wait("return document.querySelectorAll('#ideas .move').length > 0");
     browser.run("document.querySelector('#ideas .move').click()");
     browser.wait_for_text("status", "Line: ");
     browser.cell(*browser.cells("source").last().unwrap());
     browser.cell(*browser.cells("target").last().unwrap());
-    browser.wait_for_moves(4);
+    browser.wait("return document.querySelectorAll('#moves button').length > 5");
 }
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_better_move_is_found_in_place_of_a_mistake() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     // White must stop the four in column A, and plays G.
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     assert!(!browser.shows("#retry"));
@@ -74,11 +73,11 @@ fn the_better_move_is_found_in_place_of_a_mistake() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_graph_says_who_is_better_when_and_how_much() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     browser.click("#analyse");
-    browser.wait_for_text("graph-now", "After move 7: White 0\u{a0}%");
-    assert_eq!(browser.text("graph-end"), "7");
+    browser.wait_for_text("graph-now", "After move 4. G: White 0\u{a0}%");
+    assert_eq!(browser.text("graph-end"), "4");
     let box_text = browser.text("graph-box");
     assert!(box_text.contains("White better") && box_text.contains("Black better"));
     browser.click("#first");
@@ -90,16 +89,16 @@ fn the_graph_says_who_is_better_when_and_how_much() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_summary_leads_to_each_mistake_and_the_number_of_lines_is_chosen() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     browser.click("#analyse");
     browser.wait_for_text("said", "Analysed.");
     let mistakes = browser.text("mistakes");
-    assert!(mistakes.contains("7 G ??"), "{mistakes}");
+    assert!(mistakes.contains("4. G ??"), "{mistakes}");
     browser.click("#first");
     browser.wait("return document.getElementById('first').disabled");
     browser.run(
-        "[...document.querySelectorAll('#mistakes button')].find((one) => one.textContent.includes('7 G')).click()",
+        "[...document.querySelectorAll('#mistakes button')].find((one) => one.textContent.includes('4. G')).click()",
     );
     browser.wait("return document.getElementById('last').disabled");
     browser.click("#retry");
@@ -114,11 +113,11 @@ fn the_summary_leads_to_each_mistake_and_the_number_of_lines_is_chosen() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn moves_stand_in_pairs_and_a_lost_game_is_not_green() {
-    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     let rows = browser.run("return [...document.querySelectorAll('#moves li')].map((row) => [...row.children].map((part) => part.textContent))");
     assert_eq!(rows[0], json!(["1", "D", "A"]));
-    assert_eq!(rows[3], json!(["7", "G", ""]));
+    assert_eq!(rows[3], json!(["4", "G", ""]));
     let colour = "return getComputedStyle(document.getElementById('status')).color";
     let before = browser.run(colour);
     browser.choose("seat-black", "best");

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use flate2::read::GzDecoder;
-use jarmo_core::net::KernelKind;
+use jarmo_core::net::{AgentFile, KernelKind};
 use jarmo_web::{Asked, Tab};
 use serde_json::{Value, json};
 
+use crate::access::check;
 use crate::chromium::Browser;
 use play::levels::Level;
 
@@ -142,9 +143,10 @@ fn without_the_network_the_page_opens_with_its_game() {
     move_once(&browser);
     browser.wait_for_moves(4);
     assert_eq!(browser.text("message"), "");
-    browser.click("#invite");
-    browser.click("#invite-make");
-    browser.wait_for_text("invite-message", "play --web");
+    // Only a server brings two players together.
+    browser.click("#menu-open");
+    assert!(browser.shows("#record-open"));
+    assert!(!browser.shows("#invite"));
 }
 
 #[test]
@@ -168,6 +170,113 @@ fn an_agent_file_that_is_dropped_plays() {
     browser.wait("return document.getElementById('seat-black').value === 'mine.safetensors'");
     move_once(&browser);
     browser.wait_for_moves(2);
+}
+
+/// A small network learns connect four with few simulations, which takes seconds.
+fn let_it_learn(browser: &Browser) {
+    browser.run(
+        "document.getElementById('network').value = 'small';
+         document.getElementById('network').onchange();
+         document.getElementById('simulations').value = 8;
+         document.getElementById('workers').value = 1;",
+    );
+    browser.click("#start");
+    browser.wait_within(LEARNS, "return document.documentElement.dataset.learning === 'true'");
+}
+
+/// Long enough for the first steps on a busy machine.
+const LEARNS: Duration = Duration::from_secs(120);
+
+/// The training steps that the view shows.
+const SHOWN: &str =
+    "Number(document.querySelector('#figures div:nth-child(2) dd').textContent.replaceAll(/[^0-9]/g, ''))";
+
+#[test]
+#[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
+fn a_tab_learns_goes_on_after_it_was_closed_and_its_agent_plays() {
+    let files = Files::serve();
+    let browser = Browser::start();
+    browser.open(files.address);
+    let link = format!("http://{}/learn.html#game=connect_four", files.address);
+    browser.open_link(&link);
+    let_it_learn(&browser);
+    browser.wait_within(LEARNS, &format!("return {SHOWN} > 40"));
+    browser.wait_within(LEARNS, "return Number(document.getElementById('curve').dataset.points) > 1");
+    browser.wait_within(LEARNS, "return document.querySelector('#ladder .won') !== null");
+    browser.wait("return document.querySelector('#board .piece') !== null");
+    assert_eq!(browser.text("trouble"), "");
+
+    // The first checkpoint, which has learned nothing, is asked what it thinks, and plays a match against the newest.
+    browser.run(
+        "const time = document.getElementById('time');
+         time.value = 0;
+         time.dispatchEvent(new Event('input'));",
+    );
+    browser.wait_for_text("moment", "at step 0,");
+    browser.wait_for_text("said", "Arrows:");
+    browser.wait("return !document.getElementById('match').disabled");
+    browser.click("#match");
+    browser.wait_within(LEARNS, "return document.getElementById('matched').textContent.includes('of 20 points')");
+
+    if cfg!(axe) {
+        check(&browser, "learning");
+        browser.resize(390, 844);
+        check(&browser, "learning, small");
+    }
+
+    // The file is one that other programs read.
+    browser.run(
+        "URL.createObjectURL = (file) => {
+             file.arrayBuffer().then((bytes) => { window.taken = Array.from(new Uint8Array(bytes)); });
+             return '#';
+         };",
+    );
+    browser.click("#download");
+    browser.wait("return window.taken !== undefined");
+    let taken: Vec<u8> = serde_json::from_value(browser.run("return window.taken")).unwrap();
+    let agent = AgentFile::from_bytes(&taken).unwrap();
+    assert_eq!(agent.header().version.game, "connect_four");
+    assert!(agent.header().provenance.step > 40);
+
+    browser.click("#pause");
+    browser.wait_within(LEARNS, "return document.documentElement.dataset.saved !== undefined");
+    let saved = browser.run("return Number(document.documentElement.dataset.saved)").as_u64().unwrap();
+    browser.open_link(&link);
+    browser.wait("return !document.getElementById('go').hidden");
+    assert!(browser.text("state").contains("Connect four"), "{}", browser.text("state"));
+    browser.click("#go");
+    browser.wait_within(LEARNS, &format!("return document.querySelector('#figures dd') !== null && {SHOWN} > {saved}"));
+
+    browser.wait("return !document.getElementById('challenge').disabled");
+    browser.click("#challenge");
+    browser
+        .wait_within(LEARNS, "return location.pathname === '/' && document.documentElement.dataset.ready === 'true'");
+    browser.wait("return document.getElementById('seat-black').value.startsWith('learned-connect_four-')");
+    move_once(&browser);
+    browser.wait_for_moves(2);
+}
+
+#[test]
+#[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
+fn a_foreign_file_and_a_second_tab_are_told_what_is_wrong() {
+    let files = Files::serve();
+    let browser = Browser::start();
+    browser.open(files.address);
+    let link = format!("http://{}/learn.html#game=connect_four", files.address);
+    browser.open_link(&link);
+    browser.run(
+        "const files = new DataTransfer();
+         files.items.add(new File(['no agent'], 'holiday.safetensors'));
+         document.getElementById('file').files = files.files;
+         document.getElementById('file').dispatchEvent(new Event('change'));",
+    );
+    browser.wait_for_text("trouble", "holiday.safetensors cannot be opened");
+    browser.run(
+        "navigator.locks.request('jarmo-learn', { steal: true }, () => new Promise(() => {}));
+         document.getElementById('start').disabled = false",
+    );
+    browser.click("#start");
+    browser.wait_for_text("trouble", "Another tab");
 }
 
 /// Runs the program itself with a folder, a game and messages; the program thinks once before it answers each

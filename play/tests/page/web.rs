@@ -9,7 +9,7 @@ use crate::http::{Answer, request, send, serve, serve_with};
 use assert_cmd::Command;
 use jarmo::games::Jarmo;
 use jarmo::tables::BuildSettings;
-use play::server::Bounds;
+use play::server::ServerLimits;
 use play::specs::Store;
 use predicates::str::contains;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn settled(address: SocketAddr, id: &str) -> Value {
 
 #[test]
 fn a_game_by_messages() {
-    let address = serve(["human", "greedy"], Bounds::default());
+    let address = serve(["human", "greedy"], ServerLimits::default());
     let (id, view) = open(address, json!({}));
     assert_eq!(view["scene"]["legal"].as_array().unwrap().len(), 11);
     let answer = command(address, &id, json!({"do": "play", "text": "A1-C2"}));
@@ -67,7 +67,7 @@ fn a_game_by_messages() {
 
 #[test]
 fn bad_messages_get_4xx_and_the_server_goes_on() {
-    let address = serve(["human", "greedy"], Bounds::default());
+    let address = serve(["human", "greedy"], ServerLimits::default());
     let (id, _) = open(address, json!({}));
     let session = ("X-Session", id.as_str());
     let cases = [
@@ -83,6 +83,7 @@ fn bad_messages_get_4xx_and_the_server_goes_on() {
         (r#"{"do":"seat","player":"red","who":"human"}"#, 400, "unknown variant"),
         (r#"{"do":"seat","player":"white","who":"/etc/x.safetensors"}"#, 422, "no agent that this server"),
         (r#"{"do":"seat","player":"white","who":"alphabeta:9?mb=90000"}"#, 422, "no agent that this server"),
+        (r#"{"do":"seat","player":"white","who":"alphabeta:9?tables=/"}"#, 422, "no agent that this server"),
         (r#"{"do":"load","record":"x"}"#, 422, "expected a game record"),
         (r#"{"do":"load","record":"{\"game\":\"jarmo\",\"moves\":[\"A1-A2\"]}"}"#, 422, "Move 1"),
         (
@@ -116,7 +117,7 @@ fn bad_messages_get_4xx_and_the_server_goes_on() {
 
 #[test]
 fn pages_of_other_sites_and_other_names_are_turned_away() {
-    let address = serve(["human", "greedy"], Bounds::default());
+    let address = serve(["human", "greedy"], ServerLimits::default());
     let own = format!("http://{address}");
     let port = address.port();
     let cases = [
@@ -142,10 +143,10 @@ fn pages_of_other_sites_and_other_names_are_turned_away() {
 #[test]
 fn exact_tables_tell_the_page_what_is_certain() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = BuildSettings { force: 4, memory: None, save_every: Duration::from_secs(1000) };
+    let settings = BuildSettings { force: 4, save_every: Duration::from_secs(1000) };
     jarmo::tables::build(&Jarmo::standard(), folder.path(), settings, &mut |_| {}).unwrap();
     let store = Store { tables: Some(folder.path().to_owned()), ..Store::default() };
-    let address = serve_with(store, ["human", "human"], Bounds::default());
+    let address = serve_with(store, ["human", "human"], ServerLimits::default());
     let view = request(address, "POST", "/api/sessions", &[JSON], "{}").json();
     assert_eq!(view["known"], Value::Null, "the start lies beyond the tables");
     let session = ("X-Session", view["id"].as_str().unwrap());
@@ -164,7 +165,7 @@ fn an_agent_file_that_does_not_fit_is_named_without_its_folder() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("jarmo.safetensors"), "no agent").unwrap();
     let store = Store { agents: vec![folder.path().to_owned()], ..Store::default() };
-    let address = serve_with(store, ["human", "human"], Bounds::default());
+    let address = serve_with(store, ["human", "human"], ServerLimits::default());
     let (_, view) = open(address, json!({}));
     let told = view["refused"].as_str().unwrap();
     assert!(told.starts_with("jarmo.safetensors: "), "{told}");
@@ -173,7 +174,7 @@ fn an_agent_file_that_does_not_fit_is_named_without_its_folder() {
 
 #[test]
 fn one_session_neither_reads_nor_moves_another() {
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     let (first, _) = open(address, json!({}));
     let (second, _) = open(address, json!({"game": "tammi"}));
     assert_ne!(first, second);
@@ -186,7 +187,7 @@ fn one_session_neither_reads_nor_moves_another() {
 
 #[test]
 fn there_are_only_so_many_sessions_and_idle_ones_make_room() {
-    let bounds = Bounds { sessions: 2, idle_if_full: Duration::from_millis(300), ..Bounds::default() };
+    let bounds = ServerLimits { sessions: 2, idle_if_full: Duration::from_millis(300), ..ServerLimits::default() };
     let address = serve(["human", "human"], bounds);
     let (first, _) = open(address, json!({}));
     open(address, json!({}));
@@ -231,7 +232,7 @@ fn dawdle(mut stream: TcpStream, beginning: &str, drip: &[u8]) -> String {
 
 #[test]
 fn who_dawdles_is_sent_away() {
-    let bounds = Bounds { patience: Duration::from_millis(300), ..Bounds::default() };
+    let bounds = ServerLimits { patience: Duration::from_millis(300), ..ServerLimits::default() };
     let address = serve(["human", "human"], bounds);
     let began = Instant::now();
     let head = format!("GET / HTTP/1.1\r\nHost: {address}\r\n");
@@ -250,7 +251,7 @@ fn who_dawdles_is_sent_away() {
 
 #[test]
 fn a_connection_has_its_time_and_then_finishes_what_it_is_at() {
-    let bounds = Bounds { visit: Duration::from_millis(500), ..Bounds::default() };
+    let bounds = ServerLimits { visit: Duration::from_millis(500), ..ServerLimits::default() };
     let address = serve(["human", "human"], bounds);
     let (id, view) = open(address, json!({}));
     let began = Instant::now();
@@ -271,9 +272,17 @@ fn a_connection_has_its_time_and_then_finishes_what_it_is_at() {
 
 #[test]
 fn there_are_only_so_many_connections() {
-    let bounds = Bounds { connections: 3, ..Bounds::default() };
+    let bounds = ServerLimits { connections: 3, ..ServerLimits::default() };
     let address = serve(["human", "human"], bounds);
-    let held: Vec<TcpStream> = (0..3).map(|_| connect(address)).collect();
+    // Those that wait for an answer; one without a whole request would make room.
+    let (key, view) = open(address, json!({"duel": "white"}));
+    let (name, since) = (key.split('.').next().unwrap(), &view["version"]);
+    let waits = format!("GET /api/session?since={since} HTTP/1.1\r\nHost: {address}\r\nX-Session: {name}\r\n\r\n");
+    let held = [(); 3].map(|()| {
+        let mut stream = connect(address);
+        stream.write_all(waits.as_bytes()).unwrap();
+        stream
+    });
     thread::sleep(Duration::from_millis(200)); // they are taken one after another
     let refused = request(address, "GET", "/", &[], "").status;
     assert!([0, 503].contains(&refused), "{refused}"); // a reset may overtake the word
@@ -287,7 +296,7 @@ fn there_are_only_so_many_connections() {
 
 #[test]
 fn the_page_is_whole_and_small() {
-    let address = serve(["human", "greedy"], Bounds::default());
+    let address = serve(["human", "greedy"], ServerLimits::default());
     let began = Instant::now();
     let mut bytes = 0;
     for path in [
@@ -317,7 +326,7 @@ fn the_page_is_whole_and_small() {
 
 #[test]
 fn the_page_is_compressed_and_cached_by_its_hash() {
-    let address = serve(["human", "greedy"], Bounds::default());
+    let address = serve(["human", "greedy"], ServerLimits::default());
     let index = request(address, "GET", "/", &[], "");
     assert!(index.head.contains("cache-control: no-store"), "{}", index.head);
     let script = index.body.split("src=\"").nth(1).unwrap();
@@ -354,7 +363,7 @@ fn a_record_comes_back_with_its_opponent_and_names_no_folder() {
     let file = folder.path().join("mine.safetensors");
     std::fs::copy("../checkpoints/jarmo.safetensors", &file).unwrap();
     let mine = format!("{}?sims=1", file.display());
-    let address = serve(["human", &mine], Bounds::default());
+    let address = serve(["human", &mine], ServerLimits::default());
     let (id, view) = open(address, json!({}));
     assert_eq!(view["seats"], json!(["human", "mine.safetensors?sims=1"]));
     let folder = folder.path().to_str().unwrap();
@@ -382,7 +391,7 @@ fn a_record_comes_back_with_its_opponent_and_names_no_folder() {
 
 #[test]
 fn moves_alone_are_a_record() {
-    let address = serve(["human", "human"], Bounds::default());
+    let address = serve(["human", "human"], ServerLimits::default());
     let (id, _) = open(address, json!({}));
     for text in ["A1-C2 A5-B3 B1-D2", "1. A1-C2 A5-B3\n2. B1-D2", "1.A1-C2, A5-B3, 3.B1-D2"] {
         let view = command(address, &id, json!({"do": "load", "record": text})).json();
@@ -396,7 +405,7 @@ fn moves_alone_are_a_record() {
 
 #[test]
 fn a_player_does_not_wait_for_the_thoughts_of_another() {
-    let bounds = Bounds { thinkers: 1, ..Bounds::default() };
+    let bounds = ServerLimits { thinkers: 1, ..ServerLimits::default() };
     let address = serve(["rollout:100000000", "human"], bounds);
     let (busy, _) = open(address, json!({}));
     let (free, _) = open(address, json!({"white": "human"}));
@@ -410,7 +419,7 @@ fn a_player_does_not_wait_for_the_thoughts_of_another() {
 #[test]
 fn two_hundred_games_at_once() {
     const GAMES: usize = 200;
-    let address = serve(["human", "greedy"], Bounds { per_address: GAMES, ..Bounds::default() });
+    let address = serve(["human", "greedy"], ServerLimits { per_address: GAMES, ..ServerLimits::default() });
     let began = Instant::now();
     let players: Vec<_> = (0..8)
         .map(|_| {
@@ -442,10 +451,10 @@ fn two_hundred_games_at_once() {
 #[test]
 fn two_hundred_games_against_the_best_level() {
     const GAMES: usize = 200;
-    let bounds = Bounds {
+    let bounds = ServerLimits {
         absence: Duration::from_secs(60), // pages listen all the time
         per_address: GAMES + 1,
-        ..Bounds::default()
+        ..ServerLimits::default()
     };
     let address = serve(["human", "best"], bounds);
     let ids: Vec<String> = (0..GAMES).map(|_| open(address, json!({})).0).collect();

@@ -93,8 +93,8 @@ fn an_unusable_trained_agent_is_reported_and_the_built_in_agent_plays() {
             with_header(&file, r#""encoder_version":3"#, r#""encoder_version":7"#),
             "encoder version 7, this program needs 3",
         ),
-        (tiny(&Guard::standard(), 1).to_bytes(), "it plays guard, and jarmo is wanted"),
-        (file.to_bytes()[..99].to_vec(), "not a whole safetensors file"),
+        (tiny(&Guard::standard(), 1).to_bytes(), "it is for guard, not for jarmo"),
+        (file.to_bytes()[..99].to_vec(), "not a complete safetensors file"),
     ];
     for (bytes, problem) in cases {
         let folder = tempfile::tempdir().unwrap();

@@ -40,9 +40,14 @@ fn the_analysis_looks_further_at_a_position_until_nothing_more_comes_of_it() {
 
     // Another position begins anew, and the first one stays as it is.
     session.play("D").unwrap();
-    assert!(session.job().is_some());
+    assert_eq!(answer(&mut session, None), deeper);
+    let first_look = session.thought(1).unwrap().nodes;
+    assert_eq!(session.next_round(), Some(1));
+    assert_eq!(answer(&mut session, None), deeper);
+    assert!(session.thought(1).unwrap().nodes > first_look);
     session.go_to(0);
     assert_eq!(session.next_round(), None);
+    assert_eq!(session.thought(0).unwrap().nodes, deeper);
     session.set_analysing(false);
     assert!(!session.deepening());
 }

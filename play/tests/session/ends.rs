@@ -4,7 +4,7 @@ use crate::common::chooser;
 use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::record::GameRecord;
 use jarmo_session::page;
-use play::games::Games;
+use play::board::Board;
 use play::lang::Language;
 use play::matches::Match;
 use play::session::Session;
@@ -27,7 +27,7 @@ fn the_end_of_every_game_has_a_reason_and_no_other_position_has() {
         let mut choose = chooser(3);
         let mut seen = Vec::new();
         for _ in 0..60 {
-            let mut board = Games::default().open(game, &GameSettings::default(), &Store::default(), None).unwrap();
+            let mut board = Board::open(&Store::default(), game, &GameSettings::default(), None).unwrap();
             let scene = loop {
                 let scene = board.scene();
                 let reasons: Vec<&str> =
@@ -65,7 +65,7 @@ fn reasons_name_what_ended_the_game() {
     ];
     for (game, position, text, key) in cases {
         let settings = GameSettings::default();
-        let mut board = Games::default().open(game, &settings, &Store::default(), Some(position)).unwrap();
+        let mut board = Board::open(&Store::default(), game, &settings, Some(position)).unwrap();
         board.play(text).unwrap();
         let keys: Vec<&str> = board.scene().notes.iter().map(|note| note.key).collect();
         assert_eq!(keys, [key], "{game}");
@@ -109,7 +109,7 @@ fn a_game_that_was_left_goes_on_with_players_place_and_match() {
     let restore = |session: &mut Session, left: &Match| {
         let seats = ["greedy", "human"];
         let command = json!({ "do": "restore", "record": record, "seats": seats, "place": 1, "match": left });
-        page::obey(session, serde_json::from_value(command).unwrap(), Language::En.texts(), &[]).unwrap();
+        page::apply(session, serde_json::from_value(command).unwrap(), Language::En.texts(), &[]).unwrap();
     };
     let mut left = Match { game: 2, points: [3, 4], over: false };
     restore(&mut session, &left);

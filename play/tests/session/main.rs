@@ -14,3 +14,4 @@ mod registered;
 mod session;
 mod setup;
 mod tables;
+mod tree;

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::AtomicBool;
 
+use jarmo::Games;
 use jarmo::agent::AgentSpec;
-use jarmo::catalog::{Catalog, Empty, GameSettings, Shipped};
+use jarmo::catalog::GameSettings;
 use jarmo::games::Scripted;
 use jarmo::games::scripted::Node;
 use play::agents::{AgentCache, MOVE_TIME};
-use play::games::Games;
 use play::lang::Language;
 use play::options::Options;
 use play::session::Session;
@@ -17,7 +17,7 @@ use play::thought::Time;
 fn games() -> Games {
     let lost = Node::black([Node::end(0, 1), Node::end(0, 2)]);
     let won = Node::black([Node::end(2, 0), Node::end(1, 0)]);
-    Games::new(Shipped.register(Scripted::new(&Node::white([lost, won]))))
+    Games::shipped().register(Scripted::new(&Node::white([lost, won])))
 }
 
 fn session(games: Games, seats: [&str; 2]) -> Result<Session, String> {
@@ -72,7 +72,7 @@ fn the_screen_opens_only_games_with_a_board() {
 #[test]
 fn a_game_without_lesson_and_puzzles_says_so() {
     let lost = Node::black([Node::end(0, 1), Node::end(0, 2)]);
-    let own = || Games::new(Empty.register(Scripted::new(&Node::white([lost.clone()]))));
+    let own = || Games::empty().register(Scripted::new(&Node::white([lost.clone()])));
     for (option, part) in [("--learn", "no lesson"), ("--puzzles", "no puzzles")] {
         let arguments = ["play", "--plain", "--lang", "en", option].map(Into::into);
         let failure = Options::of(own(), arguments).unwrap().run().unwrap_err();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
-use jarmo::catalog::{GAMES, GameSettings, Shipped};
+use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::game::Player;
 use jarmo::probe;
 use jarmo::record::GameRecord;
@@ -124,7 +124,10 @@ fn records_of_finished_games_can_be_traced_and_loaded() {
         assert!(session.board().outcome(end).is_some(), "{game}");
         let line = session.record().to_line();
         let mut traced = Vec::new();
-        assert!(probe::trace(&Shipped, &GameSettings::default(), line.as_bytes(), &mut traced).unwrap(), "{game}");
+        assert!(
+            probe::trace(&jarmo::Games::shipped(), &GameSettings::default(), line.as_bytes(), &mut traced).unwrap(),
+            "{game}"
+        );
         let traced = String::from_utf8(traced).unwrap();
         assert_eq!(traced.lines().count(), end + 1, "{game}");
         let mut other = self::session("jarmo", ["human", "human"]);

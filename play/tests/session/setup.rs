@@ -6,7 +6,7 @@ use crate::common::chooser;
 use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::view::Setup;
 use play::agents::AgentCache;
-use play::session::{Refusal, Session};
+use play::session::Session;
 use play::specs::Store;
 use play::thought::Time;
 
@@ -84,15 +84,12 @@ fn a_move_that_is_tried_is_compared_with_the_best() {
     }
     session.set_analysing(true);
     work(&mut session);
-    session.try_move(6, "B").unwrap();
-    work(&mut session);
-    let tried = session.tried().unwrap();
-    assert_eq!((tried.place, tried.text.as_str(), tried.good), (6, "B", Some(false)));
-    session.try_move(6, "A").unwrap();
-    work(&mut session);
-    assert_eq!(session.tried().unwrap().good, Some(true));
-    assert_eq!(session.board().moves().len(), 7, "the game stays as it is");
-    assert!(matches!(session.try_move(6, "H"), Err(Refusal::Move(_))));
-    session.play("A").unwrap();
-    assert_eq!(session.tried(), None, "the game went on");
+    for (text, is_good) in [("B", false), ("A", true)] {
+        session.play_line(6, &[text.to_owned()]).unwrap();
+        work(&mut session);
+        let tried = &session.assessments()[6];
+        assert_eq!((tried.text.as_str(), tried.mark.is_empty()), (text, is_good));
+    }
+    assert_eq!(session.record().moves.len(), 7, "the game stays as it is");
+    assert!(session.play_line(6, &["H".to_owned()]).is_err());
 }

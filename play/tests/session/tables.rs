@@ -9,7 +9,7 @@ use assert_cmd::Command;
 use jarmo::game::{Game, Player, Proven, Verdict};
 use jarmo::games::Jarmo;
 use jarmo::random::stream;
-use jarmo::tables::index::Layer;
+use jarmo::tables::index::JarmoLayer;
 use jarmo::tables::{BuildSettings, Tables, random_position};
 use play::agents::AgentCache;
 use play::analysis;
@@ -30,7 +30,7 @@ const WON: &str = "5/b4/4b/5/2w1w w - - 0";
 /// Tables up to force 4, built once for all tests of this file.
 static TABLES: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("play-tables");
-    let settings = BuildSettings { force: 4, memory: None, save_every: Duration::from_secs(1000) };
+    let settings = BuildSettings { force: 4, save_every: Duration::from_secs(1000) };
     jarmo::tables::build(&Jarmo::standard(), &folder, settings, &mut |_| {}).unwrap();
     folder
 });
@@ -55,7 +55,7 @@ fn think(session: &mut Session) {
 fn drawn() -> String {
     let game = Jarmo::standard();
     let tables = Tables::open(&game, &TABLES).unwrap();
-    let (layer, mut draw) = (Layer::new(4), stream(1, 1));
+    let (layer, mut draw) = (JarmoLayer::new(4), stream(1, 1));
     loop {
         let position = random_position(&layer, &mut draw);
         if tables.proven(&position) == Some(Proven::DRAW) && game.outcome(&position).is_none() {

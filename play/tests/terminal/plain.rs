@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use assert_cmd::cargo::CommandCargoExt;
+use jarmo_core::game::Player;
+use jarmo_exact::catalog::GameSettings;
+use jarmo_facade::Games;
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -24,6 +27,11 @@ fn play(args: &[&str], input: &str) -> assert_cmd::assert::Assert {
     Command::from(program(args)).write_stdin(input).assert()
 }
 
+/// What the program prints.
+fn printed(args: &[&str], input: &str) -> String {
+    String::from_utf8(play(args, input).success().get_output().stdout.clone()).unwrap()
+}
+
 #[test]
 fn a_game_against_an_agent_by_lines_of_text() {
     play(&["--plain", "--opponent", "random"], "A1-C2\nmoves\nlist\nquit\n").success().stdout(
@@ -38,10 +46,23 @@ fn a_game_against_an_agent_by_lines_of_text() {
 
 #[test]
 fn agents_play_each_other_to_the_end_without_a_terminal() {
-    for game in ["jarmo", "guard", "tammi", "connect_four"] {
-        play(&["--game", game, "--white", "greedy", "--black", "random"], "")
-            .success()
-            .stdout(contains("wins").or(contains("Draw")));
+    for name in ["jarmo", "guard", "tammi", "connect_four"] {
+        let text = printed(&["--game", name, "--white", "greedy", "--black", "random", "--lang", "en"], "");
+        let game = Games::shipped().open(name, &GameSettings::default()).unwrap();
+        let mut position = game.facts().start.clone();
+        for line in text.lines() {
+            if let [number, action] = line.split_whitespace().collect::<Vec<_>>()[..]
+                && number.trim_end_matches(['.', '…']).parse::<u32>().is_ok()
+            {
+                (_, position) = game.play_text(&position, action).unwrap();
+            }
+        }
+        let result = match position.outcome.expect("the game is over").winner {
+            None => "Draw",
+            Some(Player::White) => "White wins",
+            Some(Player::Black) => "Black wins",
+        };
+        assert!(text.lines().any(|line| line.starts_with(result)), "{text}");
     }
 }
 
@@ -61,10 +82,24 @@ fn invalid_input_is_explained_and_the_game_continues() {
 
 #[test]
 fn all_commands_are_accepted() {
-    let input = "rules\nhelp\nhint\neval\nswap\nnew\nmatch\nnext\nboard\nanalyse\n";
-    play(&["--black", "human", "--lang", "eo"], input)
-        .success()
-        .stdout(contains("Celo").and(contains("Komandoj")).and(contains("Plej bona:")).and(contains("Matĉo")));
+    let answer = |command: &str| printed(&["--black", "human", "--lang", "eo"], &format!("{command}\n"));
+    let silent = answer("").len();
+    for (command, said) in [
+        ("rules", "Celo"),
+        ("help", "Komandoj"),
+        ("hint", "Plej bona:"),
+        ("eval", "Plej bona:"),
+        ("swap", ""),
+        ("new", ""),
+        ("match", "Matĉo"),
+        ("next", ""),
+        ("board", ""),
+        ("analyse", ""),
+    ] {
+        let answer = answer(command);
+        assert!(answer.len() > silent && answer.contains(said), "{command}: {answer}");
+        assert!(!answer.contains(&format!("`{command}`")), "a command, not an unknown word: {answer}");
+    }
 }
 
 #[test]
@@ -77,7 +112,9 @@ fn a_record_is_saved_loaded_and_analysed() {
     let args = ["--game", "connect_four", "--black", "human"];
     play(&args, &format!("{moves}save {file}\n")).success().stdout(contains("Saved"));
     play(&["--analyse", file, "--export", out, "--plain"], "").success().stdout(
-        contains("7 A").and(contains("(D)")).and(contains("Analysed. White: ?! 0, ? 0, ?? 1; Black: ?! 1, ? 0, ?? 1.")),
+        contains("4. A")
+            .and(contains("(D)"))
+            .and(contains("Analysed. White: ?! 0, ? 0, ?? 1; Black: ?! 1, ? 0, ?? 1.")),
     );
     let annotated = std::fs::read_to_string(out).unwrap();
     assert!(annotated.contains("\"analysis\""));

@@ -286,6 +286,37 @@ fn a_terminal_that_is_too_small_shows_its_size() {
 }
 
 #[test]
+fn a_terminal_that_is_too_small_shows_the_question_that_it_asks() {
+    let mut person = Person::new("jarmo", ["human", "human"], Language::En);
+    person.enter("a1-c2");
+    person.terminal = Terminal::new(TestBackend::new(70, 20)).unwrap();
+    person.keys("q");
+    assert!(person.screen().contains("Leave the game? y / n"), "{}", person.screen());
+    person.keys("n");
+    assert!(!person.screen().contains("Leave the game?"));
+}
+
+#[test]
+fn no_line_of_a_hint_ends_within_a_move() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut person = Person::new("jarmo", ["human", "human"], Language::En);
+        person.terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        person.keys("h");
+        let screen = person.screen();
+        let mut ideas = 0;
+        for line in screen.lines() {
+            let words: Vec<&str> = line.trim_matches('"').split_whitespace().collect();
+            if let Some(chance) = words.iter().position(|word| word.ends_with('%') && word.len() <= 4) {
+                ideas += 1;
+                let moves = words.get(chance + 2..).unwrap_or_default();
+                assert!(moves.iter().all(|text| text.len() >= 5), "{line}");
+            }
+        }
+        assert!(ideas >= 3, "{screen}");
+    }
+}
+
+#[test]
 fn larger_terminals_show_a_larger_board() {
     for game in jarmo::catalog::GAMES {
         for (width, height) in [(120, 40), (200, 60), (80, 60), (240, 24)] {
@@ -344,7 +375,7 @@ fn the_lesson_and_puzzles_are_done_on_the_screen() {
     person.keys("s");
     assert!(person.screen().contains("Right. The captured archer"));
     person.press(KeyCode::Esc);
-    assert!(person.screen().contains("1 A1-C2"), "the game is back");
+    assert!(person.screen().contains("1. A1-C2"), "the game is back");
     person.keys("o");
     assert!(person.screen().contains("Puzzle, rating"));
     person.keys("?");
@@ -352,7 +383,7 @@ fn the_lesson_and_puzzles_are_done_on_the_screen() {
     assert!(person.screen().contains("s solution"));
     person.keys("q");
     assert!(!person.app.over);
-    assert!(person.screen().contains("1 A1-C2"), "the game is back");
+    assert!(person.screen().contains("1. A1-C2"), "the game is back");
 }
 
 #[test]

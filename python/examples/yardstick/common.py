@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import pathlib
-import time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported: budgets are time of one core
 
@@ -97,13 +96,12 @@ def run(train, name):
         limit = f"{steps}steps" if steps else f"{minutes:g}min"
         for seed in range(given.first, given.first + given.seeds):
             budget = yardstick.Budget(minutes=minutes, steps=steps)
-            start = time.process_time()
             policy = train(game, budget, seed)
-            spent = time.process_time() - start
-            result = yardstick.evaluate(policy, game, simulations=searches, seed=seed, threats=True, name=name)
-            result.machine |= {"seed": seed, "cpu_seconds": round(spent, 1), "steps": budget.taken}
+            result = yardstick.evaluate(
+                policy, game, simulations=searches, seed=seed, threats=True, name=name, budget=budget, training_seed=seed
+            )
             result.to_json(folder / f"{name}-{given.game}-{limit}-{seed}.json")
-            print(json.dumps({"seed": seed, "seconds": round(spent, 1), "steps": budget.taken, **result.table[0]}), flush=True)
+            print(json.dumps({**result.training, **result.table[0]}), flush=True)
             results.append(result)
         for row in yardstick.summary(results):
             print(json.dumps(row), flush=True)

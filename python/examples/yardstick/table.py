@@ -1,13 +1,11 @@
-"""The tables and the curves of docs/yardstick.md from a folder of results, whose files are named
-NAME-GAME-BUDGET-SEED.json. Curves need matplotlib.
+"""The tables and the curves of docs/yardstick.md from a folder of results, whatever their files are called. Curves need
+matplotlib.
 
     python table.py results --svg curves.svg
 """
 
 import argparse
-import json
 import pathlib
-import re
 from collections import defaultdict
 
 from jarmo import yardstick
@@ -19,8 +17,8 @@ LABELS = {
     "dqn": "double DQN",
     "jarmo_train": "`jarmo train`",
     "ppo": "masked PPO",
-    "rollout64": "`rollout:64`, playouts",
-    "rollout1000": "`rollout:1000`, playouts",
+    "rollout:64": "`rollout:64`, playouts",
+    "rollout:1000": "`rollout:1000`, playouts",
     "td_lambda": "n-tuple TD(λ)",
     "trained": "`trained`, the shipped network",
 }
@@ -39,10 +37,11 @@ def load(folder):
     """The results by game, name, unit of the budget (min or steps), and budget (0 for what does not learn)."""
     runs = defaultdict(list)
     for path in sorted(pathlib.Path(folder).glob("*.json")):
-        name, game, budget, _ = path.stem.rsplit("-", 3)
-        given = json.loads(path.read_text())
-        number, unit = re.fullmatch(r"([\d.]+)(min|steps)", budget).groups()
-        runs[game, name, unit, float(number)].append(yardstick.Result(given["rows"], given["machine"]))
+        result = yardstick.Result.load(path)
+        row, budget = result.rows[0], (result.training or {}).get("budget", {"minutes": 0.0})
+        (unit, number), = budget.items()
+        unit = "min" if unit == "minutes" else unit
+        runs[row["game"], row["agent"], unit, float(number)].append(result)
     return runs
 
 
@@ -57,7 +56,7 @@ def print_tables(runs):
         keys = [(game, name, unit, budget) for (name, unit), budget in largest.items()]
         rows = [(row, *key[1:], runs[key]) for key in keys for row in yardstick.summary(runs[key])]
         for row, name, unit, budget, results in sorted(rows, key=lambda one: -one[0]["exam_wrong"][0]):
-            steps = sorted(result.machine.get("steps", 0) for result in results)[len(results) // 2]
+            steps = sorted((result.training or {}).get("steps", 0) for result in results)[len(results) // 2]
             search = f", {row['simulations']} simulations" if row["simulations"] else ""
             cells = [LABELS.get(name, f"`{name}`") + search]
             cells += [f"{budget:,.10g} {unit}" if budget else ""]

@@ -1,10 +1,9 @@
 //! The arrays of an environment: new ones, and the caller's as slices.
 
-use std::sync::Arc;
-
 use jarmo_core::env::{Features, Masks, Rows};
-use numpy::ndarray::IntoDimension;
-use numpy::{Element, PyReadwriteArrayDyn};
+use jarmo_facade::measure::AnyEnv;
+use numpy::ndarray::{Array, Array4, ArrayViewMut, ArrayViewMut4, Dimension, IntoDimension};
+use numpy::{Element, PyArray, PyReadwriteArrayDyn};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -12,13 +11,12 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple, PyType};
 use rayon::iter::Either;
 
-use super::AnyEnv;
 use crate::array::{LARGE, aligned, copied, writable};
-use crate::game::AnyGame;
+use crate::game::PyGame;
 
 #[derive(Clone)]
 pub(super) struct Layout {
-    pub game: Arc<dyn AnyGame>,
+    pub game: PyGame,
     pub games: usize,
     /// Features as `uint8`.
     pub bytes: bool,
@@ -30,7 +28,7 @@ pub(super) struct Layout {
 impl Layout {
     /// The shape of the features of some positions.
     pub(super) fn features(&self, games: usize) -> [usize; 4] {
-        self.game.facts().shape(games, self.threats)
+        self.game.0.facts().feature_shape(games, self.threats)
     }
 
     /// The arrays that `work` writes, in the order of the fields of `Step`: those of the caller, or new ones.
@@ -41,7 +39,7 @@ impl Layout {
         work: impl FnOnce(Rows<'_>) -> PyResult<()>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let games = self.games;
-        let actions = self.game.facts().actions;
+        let actions = self.game.0.facts().version.shape.actions;
         let mut features = {
             let (name, shape) = (intern!(py, "observation"), self.features(games));
             match self.bytes {
@@ -64,19 +62,19 @@ impl Layout {
         let mut actor_rewards = Target::<f32, _>::of(out, intern!(py, "seat_reward"), [games])?;
         work(Rows {
             features: match &mut features {
-                Either::Left(bytes) => Features::Byte(bytes.numbers()),
-                Either::Right(floats) => Features::Float(floats.numbers()),
+                Either::Left(bytes) => Features::Byte(bytes.view()),
+                Either::Right(floats) => Features::Float(floats.view()),
             },
             masks: match &mut masks {
-                Either::Left(packed) => Masks::Packed(packed.numbers()),
-                Either::Right(bools) => Masks::Bool(bools.numbers()),
+                Either::Left(packed) => Masks::Packed(packed.view()),
+                Either::Right(bools) => Masks::Bool(bools.view()),
             },
-            rewards: rewards.numbers(),
-            terminated: terminated.numbers(),
-            truncated: truncated.numbers(),
-            to_move: to_move.numbers(),
-            actors: actors.numbers(),
-            actor_rewards: actor_rewards.numbers(),
+            rewards: rewards.view(),
+            terminated: terminated.view(),
+            truncated: truncated.view(),
+            to_move: to_move.view(),
+            actors: actors.view(),
+            actor_rewards: actor_rewards.view(),
             threats: self.threats,
             zeroed: out.is_none(),
         })?;
@@ -100,29 +98,15 @@ impl Layout {
         mut arrays: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         static STEP: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-        let slots = env.map_or(Vec::new(), AnyEnv::finished_slots);
-        let count = slots.len();
-        let write = |all: Features<'_>| env.map_or((), |env| env.write_finished(all, self.threats));
-        let last = match self.bytes {
-            true => self.last(py, count, |all| write(Features::Byte(all))),
-            false => self.last(py, count, |all| write(Features::Float(all))),
-        };
-        arrays.push(copied(py, &slots, [count]));
-        arrays.push(last);
+        let slots: Vec<i64> = env.map_or(Vec::new(), AnyEnv::finished).into_iter().map(|slot| slot as i64).collect();
+        let shape = self.features(slots.len());
+        let write = |all: Features<'_>| env.map_or((), |env| env.write_final_features(all, self.threats));
+        arrays.push(copied(py, &slots));
+        arrays.push(match self.bytes {
+            true => last(py, shape, |all| write(Features::Byte(all))),
+            false => last(py, shape, |all| write(Features::Float(all))),
+        });
         STEP.import(py, "jarmo._types", "Step")?.call1(PyTuple::new(py, arrays)?)
-    }
-
-    /// The features of some last positions.
-    fn last<'py, T: Element + Copy + Default>(
-        &self,
-        py: Python<'py>,
-        count: usize,
-        write: impl FnOnce(&mut [T]),
-    ) -> Bound<'py, PyAny> {
-        let shape = self.features(count);
-        let mut features = vec![T::default(); shape.iter().product()];
-        write(&mut features);
-        copied(py, &features, shape)
     }
 
     /// `jarmo.Step` of zeros.
@@ -132,45 +116,57 @@ impl Layout {
     }
 }
 
+/// The features of some last positions.
+fn last<'py, T: Element + Copy + Default>(
+    py: Python<'py>,
+    shape: [usize; 4],
+    write: impl FnOnce(ArrayViewMut4<'_, T>),
+) -> Bound<'py, PyAny> {
+    let mut features = Array4::from_elem(shape, T::default());
+    write(features.view_mut());
+    PyArray::from_array(py, &features).into_any()
+}
+
 /// Where the numbers of an array are written.
-enum Target<'py, T: Element, const N: usize> {
-    /// Few numbers of a new array, and its shape. Python does not know the array yet, which spares the checks and locks of
-    /// arrays that a caller holds.
-    Few(Vec<T>, [usize; N]),
+enum Target<'py, T: Element, D> {
+    /// A new array with few numbers. Python does not know the array yet, which spares the checks and locks of arrays that
+    /// a caller holds.
+    Few(Array<T, D>),
     /// An array of the caller, or a large new one.
     Array(Bound<'py, PyAny>, PyReadwriteArrayDyn<'py, T>),
 }
 
-impl<'py, T: Element + Copy + Default, const N: usize> Target<'py, T, N>
-where
-    [usize; N]: IntoDimension,
-{
+impl<'py, T: Element + Copy + Default, D: Dimension> Target<'py, T, D> {
     /// The array with this name of `out`, or a new one of zeros.
-    fn of(out: Option<&Bound<'py, PyAny>>, name: &Bound<'py, PyString>, shape: [usize; N]) -> PyResult<Self> {
-        let count = shape.iter().product();
+    fn of(
+        out: Option<&Bound<'py, PyAny>>,
+        name: &Bound<'py, PyString>,
+        shape: impl IntoDimension<Dim = D>,
+    ) -> PyResult<Self> {
+        let shape = shape.into_dimension();
         let array = match out {
             Some(out) => out.getattr(name).map_err(|_| {
                 PyTypeError::new_err(format!("out has no array `{name}`; VecEnv.buffers() makes one with all arrays"))
             })?,
-            None if count * size_of::<T>() < LARGE => {
-                return Ok(Target::Few(vec![T::default(); count], shape));
+            None if shape.size() * size_of::<T>() < LARGE => {
+                return Ok(Target::Few(Array::from_elem(shape, T::default())));
             }
-            None => aligned::<T>(name.py(), &shape)?,
+            None => aligned::<T>(name.py(), shape.slice())?,
         };
-        let numbers = writable(&array, &format_args!("out.{name}"), &shape)?;
+        let numbers = writable(&array, &format_args!("out.{name}"), shape.slice())?;
         Ok(Target::Array(array, numbers))
     }
 
-    fn numbers(&mut self) -> &mut [T] {
+    fn view(&mut self) -> ArrayViewMut<'_, T, D> {
         match self {
-            Target::Few(numbers, _) => numbers,
-            Target::Array(_, numbers) => numbers.as_slice_mut().expect("checked to be contiguous"),
+            Target::Few(numbers) => numbers.view_mut(),
+            Target::Array(_, numbers) => numbers.as_array_mut().into_dimensionality().expect("the shape is checked"),
         }
     }
 
     fn array(self, py: Python<'py>) -> Bound<'py, PyAny> {
         match self {
-            Target::Few(numbers, shape) => copied(py, &numbers, shape),
+            Target::Few(numbers) => PyArray::from_array(py, &numbers).into_any(),
             Target::Array(array, _) => array,
         }
     }

@@ -1,15 +1,11 @@
 //! The machines of `jarmo train --fleet`.
 
-use super::how_to_resume;
 use crate::cli::Failure;
 use crate::cli::fleet::AccessArgs;
-use jarmo_exact::catalog::CatalogGame;
+use jarmo_facade::AnyGame;
 use jarmo_fleet::{Link, NatsSupply};
 use jarmo_learn::config::Config;
 use jarmo_learn::run::RunFolder;
-
-/// What to add to the command that continues a run with a fleet.
-pub(super) const AS_BEFORE: &str = ", with --fleet and its options as before";
 
 #[derive(clap::Args)]
 pub(super) struct FleetArgs {
@@ -23,14 +19,23 @@ pub(super) struct FleetArgs {
     pub(super) no_play: bool,
 }
 
+impl FleetArgs {
+    /// The options, to be given again when the run is resumed.
+    pub(super) fn to_repeat(&self) -> String {
+        let Some(url) = &self.fleet else { return String::new() };
+        let no_play = if self.no_play { " --no-play" } else { "" };
+        format!(" --fleet {url}{}{no_play}", self.access.to_repeat())
+    }
+}
+
 /// The machines behind a connection.
-pub(super) fn open<G: CatalogGame>(
+pub(super) fn open(
     link: Link,
-    game: &G,
+    game: &dyn AnyGame,
     config: &Config,
     folder: &RunFolder,
+    resume: &str,
 ) -> Result<NatsSupply, Failure> {
-    let again = how_to_resume(folder.path());
-    let wrong = |error| Failure::new(format!("{error}\n{again}{AS_BEFORE}"));
+    let wrong = |error| Failure::new(format!("{error}\ncontinue with: {resume}"));
     NatsSupply::open(link, game, folder.identity()?, folder.path(), config).map_err(wrong)
 }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use console::{Term, style};
 
 use crate::cli::block::LiveBlock;
-use jarmo_host::program;
 use jarmo_learn::observe::{Event, RunView};
 
 /// The minimum time between two drawings of the block.
@@ -19,19 +18,23 @@ const LINE_EVERY: Duration = Duration::from_secs(2);
 pub(super) struct Printer<'a> {
     view: RunView,
     stop: &'a AtomicBool,
+    resume: String,           // the command that continues the run
     block: Option<LiveBlock>, // `None` where lines are printed
     shown: Option<Instant>,
+    has_ended: bool,
     warnings: Vec<String>,               // not printed yet
     fleet: Option<(usize, usize, bool)>, // what the last line about the fleet said
 }
 
 impl<'a> Printer<'a> {
-    pub(super) fn new(view: RunView, stop: &'a AtomicBool) -> Printer<'a> {
+    pub(super) fn new(view: RunView, stop: &'a AtomicBool, resume: String) -> Printer<'a> {
         Printer {
             view,
             stop,
+            resume,
             block: LiveBlock::on(Term::buffered_stdout()).filter(|_| !console::is_dumb()),
             shown: None,
+            has_ended: false,
             warnings: Vec::new(),
             fleet: None,
         }
@@ -44,11 +47,8 @@ impl<'a> Printer<'a> {
             None => {
                 let facts = &self.view.facts;
                 let (what, device, folder) = (&facts.what, &facts.device, &facts.folder);
-                let (program, limits) = (program::name(), self.view.limits_text());
-                say(&format!(
-                    "{what}; {device}; {limits}; in {folder}\n\
-                     Ctrl-C stops the run, {program} train --resume {folder} continues it"
-                ))
+                let (resume, limits) = (&self.resume, self.view.limits_text());
+                say(&format!("{what}; {device}; {limits}; in {folder}\nCtrl-C stops the run, {resume} continues it"))
             }
         }
     }
@@ -56,8 +56,8 @@ impl<'a> Printer<'a> {
     /// Prints an event. If stdout is closed, the run continues.
     pub(super) fn event(&mut self, event: &Event<'_>) {
         let just_shown = |time| self.shown.is_some_and(|shown| shown.elapsed() < time);
+        self.view.note(event);
         let _ = if self.block.is_some() {
-            self.view.note(event);
             if let Event::Warning(warning) = event {
                 self.warnings.push(format!("warning: {warning}"));
             }
@@ -87,7 +87,9 @@ impl<'a> Printer<'a> {
         };
     }
 
+    /// Draws the block as it stays on the screen.
     pub(super) fn end(&mut self) {
+        self.has_ended = true;
         let _ = self.draw();
     }
 
@@ -108,13 +110,15 @@ impl<'a> Printer<'a> {
                 format!("{} {text}", style(format!("{label:<10}")).cyan())
             })
             .collect();
-        let stopping = self.stop.load(Ordering::Relaxed);
-        let hint = match self.view.matches {
-            _ if stopping => style("stopping after this turn; Ctrl-C again exits at once".to_owned()).yellow(),
-            Some(step) => style(format!("playing the matches of step {step}")).yellow(),
-            None => style("Ctrl-C saves and stops".to_owned()).dim(),
+        let hint = match self.view.matches_text() {
+            _ if self.has_ended => None,
+            _ if self.stop.load(Ordering::Relaxed) => {
+                Some(style("stopping after this cycle; Ctrl-C again exits at once".to_owned()).yellow())
+            }
+            Some(matches) => Some(style(format!("playing the {matches}; Ctrl-C stops")).yellow()),
+            None => Some(style("Ctrl-C saves and stops".to_owned()).dim()),
         };
-        lines.push(hint.to_string());
+        lines.extend(hint.map(|hint| hint.to_string()));
         let warnings = self.warnings.drain(..);
         block.draw(warnings, lines.iter().map(String::as_str), "…")
     }

@@ -1,4 +1,5 @@
-//! Makes the folder of the page without a server: `pack_page PROGRAM.wasm FOLDER`. `tools/build_page` calls it.
+//! Makes the folder of the page without a server: `pack_page PROGRAM.wasm LEARN.wasm FOLDER`, with the programs of `web`
+//! and of `web/learn`. `tools/build_page` calls it.
 //!
 //! Everything but the files that must keep their names lies in a folder named by a hash of its content.
 
@@ -15,12 +16,18 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
                       connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
 
 /// Files whose addresses stay the same.
-const FIXED: [&str; 3] = ["index.html", "manifest.webmanifest", "offline.js"];
+const FIXED: [&str; 4] = ["index.html", "learn.html", "manifest.webmanifest", "offline.js"];
+
+/// Scripts that name the folder of this version.
+const NAME_THE_FOLDER: [&str; 2] = ["trainer.js", "worker.js"];
+
+/// The games that have an exam.
+const EXAMS: [&str; 3] = ["jarmo", "tammi", "connect_four"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args_os().skip(1).map(PathBuf::from);
-    let (Some(program), Some(out)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: pack_page PROGRAM.wasm FOLDER".into());
+    let (Some(program), Some(learner), Some(out)) = (arguments.next(), arguments.next(), arguments.next()) else {
+        return Err("usage: pack_page PROGRAM.wasm LEARN.wasm FOLDER".into());
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = Vec::new();
@@ -35,6 +42,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     files.push(("program.bin".to_owned(), pack(&fs::read(program)?)?));
+    files.push(("learn.bin".to_owned(), pack(&fs::read(learner)?)?));
+    for game in EXAMS {
+        let exam = fs::read(root.join(format!("checkpoints/{game}.exam")))?;
+        files.push((format!("{game}.exam.bin"), pack(&exam)?));
+    }
     for game in GAMES {
         let path = root.join(format!("checkpoints/{game}.safetensors"));
         // Of 20,000 decisions in an exam, at most 14 more or fewer are wrong with these weights; guard has no exam.
@@ -54,10 +66,10 @@ fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
 fn write(files: &[(String, Vec<u8>)], out: &Path) -> Result<(), Box<dyn Error>> {
     let all: Vec<&[u8]> = files.iter().flat_map(|(name, content)| [name.as_bytes(), content]).collect();
     let folder = digits(&all);
-    // An agent is fetched when its game is chosen.
-    let is_agent = |name: &str| name.strip_suffix(".bin").is_some_and(|game| GAMES.contains(&game));
-    let first = |name: &str| !FIXED.contains(&name) && !is_agent(name);
-    let mut listed: Vec<String> = vec!["./".to_owned(), "manifest.webmanifest".to_owned()];
+    // An agent is fetched when its game is chosen, and what learns when someone lets it.
+    let later = |name: &str| name.ends_with(".bin") && name != "program.bin";
+    let first = |name: &str| !FIXED.contains(&name) && !later(name);
+    let mut listed: Vec<String> = ["./", "learn.html", "manifest.webmanifest"].map(str::to_owned).to_vec();
     listed.extend(files.iter().filter(|(name, _)| first(name)).map(|(name, _)| format!("{folder}/{name}")));
     let listed = serde_json::to_string(&listed)?;
     let head = format!(
@@ -71,7 +83,7 @@ fn write(files: &[(String, Vec<u8>)], out: &Path) -> Result<(), Box<dyn Error>> 
     for (name, content) in files {
         let fixed = FIXED.contains(&name.as_str());
         let path = if fixed { out.join(name) } else { out.join(&folder).join(name) };
-        if fixed || name == "worker.js" {
+        if fixed || NAME_THE_FOLDER.contains(&name.as_str()) {
             let text = std::str::from_utf8(content)?
                 .replace("assets/", &format!("{folder}/"))
                 .replace("FOLDER", &folder)

@@ -5,26 +5,28 @@ use super::{Agent, AlphaBetaSpec, Candidate, Decision, Limit, Request};
 use crate::search::alphabeta::{RootLine, SearchResult};
 use crate::search::{AlphaBeta, HasHeuristic};
 
-/// Nodes per decision if the spec sets no number.
+/// Nodes per decision unless the spec sets a number.
 const DEFAULT_NODES: u64 = 100_000;
 
-/// Memory of the transposition table if the spec sets none.
+/// The size of the transposition table in MB unless the spec sets one.
 const DEFAULT_MEGABYTES: u32 = 64;
 
-/// Chooses by alpha-beta search with the game's heuristic. It is deterministic and keeps nothing
-/// between decisions: the same position and limit of nodes give the same decision.
+/// Chooses by alpha-beta search with the game's heuristic. It is deterministic and keeps nothing between decisions:
+/// the same position and the same limit of nodes give the same decision.
 pub struct AlphaBetaAgent<G: HasHeuristic> {
     game: G,
+    heuristic: G::Heuristic,
     nodes: u64,
     lines: usize,
     bytes: usize,
-    search: Option<(u64, AlphaBeta<G>)>, // with the nodes that its table is sized for
+    search: Option<(u64, AlphaBeta<G>)>, // the number of nodes that the table was sized for, and the search
 }
 
 impl<G: HasHeuristic> AlphaBetaAgent<G> {
     /// An agent with these settings; `None` if the game has no heuristic.
     pub fn new(game: G, spec: &AlphaBetaSpec) -> Option<AlphaBetaAgent<G>> {
-        game.heuristic().is_some().then(|| AlphaBetaAgent {
+        Some(AlphaBetaAgent {
+            heuristic: game.heuristic()?,
             game,
             nodes: spec.nodes.unwrap_or(DEFAULT_NODES),
             lines: spec.lines.unwrap_or(1) as usize,
@@ -33,7 +35,7 @@ impl<G: HasHeuristic> AlphaBetaAgent<G> {
         })
     }
 
-    /// The largest number of nodes under this limit.
+    /// The largest number of nodes that this limit allows.
     fn budget(&self, limit: &Limit<'_>) -> u64 {
         match limit.nodes {
             Some(nodes) => nodes,
@@ -46,7 +48,7 @@ impl<G: HasHeuristic> AlphaBetaAgent<G> {
         let nodes = self.budget(&request.limit);
         let limit = request.limit;
         if self.search.as_ref().is_none_or(|(sized_for, _)| *sized_for < nodes) {
-            let search = AlphaBeta::new(self.game.clone(), self.bytes, nodes);
+            let search = AlphaBeta::new(self.game.clone(), self.heuristic.clone(), self.bytes, nodes);
             self.search = Some((nodes, search));
         }
         let (_, search) = self.search.as_mut().expect("just made");
@@ -68,7 +70,7 @@ impl<G: HasHeuristic> Agent<G> for AlphaBetaAgent<G> {
 fn decision<G: HasHeuristic>(found: &SearchResult) -> Decision {
     let candidate = |line: &RootLine| Candidate {
         action: line.actions[0],
-        visits: 0, // nodes are not counted per action: the best one gets all of them
+        visits: 0, // the search does not count nodes per action, so the best one gets all of them
         policy: 0.0,
         value: line.value::<G>(),
         proven: line.proven,

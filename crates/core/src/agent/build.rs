@@ -1,5 +1,6 @@
 //! Builds agents from their specs.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::spec::pairs;
@@ -50,13 +51,16 @@ impl<G: Encode + HasHeuristic> Builder<'_, G> {
         let no_evaluation = || {
             let game = self.game.id();
             format!(
-                "{game} has no evaluation, which greedy and alphabeta need; take rollout:SIMULATIONS or a trained network"
+                "{game} has no evaluation, which greedy and alphabeta need; use rollout:SIMULATIONS or a trained network"
             )
         };
         Ok(match spec {
             AgentSpec::Random => Box::new(RandomAgent::new(game)),
             AgentSpec::Greedy => Box::new(GreedyAgent::new(game).ok_or_else(no_evaluation)?),
-            AgentSpec::AlphaBeta(given) => Box::new(AlphaBetaAgent::new(game, given).ok_or_else(no_evaluation)?),
+            AgentSpec::AlphaBeta(given) => {
+                let agent = AlphaBetaAgent::new(game, given).ok_or_else(no_evaluation)?;
+                self.with_tables(self.tables(given.tables.as_deref())?, Box::new(agent))
+            }
             AgentSpec::Uniform(given) => self.tree(given, TreeSettings::default(), || Ok(Uniform))?,
             AgentSpec::Rollout(given) => {
                 let (simulations, rule) = (ROLLOUT_SIMULATIONS, SearchRule::PUCT);
@@ -67,7 +71,7 @@ impl<G: Encode + HasHeuristic> Builder<'_, G> {
                 let agent = if given.sims == Some(0) {
                     refuse_search_settings(given)?;
                     let agent = self.policy(source, given)?;
-                    self.with_tables(self.tables(given)?, agent)
+                    self.with_tables(self.tables(given.tables.as_deref())?, agent)
                 } else {
                     self.tree(given, TreeSettings::network(), || self.network(source, given))?
                 };
@@ -97,7 +101,7 @@ impl<G: Encode + HasHeuristic> Builder<'_, G> {
     ) -> Result<Box<dyn Agent<G>>, String> {
         let settings = usual.with(given)?;
         let evaluator = evaluator()?;
-        let (game, tables) = (self.game.clone(), self.tables(given)?);
+        let (game, tables) = (self.game.clone(), self.tables(given.tables.as_deref())?);
         let agent: Box<dyn Agent<G>> = match &tables {
             None => Box::new(TreeAgent::new(game, evaluator, settings)),
             Some(tables) => {
@@ -109,8 +113,8 @@ impl<G: Encode + HasHeuristic> Builder<'_, G> {
     }
 
     /// The exact tables that a spec names.
-    fn tables(&self, given: &TreeSpec) -> Result<Option<Arc<dyn Endgames<G>>>, String> {
-        given.tables.as_deref().map(|folder| self.sources.endgames(&self.game, folder)).transpose()
+    fn tables(&self, folder: Option<&Path>) -> Result<Option<Arc<dyn Endgames<G>>>, String> {
+        folder.map(|folder| self.sources.endgames(&self.game, folder)).transpose()
     }
 
     /// The agent, or with tables one that plays positions inside them perfectly without search.

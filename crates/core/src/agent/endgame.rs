@@ -1,4 +1,4 @@
-//! The agent that plays by exact tables, or proven wins.
+//! The agent that plays from exact tables, or from a proof.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -7,31 +7,31 @@ use rand::Rng;
 
 use super::{Agent, Candidate, Decision, Request};
 use crate::game::{Action, Game, Mask, Proven, Verdict};
-use crate::known::{Endgames, Guide};
+use crate::known::{Endgames, ProofStrategy};
 use crate::random::{Stream, below};
 
-/// Decides in a position about which something is known.
+/// Chooses an action if something certain is known about the position; otherwise returns `None`.
 type Choose<G> = dyn Fn(&<G as Game>::Position, &mut Stream) -> Option<Decision> + Send;
 
-/// Plays positions about which something is known for certain. Another agent plays all other positions.
+/// Plays the positions for which tables or a proof know something certain. Another agent plays all other positions.
 pub struct EndgameAgent<G: Game> {
     choose: Box<Choose<G>>,
     outside: Box<dyn Agent<G>>,
 }
 
 impl<G: Game> EndgameAgent<G> {
-    /// An agent that plays positions inside exact tables perfectly: quick wins, slow losses, and equally
-    /// good actions at random. Without distances it wins by [`Endgames::way_forward`].
+    /// An agent that plays the positions of exact tables perfectly: it wins quickly, loses slowly, and selects among
+    /// equally good actions at random. If the plies to a win are not known, it wins by [`Endgames::way_forward`].
     ///
-    /// Where it is known who does not lose by rules that the tables leave out ([`Endgames::holds`]), it never gives up a
-    /// draw or win that it holds, and takes a draw from which the opponent is not proven to escape.
+    /// Tables can ignore rules, see [`Endgames::holds`]. Where that function knows more, the agent never gives up a
+    /// proven draw or win, and prefers draws that the opponent is not proven to hold.
     pub fn new(game: G, tables: Arc<dyn Endgames<G>>, outside: Box<dyn Agent<G>>) -> EndgameAgent<G> {
         let inside = Inside { game, tables };
         EndgameAgent { choose: Box::new(move |position, stream| inside.choose(position, stream)), outside }
     }
 
-    /// An agent that plays proven wins, so that no reply can save the opponent.
-    pub fn by_proof(game: G, guide: Arc<dyn Guide<G>>, outside: Box<dyn Agent<G>>) -> EndgameAgent<G> {
+    /// An agent that plays the wins of a proof. No reply can save the opponent.
+    pub fn by_proof(game: G, guide: Arc<dyn ProofStrategy<G>>, outside: Box<dyn Agent<G>>) -> EndgameAgent<G> {
         let choose = move |position: &G::Position, _: &mut Stream| {
             let (action, plies) = guide.next(&game, position)?;
             let proven = Proven { verdict: Verdict::Win, plies };
@@ -41,7 +41,7 @@ impl<G: Game> EndgameAgent<G> {
     }
 }
 
-/// Positions inside exact tables.
+/// Plays the positions of exact tables.
 struct Inside<G: Game> {
     game: G,
     tables: Arc<dyn Endgames<G>>,
@@ -90,13 +90,13 @@ impl<G: Game> Inside<G> {
     }
 }
 
-/// What decides between actions, the most important first.
+/// What makes one action better than another; the most important field comes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    may_hold: bool, // it is not known that the agent may lose
+    may_hold: bool, // it is not excluded that the agent holds the position
     result: i32,
     holds: bool,   // the agent is proven not to lose
-    presses: bool, // the opponent is not proven to escape
+    presses: bool, // the opponent is not proven to hold the position
 }
 
 impl<G: Game> Agent<G> for EndgameAgent<G> {

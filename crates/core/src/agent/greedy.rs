@@ -1,4 +1,4 @@
-//! The agent that searches one ply.
+//! The agent that looks one ply ahead.
 
 use rand::Rng;
 
@@ -8,14 +8,14 @@ use crate::game::{Action, Mask, Proven, Verdict};
 use crate::random::{Stream, below};
 use crate::search::{HasHeuristic, Heuristic};
 
-/// Plays the action with the best result or heuristic evaluation after it; ties are broken at random.
+/// Plays the action that leads to the best result or heuristic evaluation. Ties are broken at random.
 pub struct GreedyAgent<G: HasHeuristic> {
     game: G,
     heuristic: G::Heuristic,
 }
 
 impl<G: HasHeuristic> GreedyAgent<G> {
-    /// A greedy player of this game; `None` if the game has no heuristic.
+    /// An agent for this game; `None` if the game has no heuristic.
     pub fn new(game: G) -> Option<GreedyAgent<G>> {
         let heuristic = game.heuristic()?;
         Some(GreedyAgent { game, heuristic })
@@ -51,9 +51,9 @@ impl<G: HasHeuristic> GreedyAgent<G> {
     }
 }
 
-/// Candidates are ranked by expected result, then points.
+/// Candidates are ranked by expected result, then by point difference.
 fn rank(candidate: &Candidate) -> f32 {
-    const POINT: f32 = 1e-3; // a hundred points weigh less than any result
+    const POINT: f32 = 1e-3; // even a hundred points count less than a result
     candidate.value.expectation() + POINT * candidate.value.score
 }
 

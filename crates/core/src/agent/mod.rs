@@ -1,4 +1,4 @@
-//! Who plays: agents choose actions for a batch of positions.
+//! Agents, which choose actions for batches of positions.
 
 mod alphabeta;
 mod build;
@@ -33,18 +33,18 @@ use crate::random::Stream;
 
 /// Chooses actions in a game.
 ///
-/// Each request of a batch is answered on its own: the decision may depend on the request's memory, but
-/// not on the other requests.
+/// Each request of a batch is answered independently: the decision may depend on the request's memory, but not on
+/// other requests.
 pub trait Agent<G: Game>: Send {
     /// The number of positions evaluated so far, if the agent uses an evaluator.
     fn evaluations(&self) -> Option<u64> {
         None
     }
 
-    /// Chooses an action for each request, in their order. No game may be over.
+    /// Chooses an action for each request and returns the decisions in the same order. No game may be over.
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision>;
 
-    /// Chooses an action for each position, with one stream for each. Nothing is kept for their games.
+    /// Chooses an action for each position. Each has its own random stream. No memory is kept for the games.
     fn decide(&mut self, positions: &[G::Position], streams: &mut [Stream], limit: Limit<'_>) -> Vec<Decision> {
         let requests = positions.iter().zip(streams);
         let request = |(&position, stream)| Request { position, stream, limit, memory: None };
@@ -52,20 +52,20 @@ pub trait Agent<G: Game>: Send {
     }
 }
 
-/// A position to choose an action for.
+/// A position for which the agent chooses an action.
 pub struct Request<'a, G: Game> {
     /// The position.
     pub position: G::Position,
     /// The random stream of this game.
     pub stream: &'a mut Stream,
-    /// Limits of time and nodes.
+    /// Limits of time and of nodes.
     pub limit: Limit<'a>,
-    /// What the agent keeps between its decisions in this game.
+    /// What the agent remembers from its earlier decisions in this game.
     pub memory: Option<&'a mut Memory>,
 }
 
-/// What an agent keeps from one decision to the next in the same game. The caller holds one per game and
-/// agent. Other agents ignore it.
+/// What an agent remembers between decisions in the same game, for example its search tree. The caller keeps one for
+/// each game and agent. An agent ignores the memory of another one.
 #[derive(Default)]
 pub struct Memory(Option<Box<dyn Any + Send>>);
 
@@ -75,7 +75,7 @@ impl Memory {
         Memory::default()
     }
 
-    /// Takes out the content if it has this type.
+    /// Removes and returns the content if it has this type.
     fn take<T: Any + Send>(&mut self) -> Option<T> {
         let kept = self.0.take()?.downcast().ok()?;
         Some(*kept)
@@ -87,27 +87,27 @@ impl Memory {
     }
 }
 
-/// Whether a time has come. The clock is the caller's: a comparison with the time of day.
+/// Returns whether a point in time has passed. The caller provides the clock, because this crate does not use one.
 pub type Deadline<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Limits on one decision. Unset fields fall back to the agent's spec.
+/// Limits for one decision. Without a limit, the agent's spec applies.
 #[derive(Clone, Copy, Default)]
 pub struct Limit<'a> {
-    /// The number of nodes or simulations.
+    /// The number of nodes or simulations. It replaces that of the agent's spec.
     pub nodes: Option<u64>,
-    /// The time that the agent may use up. It replaces the number of nodes of the agent's spec.
+    /// The agent searches until this time. It replaces the number of nodes of the agent's spec.
     pub deadline: Option<Deadline<'a>>,
-    /// The time by which the agent must choose even if its budget is not used up. Unlike `deadline`, it does not
+    /// The agent must choose by this time even if it has not used all its nodes. Unlike `deadline`, it does not
     /// replace the number of nodes of the agent's spec.
     pub latest: Option<Deadline<'a>>,
-    /// The agent chooses at once when another thread sets this.
+    /// When another thread sets this, the agent chooses at once.
     pub stop: Option<&'a AtomicBool>,
-    /// Called from time to time with the decision so far.
+    /// Called now and then with the decision so far.
     pub progress: Option<&'a (dyn Fn(&Decision) + Sync)>,
 }
 
 impl Limit<'_> {
-    /// Whether its time has passed or `stop` is set.
+    /// Whether the time is over or `stop` is set.
     pub fn expired(&self) -> bool {
         let times = [self.deadline, self.latest];
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) || times.iter().flatten().any(|is_past| is_past())
@@ -119,7 +119,7 @@ impl Limit<'_> {
     }
 }
 
-/// What an agent chose, and why.
+/// The action that an agent chose, and what it knows about the position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// The action to play.
@@ -128,21 +128,21 @@ pub struct Decision {
     pub value: Value,
     /// The proven result of the position.
     pub proven: Option<Proven>,
-    /// Nodes or simulations used.
+    /// The number of nodes or simulations.
     pub nodes: u64,
-    /// Search depth; 0 for agents without one.
+    /// The depth of the search; 0 for agents that do not search.
     pub depth: u32,
     /// The actions that the agent considered, best first.
     pub candidates: Vec<Candidate>,
 }
 
 impl Decision {
-    /// An action that was chosen without looking ahead.
+    /// An action that was chosen without search.
     fn unsearched(action: Action) -> Decision {
         Decision { action, value: Value::EVEN, proven: None, nodes: 0, depth: 0, candidates: Vec::new() }
     }
 
-    /// One of the candidates that an agent tells apart by looking one ply ahead.
+    /// The decision for one of these candidates, which the agent compared by looking one ply ahead.
     fn of_one_ply(mut candidates: Vec<Candidate>, chosen: usize) -> Decision {
         candidates.swap(0, chosen);
         let best = &mut candidates[0];
@@ -157,15 +157,16 @@ impl Decision {
 pub struct Candidate {
     /// The action.
     pub action: Action,
-    /// Simulations or nodes used for it. In a tree that is kept, those of earlier decisions count too.
+    /// The number of simulations or nodes spent on it. If the agent keeps its tree, those of earlier decisions count,
+    /// too.
     pub visits: u64,
     /// Its probability in the agent's policy, from 0 to 1.
     pub policy: f32,
-    /// The value of playing it, for the player to move.
+    /// The value after playing it, for the player to move now.
     pub value: Value,
-    /// The proven result of playing it, for the player to move.
+    /// The proven result of playing it, for the player to move now.
     pub proven: Option<Proven>,
-    /// The expected play, this action first.
+    /// The expected line of play, starting with this action.
     pub line: Vec<Action>,
 }
 

@@ -1,4 +1,4 @@
-//! An agent as the opponent in an environment.
+//! Uses an agent as the opponent in an environment.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,15 +8,15 @@ use crate::env::Opponent;
 use crate::game::{Action, Game};
 use crate::random::Stream;
 
-/// Plays as an agent, which keeps nothing between its decisions.
+/// Lets an agent play. The agent keeps nothing between its decisions.
 pub struct AgentOpponent<G: Game> {
     name: String,
-    agent: Mutex<Box<dyn Agent<G>>>, // never contended: an opponent that can be shared asks for it
+    agent: Mutex<Box<dyn Agent<G>>>, // needed only because `Opponent: Sync`; never contended
     stop: Option<Arc<AtomicBool>>,
 }
 
 impl<G: Game> AgentOpponent<G> {
-    /// An opponent with this name in saved environments. Another thread that sets `stop` interrupts it.
+    /// An opponent that has this name in saved environments. Another thread can set `stop` to interrupt it.
     pub fn new(name: String, agent: Box<dyn Agent<G>>, stop: Option<Arc<AtomicBool>>) -> AgentOpponent<G> {
         let agent = Mutex::new(agent);
         AgentOpponent { name, agent, stop }
@@ -36,7 +36,7 @@ impl<G: Game> Opponent<G> for AgentOpponent<G> {
         let limit = Limit { stop: self.stop.as_deref(), ..Limit::default() };
         let agent = self.agent.get_mut().unwrap_or_else(PoisonError::into_inner);
         let decisions = agent.decide(positions, streams, limit);
-        // Decisions of an interrupted agent must not count.
+        // An interrupted agent has not finished its search, so its decisions are dropped.
         let stopped = limit.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         (!stopped).then(|| decisions.iter().map(|decision| decision.action).collect())
     }

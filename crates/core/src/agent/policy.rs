@@ -3,11 +3,11 @@
 use rand::Rng;
 
 use super::{Agent, Candidate, Decision, Request};
-use crate::eval::{Evaluation, Evaluator, Value, favourite};
+use crate::eval::{EvalBatch, Evaluation, Evaluator, favourite};
 use crate::game::{Action, Game, Mask};
 use crate::net::softmax;
 
-/// Plays the legal action with the highest logit, without search. Only the evaluator may use random numbers.
+/// Plays the legal action with the largest logit, without search. Only the evaluator may use random numbers.
 pub struct PolicyAgent<G: Game, E> {
     game: G,
     evaluator: E,
@@ -38,7 +38,7 @@ impl<G: Game, E: Evaluator<G>> PolicyAgent<G, E> {
             line: vec![action],
         };
         let mut candidates: Vec<Candidate> = legal.iter().zip(&shares).map(candidate).collect();
-        // Probabilities can round to the same number, so the chosen action is put first explicitly.
+        // Two probabilities can round to the same number, so the chosen action is put first explicitly.
         candidates.sort_by(|one, other| {
             (other.action == action).cmp(&(one.action == action)).then(other.policy.total_cmp(&one.policy))
         });
@@ -52,19 +52,17 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for PolicyAgent<G, E> {
     }
 
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
-        let actions = self.game.actions();
-        let batch = self.evaluator.batch();
+        let mut batch = EvalBatch::new(self.game.actions());
         let mut decisions = Vec::with_capacity(requests.len());
-        for requests in requests.chunks_mut(batch) {
-            let positions: Vec<_> = requests.iter().map(|request| request.position).collect();
-            let seeds: Vec<_> = requests.iter_mut().map(|request| request.stream.next_u64()).collect();
-            let mut logits = vec![0.0; positions.len() * actions]; // [positions, actions]
-            let mut evaluations = vec![Evaluation::of(Value::EVEN); positions.len()];
-            self.evaluator.evaluate(&positions, &seeds, &mut logits, &mut evaluations);
-            self.evaluated += positions.len() as u64;
-            let rows = logits.chunks_exact(actions);
-            for ((position, logits), evaluation) in positions.iter().zip(rows).zip(&evaluations) {
-                decisions.push(self.decision(position, logits, evaluation));
+        for requests in requests.chunks_mut(self.evaluator.batch()) {
+            batch.clear();
+            for request in requests {
+                batch.push(request.position, request.stream.next_u64());
+            }
+            self.evaluator.evaluate(&mut batch);
+            self.evaluated += batch.len() as u64;
+            for (row, position) in batch.positions().iter().enumerate() {
+                decisions.push(self.decision(position, batch.logits(row), batch.evaluation(row)));
             }
         }
         decisions

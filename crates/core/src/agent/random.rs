@@ -1,4 +1,4 @@
-//! The agent that plays any legal action with equal probability.
+//! The agent that plays at random.
 
 use rand::Rng;
 
@@ -6,13 +6,13 @@ use super::{Agent, Decision, Request};
 use crate::game::Game;
 use crate::random::any_of;
 
-/// Plays any legal action with equal probability.
+/// Plays every legal action with the same probability.
 pub struct RandomAgent<G> {
     game: G,
 }
 
 impl<G: Game> RandomAgent<G> {
-    /// A random player of this game.
+    /// An agent for this game.
     pub fn new(game: G) -> RandomAgent<G> {
         RandomAgent { game }
     }

@@ -1,4 +1,4 @@
-//! The agent that draws its actions from the policy of another one.
+//! The agent that draws its actions from the policy of another agent.
 
 use rand::RngExt;
 
@@ -6,15 +6,15 @@ use super::{Agent, Decision, Request};
 use crate::game::Game;
 use crate::random::Stream;
 
-/// Draws its actions from the policy of another agent, so that it plays different games, and weaker ones the higher
-/// the temperature is.
+/// Draws its actions from the policy of another agent, so that its games differ. The higher the temperature, the
+/// weaker it plays.
 pub struct SamplingAgent<G: Game> {
     agent: Box<dyn Agent<G>>,
     temperature: f32,
 }
 
 impl<G: Game> SamplingAgent<G> {
-    /// An agent that draws an action of policy `p` with a probability proportional to `p^(1 / temperature)`.
+    /// With policy `p` of the other agent, an action's probability is proportional to `p^(1 / temperature)`.
     ///
     /// # Panics
     /// Panics unless the temperature is above 0.
@@ -23,7 +23,7 @@ impl<G: Game> SamplingAgent<G> {
         SamplingAgent { agent, temperature }
     }
 
-    /// Replaces the action by one that is drawn, and puts its candidate first.
+    /// Replaces the action by a drawn one, and moves its candidate to the front.
     fn draw(&self, decision: &mut Decision, stream: &mut Stream) {
         let candidates = &mut decision.candidates;
         let most = candidates.iter().map(|one| one.policy).fold(0.0, f32::max);
@@ -34,7 +34,7 @@ impl<G: Game> SamplingAgent<G> {
             left -= weight(one.policy);
             left < 0.0
         });
-        // Rounding can leave a little after the last candidate; the best one is played then.
+        // Because of rounding, `left` can stay positive after the last candidate. Then the best one is played.
         if let Some(drawn) = drawn {
             decision.action = candidates[drawn].action;
             candidates[..=drawn].rotate_right(1);

@@ -1,20 +1,20 @@
-//! What the specs of agents name, but core does not have: files, exact tables, proofs.
+//! The parts of agents that come from elsewhere, because this crate cannot read them: files, exact tables, proofs.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::game::Game;
-use crate::known::{Endgames, Guide};
+use crate::known::{Endgames, ProofStrategy};
 use crate::net::{FrozenNet, KernelKind};
 
-/// The spec of the trained agent that is part of the program.
+/// The spec of the shipped agent, which is part of the program.
 pub(super) const TRAINED: &str = "trained";
 
-/// Where the network of an agent comes from.
+/// Where an agent's network comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentSource {
-    /// The program, which has a trained agent for some games.
+    /// The program, which contains a trained agent for some games.
     Program,
     /// An agent file.
     File(PathBuf),
@@ -29,14 +29,14 @@ impl fmt::Display for AgentSource {
     }
 }
 
-/// Where agents get what their specs name. An error says what is wrong and what to do.
+/// Provides what the specs of agents refer to. An error says what is wrong and how to fix it.
 pub trait Sources<G: Game> {
-    /// The network of a trained agent for this game, on this kernel or on the fastest one.
+    /// The network from this source, for this game. It uses the given kernel, or the fastest one.
     fn network(&self, game: &G, source: &AgentSource, kernel: Option<KernelKind>) -> Result<FrozenNet, String>;
 
-    /// The exact tables of a folder.
+    /// The exact tables in a folder.
     fn endgames(&self, game: &G, folder: &Path) -> Result<Arc<dyn Endgames<G>>, String>;
 
     /// The proof for this game and its board, if there is one.
-    fn proof(&self, game: &G) -> Option<Arc<dyn Guide<G>>>;
+    fn proof(&self, game: &G) -> Option<Arc<dyn ProofStrategy<G>>>;
 }

@@ -8,12 +8,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::sources::{AgentSource, TRAINED};
-use crate::game::{shorten, shorten_quotes};
+use crate::game::{nearest, shorten, shorten_quotes};
 use crate::net::KernelKind;
-use crate::numbers::{
-    Bounds, CONTENDER, EXPLORATION, LINES, MEGABYTES, NODES, SIMULATIONS, TEMPERATURE, UNVISITED_REDUCTION,
-};
-use crate::search::SearchRule;
+use crate::numbers::{Bounds, LINES, MEGABYTES, NODES, SIMULATIONS, TEMPERATURE};
+use crate::search::{Root, SearchSettings};
 
 /// The ending of agent files.
 pub const FILE_ENDING: &str = ".safetensors";
@@ -24,7 +22,11 @@ const MOST_BYTES: usize = 4096;
 /// The syntax of all agents, for messages and help.
 pub const AGENTS: &str = "random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, \
                           alphabeta:NODES, trained?sims=SIMULATIONS (part of the program), \
-                          or an agent file FILE.safetensors?sims=SIMULATIONS";
+                          an agent file FILE.safetensors?sims=SIMULATIONS, \
+                          or a run's folder, run:FOLDER or run:FOLDER@STEP";
+
+/// The agents that have a name of their own.
+const NAMES: [&str; 6] = ["random", "greedy", "uniform", "rollout", "alphabeta", TRAINED];
 
 /// An agent and its settings, written `KIND[:NUMBER][?KEY=VALUE[&KEY=VALUE…]]`.
 ///
@@ -52,20 +54,25 @@ pub enum AgentSpec {
 pub struct TreeSpec {
     /// Simulations per decision; with 0, an agent with a network plays its policy without search.
     pub sims: Option<u32>,
-    /// How simulations are distributed.
-    pub root: Option<SearchRule>,
-    /// PUCT: the weight of exploration.
+    /// The search rule.
+    pub root: Option<Root>,
+    /// See [`SearchSettings`], as the next five.
+    pub considered: Option<u32>,
+    #[expect(missing_docs)]
     #[serde(default, serialize_with = "shown")]
-    pub cpuct: Option<f32>,
-    /// PUCT: first-play urgency, the reduction of unvisited actions.
+    pub least_range: Option<f32>,
+    #[expect(missing_docs)]
+    #[serde(default, serialize_with = "shown")]
+    pub c_puct: Option<f32>,
+    #[expect(missing_docs)]
     #[serde(default, serialize_with = "shown")]
     pub fpu: Option<f32>,
-    /// With a network, PUCT: softmax temperature of the priors; 1 leaves them unchanged.
+    /// Only with a network.
     #[serde(default, serialize_with = "shown")]
     pub temperature: Option<f32>,
-    /// PUCT: the share of the most visits from which an action competes by value; 1: the most visited one is played.
+    #[expect(missing_docs)]
     #[serde(default, serialize_with = "shown")]
-    pub contender: Option<f32>,
+    pub min_visit_share: Option<f32>,
     /// With a network: softmax temperature at which the action is drawn from the policy; the best one is played if
     /// unset.
     #[serde(default, serialize_with = "shown")]
@@ -84,7 +91,8 @@ pub struct TreeSpec {
 }
 
 /// The settings of tree agents without a network.
-const WITHOUT_NETWORK: [&str; 8] = ["sims", "root", "cpuct", "fpu", "contender", "keep", "mb", "tables"];
+const WITHOUT_NETWORK: [&str; 10] =
+    ["sims", "root", "considered", "least_range", "c_puct", "fpu", "min_visit_share", "keep", "mb", "tables"];
 
 /// Settings of alpha-beta.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -96,6 +104,9 @@ pub struct AlphaBetaSpec {
     pub lines: Option<u32>,
     /// Memory of the transposition table, in megabytes.
     pub mb: Option<u32>,
+    /// A folder of exact tables, which decide inside.
+    #[serde(default, serialize_with = "path")]
+    pub tables: Option<PathBuf>,
 }
 
 /// A setting that is on or off.
@@ -108,16 +119,12 @@ pub enum YesNo {
     No,
 }
 
-/// The settings that are numbers.
-const NUMBERS: [(&str, Bounds); 9] = [
+/// The settings that are numbers, besides those of [`SearchSettings`].
+const NUMBERS: [(&str, Bounds); 5] = [
     ("sims", Bounds::Whole(SIMULATIONS)),
     ("nodes", Bounds::Whole(NODES)),
     ("lines", Bounds::Whole(LINES)),
     ("mb", Bounds::Whole(MEGABYTES)),
-    ("cpuct", Bounds::Real(EXPLORATION)),
-    ("fpu", Bounds::Real(UNVISITED_REDUCTION)),
-    ("temperature", Bounds::Real(TEMPERATURE)),
-    ("contender", Bounds::Real(CONTENDER)),
     ("sampling", Bounds::Real(TEMPERATURE)),
 ];
 
@@ -136,6 +143,14 @@ impl AgentError {
     }
 }
 
+impl TreeSpec {
+    /// The settings of its search.
+    pub fn search(&self) -> SearchSettings {
+        let &TreeSpec { root, considered, least_range, c_puct, fpu, temperature, min_visit_share, .. } = self;
+        SearchSettings { root, considered, least_range, c_puct, fpu, temperature, min_visit_share }
+    }
+}
+
 /// Bytes of this many megabytes.
 pub(super) fn bytes_of(megabytes: u32) -> usize {
     (megabytes as usize) << 20
@@ -151,6 +166,14 @@ impl AgentSpec {
             tree.sims = Some(nodes.min(SIMULATIONS.most) as u32);
         }
         self
+    }
+
+    /// The folder of exact tables that it names, if it can name one.
+    pub fn tables_mut(&mut self) -> Option<&mut Option<PathBuf>> {
+        match self {
+            AgentSpec::AlphaBeta(given) => Some(&mut given.tables),
+            _ => Some(&mut self.tree_mut()?.tables),
+        }
     }
 
     /// The settings of its tree search, if it has one.
@@ -196,15 +219,18 @@ fn parse(text: &str) -> Result<AgentSpec, String> {
         "alphabeta" => AgentSpec::AlphaBeta(read(&query("nodes"))?),
         TRAINED => AgentSpec::Network(AgentSource::Program, read(&query("sims"))?),
         _ if name.ends_with(FILE_ENDING) => AgentSpec::Network(AgentSource::File(name.into()), read(&query("sims"))?),
-        _ => return Err(format!("unknown agent; agents are {AGENTS}")),
+        _ => {
+            let name = head.split(':').next().unwrap_or_default();
+            let meant = nearest(name, NAMES).map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"));
+            return Err(format!("unknown agent{meant}; agents are {AGENTS}"));
+        }
     })
 }
 
 /// Splits the number from the name before the settings. A path may contain a `:`.
 fn split_number(head: &str) -> (&str, Option<&str>) {
-    const COUNTING: [&str; 6] = ["random", "greedy", "uniform", "rollout", "alphabeta", TRAINED];
     match head.rsplit_once(':') {
-        Some((name, number)) if COUNTING.contains(&name) || name.ends_with(FILE_ENDING) => (name, Some(number)),
+        Some((name, number)) if NAMES.contains(&name) || name.ends_with(FILE_ENDING) => (name, Some(number)),
         _ => (head, None),
     }
 }
@@ -247,7 +273,7 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, String> {
 
 /// What is wrong with the value of a numeric setting, if anything.
 fn violated_bounds(key: &str, value: &str) -> Option<String> {
-    match NUMBERS.iter().find(|(name, _)| *name == key)?.1 {
+    match NUMBERS.iter().chain(&SearchSettings::BOUNDS).find(|(name, _)| *name == key)?.1 {
         Bounds::Whole(range) => range.parse::<u64>(value).err(),
         Bounds::Real(range) => range.parse::<f64>(value).err(),
     }

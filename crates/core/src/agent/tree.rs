@@ -1,4 +1,4 @@
-//! The agent with tree search over any evaluator.
+//! The agent that uses tree search with an evaluator.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,31 +10,31 @@ use crate::eval::Evaluator;
 use crate::game::{Game, Mask};
 use crate::search::{Batch, PuctSettings, SearchRule, Tree, TreeSize};
 
-/// Rounds between two checks of the limits, if the evaluator is as fast as a check.
+/// The limits are checked after this many rounds if the evaluator is as fast as the check.
 const ROUNDS_PER_CHECK: u32 = 64;
 
-/// Rounds before the first report of progress; the number doubles for each further report.
+/// The first report of progress comes after this many rounds. The number doubles with each report.
 const FIRST_REPORT: u32 = 1000;
 
-/// Legal actions per position that the memory limit assumes.
+/// The number of legal actions per position with which memory is turned into nodes.
 const BRANCHING: u32 = 12;
 
-/// Searches that a kept tree has room for.
+/// A tree that is kept between decisions has room for this many searches.
 const KEPT_SEARCHES: u32 = 4;
 
-/// The identity of the next agent.
+/// The id of the next agent.
 static NEXT_ID: AtomicU64 = AtomicU64::new(0);
 
 /// Settings of a tree agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeSettings {
-    /// Simulations per decision, unless the request sets a limit.
+    /// The number of simulations per decision, unless the request has a limit.
     pub simulations: u32,
-    /// How simulations are distributed.
+    /// How the simulations are distributed.
     pub rule: SearchRule,
-    /// Whether the subtree below the played actions is kept for the next decision in a game.
+    /// Whether the next decision in a game reuses the subtree of the position reached.
     pub keeps: bool,
-    /// Memory limit of a tree in bytes. A search ends when its tree is full.
+    /// The size of a tree in bytes. A search ends when its tree is full.
     pub bytes: usize,
 }
 
@@ -45,13 +45,13 @@ impl Default for TreeSettings {
 }
 
 impl TreeSettings {
-    /// The settings with which networks play best, by measurement.
+    /// The settings with which networks played best in our measurements.
     pub fn network() -> TreeSettings {
         TreeSettings {
             rule: SearchRule::Puct(PuctSettings {
-                exploration: 0.6,
+                c_puct: 0.6,
                 temperature: 3.0,
-                contender: 0.1,
+                min_visit_share: 0.1,
                 ..PuctSettings::default()
             }),
             keeps: true,
@@ -59,31 +59,16 @@ impl TreeSettings {
         }
     }
 
-    /// Overrides these settings with those of a spec. The error names the setting.
+    /// These settings, changed by those that a spec contains. The error names the setting that is wrong.
     pub fn with(mut self, spec: &TreeSpec) -> Result<TreeSettings, String> {
         if spec.sims == Some(0) {
             return Err("0 simulations are only possible for agent files".to_owned());
         }
         self.simulations = spec.sims.unwrap_or(self.simulations);
-        self.rule = match (spec.root, self.rule) {
-            // PUCT as the agent has it stays.
-            (None | Some(SearchRule::Puct(_)), rule @ SearchRule::Puct(_)) => rule,
-            (named, rule) => named.unwrap_or(rule),
-        };
-        match &mut self.rule {
-            SearchRule::Puct(puct) => {
-                puct.exploration = spec.cpuct.unwrap_or(puct.exploration);
-                puct.unvisited_reduction = spec.fpu.unwrap_or(puct.unvisited_reduction);
-                puct.temperature = spec.temperature.unwrap_or(puct.temperature);
-                puct.contender = spec.contender.unwrap_or(puct.contender);
-            }
-            SearchRule::Gumbel(_) => {
-                let TreeSpec { cpuct, fpu, temperature, contender, .. } = spec;
-                let of_puct = [("cpuct", cpuct), ("fpu", fpu), ("temperature", temperature), ("contender", contender)];
-                if let Some((key, _)) = of_puct.iter().find(|(_, given)| given.is_some()) {
-                    return Err(format!("setting `{key}` needs root=puct"));
-                }
-            }
+        let search = spec.search();
+        self.rule = search.rule(self.rule);
+        if let Some((setting, root)) = search.misplaced(self.rule) {
+            return Err(format!("setting `{setting}` needs root={root}"));
         }
         self.keeps = spec.keep.map_or(self.keeps, |keep| keep == YesNo::Yes);
         self.bytes = spec.mb.map_or(self.bytes, bytes_of);
@@ -91,17 +76,17 @@ impl TreeSettings {
     }
 }
 
-/// Chooses by tree search with an evaluator: a network, rollouts or the uniform evaluator.
+/// Chooses by tree search with an evaluator: a network, random playouts, or the uniform evaluator.
 ///
-/// The searches of all requests of a call share the evaluator's batches.
+/// All requests of one call are searched together and share the evaluator's batches.
 pub struct TreeAgent<G: Game, E> {
     game: G,
     evaluator: E,
     settings: TreeSettings,
     batch: Batch<G>,
-    id: u64, // identifies the trees that this agent keeps
+    id: u64, // marks the trees that this agent keeps
     trees: Vec<Tree<G>>,
-    spare: Vec<Tree<G>>, // empty trees for reuse
+    spare: Vec<Tree<G>>, // empty trees that can be used again
 }
 
 impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
@@ -118,12 +103,12 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
         }
     }
 
-    /// The length of the schedule and the largest number of simulations under this limit.
+    /// For this limit: the length of the schedule, and the largest number of simulations.
     fn budget(&self, limit: &Limit<'_>) -> (u32, u32) {
         match limit.nodes {
             Some(nodes) => {
                 let most = u32::try_from(nodes).unwrap_or(u32::MAX);
-                // An endless search uses the spec's schedule and continues after it.
+                // A search without end uses the schedule of the spec, and continues after it.
                 let endless = limit.stop.is_some() && nodes == u64::MAX;
                 (if endless { self.settings.simulations } else { most }, most)
             }
@@ -132,7 +117,7 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
         }
     }
 
-    /// Prepares a tree for every request: the one kept in its game if it fits, or an empty one.
+    /// Prepares a tree for every request: the one kept in its game if it is large enough, otherwise an empty one.
     fn prepare(&mut self, requests: &mut [Request<'_, G>]) {
         let budgets: Vec<_> = requests.iter().map(|one| self.budget(&one.limit)).collect();
         let most = budgets.iter().map(|budget| budget.1).max().unwrap_or(0);
@@ -164,13 +149,13 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
         (kept.owner == self.id).then_some(kept.tree)
     }
 
-    /// Stores the trees for the next decision.
+    /// Keeps the trees for the next decision in their games.
     fn put_away(&mut self, requests: &mut [Request<'_, G>]) {
         for (mut tree, request) in self.trees.drain(..).zip(requests) {
             match &mut request.memory {
                 Some(memory) if self.settings.keeps => memory.keep(Kept { owner: self.id, tree }),
                 _ => {
-                    tree.restart(request.position); // other games must not see its content
+                    tree.restart(request.position); // another game may use it next
                     self.spare.push(tree);
                 }
             }
@@ -178,7 +163,7 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
     }
 }
 
-/// A tree kept between two decisions in a game.
+/// A tree that is kept between two decisions in a game.
 struct Kept<G: Game> {
     owner: u64,
     tree: Tree<G>,
@@ -219,7 +204,7 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
     }
 }
 
-/// The decision of a tree: the first legal action if its root is not evaluated.
+/// The decision of a tree. If its root is not evaluated, it is the first legal action.
 fn decision<G: Game>(game: &G, tree: &Tree<G>) -> Decision {
     let Some(action) = tree.best() else {
         return Decision::unsearched(game.legal(tree.position()).nth(0));

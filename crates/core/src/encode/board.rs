@@ -1,37 +1,37 @@
-//! Features and threats of jarmo and guard, in planes of 25 cells.
+//! The inputs for jarmo and guard, in planes of 25 cells.
 //!
-//! The board has no symmetry, so it is not rotated for Black: planes belong to White and Black, and a feature says who is
-//! to move.
+//! The board is asymmetric, so it is not rotated for Black. Planes belong to White or Black, and a feature says who
+//! is to move.
 //!
-//! Threats, per player: the circles that at least one, and at least two, of the player's pieces can reach in one move, and
-//! every capture the player could make with the next move. Then the control of each circle: its holder, and how many
-//! pieces of each player can reach it. All of them have separate inputs for White and for Black to move.
+//! Threats, for each player: the circles that at least one piece, and at least two pieces, can reach with the next
+//! move, and every capture that the player could make with it. Then the control of each circle: its holder, and how
+//! many pieces of each player can reach it. All threats have separate inputs for White to move and for Black to move.
 
 use super::{Encode, NUMBERS, PLIES_LEFT_CELLS, named_planes, set_bits, set_plies_left};
 use crate::game::{Mask, Player};
 use crate::games::board::{Board, BoardGame, BoardPosition, BoardRules, CIRCLES, Circle, Circles, SIDE};
 
-/// The features of one game on the board that the others do not have.
+/// The features that differ between jarmo and guard.
 pub trait BoardFeatures: BoardRules {
-    /// The names of each player's planes: pieces, strong pieces, then the game's own.
+    /// What each player's planes contain: pieces, strong pieces, then what only this game has.
     const PLANES: &'static [&'static str];
-    /// Planes of numbers. Their first cell is set if White is to move.
+    /// The number of planes that encode numbers. Their first cell is set if White is to move.
     const NUMBER_PLANES: usize;
-    /// The number of cells in them before those of the plies left.
+    /// The number of their cells before those for the plies left.
     const NUMBER_CELLS: usize;
-    /// The index of the first number.
+    /// The index of the first cell that encodes a number.
     const NUMBERS: usize = 2 * Self::PLANES.len() * CIRCLES;
 
-    /// The index where a player's planes start.
+    /// The index at which a player's planes start.
     #[inline]
     fn planes_of(player: Player) -> usize {
         player.index() * Self::PLANES.len() * CIRCLES
     }
 
-    /// Sets the game's own features of a player.
+    /// Sets features of one player that only this game has.
     fn of_player(board: &Board, position: &BoardPosition<Self>, player: Player, set: &mut impl FnMut(usize));
 
-    /// Sets the game's own features of the turn.
+    /// Sets features of the turn that only this game has.
     fn of_turn(_position: &BoardPosition<Self>, _set: &mut impl FnMut(usize)) {}
 }
 
@@ -59,8 +59,8 @@ impl<R: BoardFeatures> Encode for BoardGame<R> {
         };
         names.extend(players.into_iter().flat_map(reach));
         names.push(
-            "White to move: captures of White, then of Black, then by circle its holder and how many pieces of White \
-             and of Black can reach it; then all threats again for Black to move; counted through the planes"
+            "inputs numbered across these planes: White to move: captures of White, then of Black, then for each circle \
+             its holder and how many pieces of White and of Black can reach it; then all threats again for Black to move"
                 .to_owned(),
         );
         named_planes(names, features + self.threat_planes())
@@ -107,28 +107,29 @@ impl<R: BoardFeatures> Encode for BoardGame<R> {
     }
 }
 
-/// Per player: circles reached by at least one piece, and by at least two.
+/// Planes for both players: circles that at least one piece can reach, and at least two.
 const REACH_PLANES: usize = 2 * 2;
 
 const CAPTURES: usize = REACH_PLANES * CIRCLES;
 
-/// The number of possible captures per player: one for each directed line.
+/// The number of possible captures of each player: one for each line and direction.
 fn captures(board: &Board) -> usize {
     2 * board.lines().len()
 }
 
-/// The number of threats with one player to move: four planes of reach, the captures, the control of all circles.
+/// The number of threats for one player to move: four planes of reach, the captures of both players, and the control
+/// of all circles.
 fn threats_of_mover(board: &Board) -> usize {
     CAPTURES + 2 * captures(board) + control_count(board)
 }
 
-/// By player: the circles that at least one, two and three pieces can reach. Pieces on their goal row reach nothing.
+/// `[player][n]`: the circles that more than n pieces can reach. Pieces on the goal row never move.
 type Reached = [[Circles; MOST]; 2];
 
 /// Pieces that can reach a circle are counted up to this number.
 const MOST: usize = 3;
 
-/// What the pieces of both players can reach.
+/// The circles that the pieces of both players can reach.
 #[inline]
 fn reached(board: &Board, pieces: [Circles; 2]) -> Reached {
     let mut reached = [[Circles::NONE; MOST]; 2];
@@ -159,14 +160,14 @@ fn reach_and_captures(board: &Board, pieces: [Circles; 2], reached: &Reached, mu
     }
 }
 
-/// The holders of a circle: none, or a piece of White or of Black, either plain or special.
+/// Who holds a circle: nobody, or a piece of White or of Black, plain or strong.
 const HOLDERS: usize = 5;
 
-/// Indexed by the pieces of White and of Black that can reach a circle.
+/// `[pieces of White that can reach a circle][pieces of Black that can]`
 type Counts = [[u8; MOST + 1]; MOST + 1];
 
-/// By lines at a circle: the index of each pair of counts among those that are possible there. A circle that no piece
-/// reaches has no index; its entry is the number of possible pairs.
+/// `[lines at a circle]`: an index for each pair of counts that is possible with so many lines. A circle that no piece
+/// can reach needs no index, so that entry contains the number of possible pairs.
 const PAIRS: [Counts; 2 * MOST + 1] = {
     let mut pairs = [[[0; MOST + 1]; MOST + 1]; 2 * MOST + 1];
     let mut place = 0;
@@ -190,12 +191,12 @@ fn pairs(board: &Board, circle: Circle) -> (&'static Counts, usize) {
     (pairs, pairs[0][0].into())
 }
 
-/// The number of inputs for the control of all circles.
+/// The number of inputs that encode the control of all circles.
 fn control_count(board: &Board) -> usize {
     Circle::all().map(|circle| HOLDERS * pairs(board, circle).1).sum()
 }
 
-/// Calls `set` with the index of the control of every circle that a piece can reach.
+/// Calls `set` for every circle that a piece can reach, with the index of its holder and pair of counts.
 #[inline]
 fn control(
     board: &Board,

@@ -1,9 +1,10 @@
-//! Features of connect four: 2 board planes of 42 cells, the mover's stones and the opponent's. With a
-//! limit on the length of a game, a third plane encodes the plies left.
+//! The inputs for connect four: 2 board planes of 42 cells with the mover's and the opponent's stones. With a move
+//! limit, a third plane encodes the plies left.
 //!
-//! The threats of the mover and of the opponent: empty circles that complete four, by when a stone can fall there;
-//! lines of four with stones of one player alone, by which of their circles have one; and, by column, the lowest circles
-//! that complete four, which decide who must give way when the other columns are full.
+//! There are three kinds of threats. First, for each player, the empty circles that complete four in a line,
+//! separated by how soon a stone can be dropped there. Second, the lines of four that have stones of only one player,
+//! with the pattern of their stones. Third, for each column, the lowest circle that completes four for each player.
+//! These circles decide who runs out of safe moves when the other columns are full.
 
 use super::{Encode, Mirror, NUMBERS, PLIES_LEFT_CELLS, named_planes, set_plies_left};
 use crate::game::{Game, Player, bits};
@@ -17,20 +18,20 @@ const _: () = assert!(PLIES_LEFT_CELLS <= CELLS);
 /// The number of lines of four.
 const LINES: usize = 69;
 
-/// Planes per player of circles that complete four: a stone can fall there now, after one more stone in the column,
-/// or later.
+/// The number of planes per player for circles that complete four. A stone can be dropped there now, after one more
+/// stone in the column, or later.
 const WAITS: usize = 3;
 
-/// Where the lines with stones of one player alone start.
+/// The first threat about lines that have stones of only one player.
 const OPEN: usize = 2 * WAITS * CELLS;
 
-/// Which circles of such a line have a stone: not none, and not all.
+/// The number of patterns of stones in such a line: neither none nor all four.
 const PATTERNS: usize = (1 << 4) - 2;
 
-/// Where the columns with circles that complete four start.
+/// The first threat about the lowest circles that complete four.
 const LOWEST: usize = OPEN + 2 * PATTERNS * LINES;
 
-/// Where such a circle can be lowest in a column, or nowhere.
+/// The number of rows in which such a circle can be lowest; one more for columns that have none.
 const PLACES: usize = ROWS + 1;
 
 const THREAT_PLANES: usize = (LOWEST + COLUMNS * PLACES * PLACES).div_ceil(CELLS);
@@ -53,8 +54,9 @@ impl Encode for ConnectFour {
         let mut names: Vec<_> = stones.into_iter().take(self.planes()).map(str::to_owned).collect();
         let waits = ["now", "after one more stone", "later"];
         let of = |player| waits.map(|when| format!("{player}: circles that complete four, to be filled {when}"));
-        let rest = "lines of four with stones of the mover alone, of the opponent alone, by their circles; then by column the \
-                    rows of both players' lowest circles that complete four; counted through the planes";
+        let rest = "inputs numbered across these planes: lines of four with stones of only the mover, then of only the \
+                    opponent, by pattern; then for each column the rows of both players' lowest circles that complete \
+                    four";
         let threats = ["mover", "opponent"].into_iter().flat_map(of).chain([rest.to_owned()]);
         names.extend(named_planes(threats, THREAT_PLANES));
         names
@@ -145,26 +147,27 @@ impl Encode for ConnectFour {
     }
 }
 
-/// Sets the features of a set of circles, in the plane that starts at `plane_start`.
+/// Calls `set` for every circle of a set, in the plane that starts at `plane_start`.
 #[inline]
 fn set_circles(plane_start: usize, circles: u64, set: &mut impl FnMut(usize)) {
     for bit in bits(circles) {
-        // A column of the set has one more bit than circles.
+        // Sets have one bit per column more than the board has rows.
         let (column, row) = COLUMN_AND_ROW[bit];
         set(plane_start + usize::from(row) * COLUMNS + usize::from(column));
     }
 }
 
-/// By first circle of a line: whether its first, second, third and fourth circles have a stone.
+/// For all lines in one direction, by their first circle: whether the first, second, third and fourth circle have a
+/// stone.
 #[inline]
 fn line_of_four(stones: u64, step: usize) -> [u64; 4] {
     [stones, stones >> step, stones >> (2 * step), stones >> (3 * step)]
 }
 
-/// Bit distance between neighbours on a line, by direction: up, right and down, right, right and up.
+/// `[direction]`: how many bits apart neighbours on a line are: up; right and down; right; right and up.
 const STEPS: [usize; 4] = [1, HEIGHT - 1, HEIGHT, HEIGHT + 1];
 
-/// By direction: the first circles of all lines.
+/// `[direction]`: the first circles of all lines.
 const STARTS: [u64; 4] = {
     let mut starts = [0; 4];
     let mut direction = 0;
@@ -176,7 +179,7 @@ const STARTS: [u64; 4] = {
     starts
 };
 
-/// By step and first circle: the index of the line.
+/// `[bits apart][first circle]`: the index of the line.
 const LINE_AT: [[u8; COLUMNS * HEIGHT]; HEIGHT + 2] = {
     let mut numbers = [[0; COLUMNS * HEIGHT]; HEIGHT + 2];
     let mut number = 0;
@@ -196,7 +199,7 @@ const LINE_AT: [[u8; COLUMNS * HEIGHT]; HEIGHT + 2] = {
     numbers
 };
 
-/// The index of the mirror image of a line, and which of its circles have a stone there.
+/// The index of a line's mirror image, and the pattern of its stones there.
 fn mirrored_line(line: usize, stones: usize) -> (usize, usize) {
     let circles = |step: usize, start: usize| [0, 1, 2, 3].map(|place| start + place * step);
     let mirror = |bit: usize| HEIGHT * (COLUMNS - 1 - bit / HEIGHT) + bit % HEIGHT;
@@ -213,7 +216,7 @@ fn mirrored_line(line: usize, stones: usize) -> (usize, usize) {
     (lines().position(|line| line == sorted).expect("the mirror image of a line is a line"), stones)
 }
 
-/// By bit of a set of stones: column and row.
+/// `[bit of a set of stones]`: column and row.
 const COLUMN_AND_ROW: [(u8, u8); COLUMNS * HEIGHT] = {
     let mut table = [(0, 0); COLUMNS * HEIGHT];
     let mut bit = 0;

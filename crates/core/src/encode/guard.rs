@@ -1,4 +1,4 @@
-//! Features of guard: 4 board planes and 3 planes of numbers. What is not here is in `board`.
+//! The inputs for guard: 4 board planes and 3 planes of numbers. What guard shares with jarmo is in `board`.
 
 use super::board::BoardFeatures;
 use super::set_count;
@@ -7,9 +7,9 @@ use crate::games::GuardPosition;
 use crate::games::board::{Board, PIECES};
 use crate::games::guard::Turn;
 
-// Cells of the planes of numbers, after that of White to move.
+// Cells of the planes of numbers. Cell 0 says whether White is to move.
 const MOVED: usize = 1;
-const PASSED: usize = MOVED + 1; // two cells: 1 or 2 turns in a row were only a pass
+const PASSED: usize = MOVED + 1; // two cells: the last turn, or the last two, were only a pass
 const CAPTURED: usize = PASSED + 2;
 const PLACEMENTS: usize = CAPTURED + 2 * PIECES as usize;
 

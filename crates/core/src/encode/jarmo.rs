@@ -1,4 +1,4 @@
-//! Features of jarmo: 8 board planes and 2 planes of numbers. What is not here is in `board`.
+//! The inputs for jarmo: 8 board planes and 2 planes of numbers. What jarmo shares with guard is in `board`.
 
 use super::board::BoardFeatures;
 use super::set_count;
@@ -7,7 +7,7 @@ use crate::games::JarmoPosition;
 use crate::games::board::{Board, BoardAction, CIRCLES};
 use crate::games::jarmo::{ARCHERS, SHUTTLE_LIMIT, Shuttle, Shuttles};
 
-// Cells of the planes of numbers, after that of White to move.
+// Cells of the planes of numbers. Cell 0 says whether White is to move.
 const STREAK: usize = 1;
 const STREAK_CELLS: usize = SHUTTLE_LIMIT as usize + 1; // the last cell encodes a pass
 const CAPTURED: usize = STREAK + 2 * STREAK_CELLS;

@@ -1,11 +1,11 @@
-//! Turns positions into input features for networks. Versioned; independent of tensors.
+//! Turns positions into the inputs of networks. Inputs have a version, and do not depend on a tensor library.
 //!
-//! Every feature is 0 or 1, and few are 1, so a first layer can add one row of weights per set feature.
-//! The features of a position have shape `[planes, cells]`. The first [`Encode::board_planes`] planes
-//! describe the cells; in the other planes one set cell encodes a number.
+//! Every feature is 0 or 1, and few are 1. A network's first layer can therefore add up one row of weights per
+//! feature that is 1. The features of a position have shape `[planes, cells]`. The first [`Encode::board_planes`]
+//! planes describe the cells of the board. The other planes encode numbers: one cell is set per number.
 //!
-//! The inputs of a network are the features followed by the [threats](Encode::threats). Threats follow from
-//! the features; giving them saves a small network from having to learn them.
+//! The inputs of a network are the features followed by the [threats](Encode::threats). Threats follow from the
+//! features; as inputs they spare a small network from having to learn them.
 
 mod connect_four;
 mod guard;
@@ -18,47 +18,48 @@ use crate::game::{Game, Player, bits};
 
 /// A game whose positions can be encoded as features.
 ///
-/// The features contain everything that the rules need: two positions with the same features have the
-/// same legal actions, and still have the same features after any action. There are two exceptions: the
-/// plies left before the cut-off are capped at [`MAX_PLIES_LEFT`], and of tammi's earlier positions only
-/// the number of repetitions is encoded.
+/// The features contain everything that the rules need: two positions with the same features have the same legal
+/// actions, and have the same features again after each of them. There are two exceptions. The plies left until the
+/// move limit count at most [`MAX_PLIES_LEFT`], and of tammi's history only the number of repetitions is encoded.
 pub trait Encode: Game {
-    /// The version of the inputs: increased whenever they change their number or meaning. A network reads only the
-    /// version that it learned with.
+    /// The version of the inputs. It is increased whenever their number or meaning changes. A network only works with
+    /// the version that it was trained with.
     fn encoder_version(&self) -> u32 {
         2
     }
 
-    /// The version that this one extends, and the number of its inputs: they are the first ones and mean the same. So a
-    /// network of that version can go on, with zeros as weights of the new inputs.
+    /// The earlier version that this one extends, and the number of its inputs: the first inputs here, with the same
+    /// meaning. A network of that version can be used with zeros as the weights of the new inputs.
     fn extends(&self) -> Option<(u32, usize)> {
         None
     }
 
-    /// The number of planes of features.
+    /// The number of planes of features, without threats.
     fn planes(&self) -> usize;
 
-    /// The number of planes that describe the cells; they come first.
+    /// The number of planes that describe the cells of the board. They come first.
     fn board_planes(&self) -> usize;
 
-    /// The shape of a plane: rows and columns.
+    /// The shape of a plane: (rows, columns).
     fn grid(&self) -> (usize, usize);
 
     /// Calls `set` with the index of every feature that is 1.
     fn features(&self, position: &Self::Position, set: impl FnMut(usize));
 
-    /// The number of planes of threats.
-    fn threat_planes(&self) -> usize;
+    /// The number of planes of threats; 0 for a game without.
+    fn threat_planes(&self) -> usize {
+        0
+    }
 
-    /// Calls `set` with the index, starting at 0, of every threat that is 1: cells under attack, possible
-    /// captures, lines that are nearly full.
-    fn threats(&self, position: &Self::Position, set: impl FnMut(usize));
+    /// Calls `set` with the index of every threat that is 1, counted from 0. Threats are cells under attack, possible
+    /// captures, and lines that are nearly full.
+    fn threats(&self, _position: &Self::Position, _set: impl FnMut(usize)) {}
 
-    /// What `viewer` sees of a position: the same, as if that player were to move. Only for features and threats,
-    /// because the rules may not know such a position.
+    /// The position as if `viewer` were to move, so that a spectator gets features from that point of view. Use it
+    /// only for features and threats, because the rules may not allow such a position.
     fn seen_by(&self, position: &Self::Position, viewer: Player) -> Self::Position;
 
-    /// Calls `set` with the index of every network input that is 1: the features, then the threats.
+    /// Calls `set` with the index of every network input that is 1: first the features, then the threats.
     #[inline]
     fn inputs(&self, position: &Self::Position, mut set: impl FnMut(usize)) {
         self.features(position, &mut set);
@@ -66,13 +67,13 @@ pub trait Encode: Game {
         self.threats(position, |index| set(first + index));
     }
 
-    /// The number of network inputs: features and threats.
+    /// The number of network inputs: features plus threats.
     fn input_count(&self) -> usize {
         self.feature_count() + self.threat_planes() * self.cells()
     }
 
-    /// What each plane of features holds, then each plane of threats, in English. The page of the game says what the
-    /// cells of planes of numbers mean.
+    /// What each plane contains, in English: first the planes of features, then those of threats. The game's document
+    /// says what the cells of planes of numbers mean.
     fn plane_names(&self) -> Vec<String> {
         let planes = 0..self.planes() + self.threat_planes();
         planes.map(|plane| format!("plane {plane}")).collect()
@@ -89,12 +90,13 @@ pub trait Encode: Game {
         rows * columns
     }
 
-    /// The number of features: `planes x cells`.
+    /// The number of features: planes times cells.
     fn feature_count(&self) -> usize {
         self.planes() * self.cells()
     }
 
-    /// Sets the features of a position in numbers that are 0, and its threats behind them if they are asked for.
+    /// Sets the features of a position in `out`, which must be all 0, and if `threats` is true, the threats after
+    /// them.
     #[inline]
     fn set_features<T: From<bool>>(&self, position: &Self::Position, out: &mut [T], threats: bool) {
         match threats {
@@ -106,7 +108,7 @@ pub trait Encode: Game {
     /// Writes the features of a position as numbers.
     ///
     /// # Panics
-    /// Panics unless `out` has `planes x cells` numbers.
+    /// Panics unless `out` has [`Encode::feature_count`] numbers.
     #[inline]
     fn observe(&self, position: &Self::Position, out: &mut [f32]) {
         assert_eq!(out.len(), self.feature_count(), "one number per feature");
@@ -115,19 +117,19 @@ pub trait Encode: Game {
     }
 }
 
-/// A mirror symmetry, as permutations that are their own inverses.
+/// A mirror symmetry of a game, as permutations that are their own inverses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mirror {
-    /// By input: its mirror image.
+    /// `[input]`: its mirror image.
     pub inputs: Vec<u16>,
-    /// By action: its mirror image.
+    /// `[action]`: its mirror image.
     pub actions: Vec<u16>,
 }
 
-/// The name of a plane of numbers.
+/// The name of planes that encode numbers.
 const NUMBERS: &str = "numbers";
 
-/// Names of planes, of which the last one stands for as many as are left of `count`.
+/// Completes names of planes to `count`, by repeating the last one.
 fn named_planes(names: impl IntoIterator<Item = String>, count: usize) -> Vec<String> {
     let mut names: Vec<String> = names.into_iter().collect();
     let last = names.last().cloned().unwrap_or_default();
@@ -135,23 +137,23 @@ fn named_planes(names: impl IntoIterator<Item = String>, count: usize) -> Vec<St
     names
 }
 
-/// Sets the features of the cells in `cells`, in the plane that starts at index `plane_start`.
+/// Calls `set` for every cell in `cells`, in the plane that starts at index `plane_start`.
 #[inline]
 pub fn set_bits(plane_start: usize, cells: u64, set: &mut impl FnMut(usize)) {
     bits(cells).for_each(|cell| set(plane_start + cell));
 }
 
-/// The maximum number of plies left before the cut-off that the features distinguish.
+/// Features do not distinguish larger numbers of plies left until the move limit.
 pub const MAX_PLIES_LEFT: u32 = 16 * COARSE_STEPS as u32 - 1;
 
-/// The number of steps of 16 plies that are distinguished.
+/// The number of different quotients of plies left by 16.
 const COARSE_STEPS: usize = 13;
 
-/// The number of cells of a plane that [`set_plies_left`] uses.
+/// The number of cells that [`set_plies_left`] uses.
 pub const PLIES_LEFT_CELLS: usize = COARSE_STEPS + 16;
 
-/// Encodes the plies left before the cut-off as two numbers in the plane that starts at index `start`: quotient and
-/// remainder by 16. Sets nothing without a limit.
+/// Encodes the plies left until the move limit as two numbers in the plane that starts at index `start`: the quotient
+/// and the remainder by 16. Sets nothing if there is no move limit.
 #[inline]
 pub fn set_plies_left<G: Game>(game: &G, position: &G::Position, start: usize, set: &mut impl FnMut(usize)) {
     if let Some(left) = game.plies_left(position) {
@@ -161,7 +163,7 @@ pub fn set_plies_left<G: Game>(game: &G, position: &G::Position, start: usize, s
     }
 }
 
-/// Encodes a count: 1 sets the cell at `start`, 2 the next one, and so on; 0 sets none.
+/// Encodes a count: 1 sets the cell at `start`, 2 the next one, and so on. 0 sets none.
 #[inline]
 fn set_count(start: usize, count: u32, set: &mut impl FnMut(usize)) {
     if count > 0 {

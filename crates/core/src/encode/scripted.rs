@@ -1,5 +1,5 @@
-//! Features of a scripted game: the node. With a limit on the length of a game, a second plane encodes the plies left.
-//! There are no threats.
+//! The inputs for a scripted game: the node. With a move limit, a second plane encodes the plies left. There are no
+//! threats.
 
 use super::{Encode, PLIES_LEFT_CELLS, set_plies_left};
 use crate::game::{Game, Player};
@@ -26,10 +26,4 @@ impl Encode for Scripted {
     fn seen_by(&self, position: &ScriptedPosition, _: Player) -> ScriptedPosition {
         *position // the player to move follows from the node
     }
-
-    fn threat_planes(&self) -> usize {
-        0
-    }
-
-    fn threats(&self, _: &ScriptedPosition, _: impl FnMut(usize)) {}
 }

@@ -1,16 +1,17 @@
-//! Features of tammi: 6 board planes and 2 planes of numbers, 64 cells each, in the mover's view.
+//! The inputs for tammi, from the mover's point of view: 6 board planes and 2 planes of numbers, with 64 cells each.
 //!
-//! Actions are in the mover's view too, so no feature says which player is to move. The threats are the
-//! mover's actions, and those the opponent would have if it were the opponent's turn, each in the view of
-//! its player. Then those of both after which the other player cannot capture. Then the control of each square: what
-//! stands there, can move and is attacked, or who reaches and attacks the empty square.
+//! Actions are from the mover's point of view, too, so no feature says which player is to move. There are three kinds
+//! of threats. First, the mover's actions, and those that the opponent would have if it were the opponent's turn,
+//! each from its player's point of view. Second, those of them after which the other player cannot capture. Third,
+//! the control of each square: for a piece, what it is, whether it can move and whether it is attacked; for an empty
+//! square, who can reach and who attacks it.
 
 use super::{Encode, NUMBERS, PLIES_LEFT_CELLS, named_planes, set_count, set_plies_left};
 use crate::game::{Mask, Player, bits};
 use crate::games::tammi::{ACTIONS, Control, MAX_QUIET_LIMIT, SIDE, SQUARES, Square};
 use crate::games::{Tammi, TammiPosition};
 
-/// Men and kings of the mover and the opponent, the capturing piece, jumped pieces.
+/// Men and kings of the mover, men and kings of the opponent, the piece that is capturing, jumped pieces.
 const BOARD_PLANES: usize = 6;
 
 const NUMBER_PLANES: usize = 2;
@@ -23,19 +24,20 @@ const END: usize = PLIES_LEFT + PLIES_LEFT_CELLS;
 const FEATURES: usize = (BOARD_PLANES + NUMBER_PLANES) * CELLS;
 const _: () = assert!(END <= FEATURES);
 
-/// Where the safe moves start. What comes before is encoder version 2.
+/// The first of the actions after which the other player cannot capture. The inputs before it are encoder version 2.
 const SAFE: usize = (2 * ACTIONS).next_multiple_of(CELLS);
 
-/// Where the control of squares starts.
+/// The first input for the control of squares.
 const CONTROL: usize = SAFE + 2 * ACTIONS;
 
-/// The states of an empty square: which players reach it, and which attack it. The first one, neither, sets no input.
+/// The number of states of an empty square: which players can reach it, and which attack it. State 0 sets no input.
 const EMPTY: usize = 1 << 4;
 
-/// The states of a player's piece: man or king, whether it can move, and whether it is attacked once or twice.
+/// The number of states of a player's piece: man or king, whether it can move, and whether it is attacked once, twice
+/// or not.
 const PIECE: usize = 2 * 2 * 3;
 
-/// The states of a square.
+/// The number of states of a square.
 const STATES: usize = EMPTY + 2 * PIECE;
 
 const THREATS: usize = CONTROL + STATES * SQUARES;
@@ -69,11 +71,11 @@ impl Encode for Tammi {
         ];
         let mut names = named_planes(boards.map(str::to_owned), self.planes());
         let planes = SAFE / CELLS;
-        let actions = "actions of the mover, then of the opponent, counted through the planes";
+        let actions = "inputs numbered across these planes: actions of the mover, then of the opponent";
         names.extend(named_planes([actions.to_owned()], planes));
-        let rest = "those of them after which the other player cannot capture, in the same order; then by square its piece, \
-                    whether it can move and is attacked, or who reaches and attacks the empty square; counted through the \
-                    planes";
+        let rest = "inputs numbered across these planes: the actions after which the other player cannot capture, in \
+                    the same order; then for each square its piece, whether it can move and is attacked, or who can \
+                    reach and who attacks the empty square";
         names.extend(named_planes([rest.to_owned()], self.threat_planes() - planes));
         names
     }

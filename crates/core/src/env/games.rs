@@ -1,36 +1,35 @@
-//! The part of an environment that one thread steps: a shard, and the opponent in its games.
+//! The part of an environment that one thread steps: a shard of the slots, and the opponent in their games.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::vec_env::{Autoreset, EnvSettings, Finished, Opponent, Seat};
-use super::{Line, Shard};
+use super::Line;
+use super::settings::{Autoreset, EnvSettings, Opponent, Seat};
+use super::shard::{Finished, Shard};
 use crate::game::{Action, Game, Mask, Player};
-use crate::random::{Draws, Stream, slot_stream};
+use crate::random::{Draws, Stream, slot_stream, stream};
 
-/// Mixed into the seed for the opponent's random numbers, and for the side of the caller.
+/// Mixed into the seed, so that the opponent's random numbers, and the draw of the caller's side, are independent of
+/// others.
 const OPPONENT: u64 = 0x6f70_706f_6e65_6e74;
 const SIDES: u64 = 0x7369_6465_735f_5f5f;
 
-/// If an opponent ends a game before the caller acts in it, the next one of the same step begins with other random
-/// numbers: those of a step with the number of the attempt in its bits from this one on. After some attempts, games
-/// begin without random plies, because all openings may be too long for the caller to act.
-const ATTEMPTS: u32 = 32;
+/// An opponent can end a game before the caller has acted in it. The next game in that slot then starts in the same step.
+/// After this many attempts it begins without random plies, because every opening might leave the caller no action.
 const MOST_ATTEMPTS: u64 = 16;
 
-/// What decides how a new game begins.
+/// What determines how a new game begins, together with its slot and its number in that slot. When or how it begins does
+/// not matter, so an environment of one game plays the games of a slot that has the same seed.
 #[derive(Clone)]
 pub(super) struct NewGames {
     pub settings: EnvSettings,
-    /// A seed for each slot, or none: then the seed of the settings is that of all.
+    /// `[slots]`: a seed for each slot; empty if all slots use the seed of the settings.
     pub seeds: Arc<[u64]>,
-    /// Resets without a seed so far, so that they start other games.
-    pub resets: u64,
 }
 
 impl NewGames {
-    /// The seed and the number that a slot's random numbers come from: with a seed of its own, those of the first slot
-    /// of an environment with that seed.
+    /// The seed and the slot number from which a slot's random numbers are derived. A slot with a seed of its own
+    /// plays the games of slot 0 of an environment with that seed.
     #[inline]
     pub(super) fn origin(&self, slot: u64) -> (u64, u64) {
         match self.seeds.get(slot as usize) {
@@ -39,47 +38,52 @@ impl NewGames {
         }
     }
 
-    /// The opening of the game that starts in a slot at a step.
+    /// The opening of the game with this number in a slot, after some attempts to begin one in the same step.
     #[inline]
-    fn opening<G: Game>(&self, game: &G, slot: u64, step: u64) -> Line<G::Position> {
-        if self.settings.random_plies == 0 || step >> ATTEMPTS > MOST_ATTEMPTS {
+    fn opening<G: Game>(&self, game: &G, slot: u64, number: u64, attempts: u64) -> Line<G::Position> {
+        if self.settings.random_plies == 0 || attempts > MOST_ATTEMPTS {
             return Line::at(game.start());
         }
-        // The seed is inverted because `VecEnv::sample` uses the seed itself.
+        // `VecEnv::sample` uses the seed itself; the inverted seed gives independent numbers.
         let (seed, slot) = self.origin(slot);
-        let seed = !seed ^ self.resets.rotate_right(8);
-        let mut stream = slot_stream(seed, slot, step);
-        Line::random(game, self.settings.random_plies, &mut stream)
+        Line::random(game, self.settings.random_plies, &mut slot_stream(!seed, slot, number))
     }
 
-    /// The caller's side in the game that starts in a slot at a step.
+    /// The caller's side in the game with this number in a slot.
     #[inline]
-    fn side(&self, slot: u64, step: u64) -> Player {
+    fn side(&self, slot: u64, number: u64) -> Player {
         match self.settings.seat {
             Seat::White => Player::White,
             Seat::Black => Player::Black,
             Seat::Random => {
                 let (seed, slot) = self.origin(slot);
-                let seed = seed ^ SIDES ^ self.resets.rotate_right(8);
-                Player::BOTH[(Draws::new(seed, step).bits(slot) & 1) as usize]
+                Player::BOTH[(Draws::new(seed ^ SIDES, number).bits(slot) & 1) as usize]
             }
         }
     }
+
+    /// The opponent's random numbers at a ply of the game with this number in a slot.
+    fn of_opponent(&self, slot: u64, number: u64, ply: u32) -> Stream {
+        let (seed, slot) = self.origin(slot);
+        stream(Draws::new(seed ^ OPPONENT, slot).bits(number), ply.into())
+    }
 }
 
-/// The games of a shard.
+/// The games in the slots of a shard.
 #[derive(Clone)]
-pub(super) struct Games<G: Game> {
+pub(super) struct SlotGames<G: Game> {
     pub shard: Shard<G>,
+    pub begun: Vec<u64>,     // [slots], the games so far
     pub sides: Vec<Player>,  // [slots], of the caller
     pub actors: Vec<Player>, // [slots], whose actions the last step played
     pub finished: Vec<Finished<G::Position>>,
 }
 
-impl<G: Game> Games<G> {
-    /// New games in the slots with these numbers.
-    pub(super) fn new(game: &G, numbers: Range<usize>, new: &NewGames) -> Games<G> {
-        let mut games = Games {
+impl<G: Game> SlotGames<G> {
+    /// Starts a game in each of the slots with these numbers, which count over all shards.
+    pub(super) fn new(game: &G, numbers: Range<usize>, new: &NewGames) -> SlotGames<G> {
+        let mut games = SlotGames {
+            begun: vec![0; numbers.len()],
             sides: vec![Player::White; numbers.len()],
             actors: vec![Player::White; numbers.len()],
             finished: Vec::with_capacity(numbers.len()),
@@ -89,18 +93,18 @@ impl<G: Game> Games<G> {
         games
     }
 
-    /// New games in the same slots, as at the start.
-    pub(super) fn fresh(&self, new: &NewGames) -> Games<G> {
-        Games::new(self.shard.game(), self.numbers(), new)
+    /// The same slots with new games, as at the start of an environment.
+    pub(super) fn fresh(&self, new: &NewGames) -> SlotGames<G> {
+        SlotGames::new(self.shard.game(), self.numbers(), new)
     }
 
-    /// The numbers of its slots.
+    /// The numbers of the slots, counted over all shards.
     pub(super) fn numbers(&self) -> Range<usize> {
         let first = self.shard.number(0) as usize;
         first..first + self.shard.len()
     }
 
-    /// Starts other games in the slots with these numbers.
+    /// Starts other games in the slots for whose number `which` returns true.
     pub(super) fn restart(&mut self, new: &NewGames, which: impl Fn(usize) -> bool) {
         self.finished.clear();
         for (slot, number) in self.numbers().enumerate() {
@@ -110,22 +114,24 @@ impl<G: Game> Games<G> {
         }
     }
 
-    /// Starts games from these openings in the slots with these numbers.
+    /// Starts games from openings, given with the number of their slot. Slots of other shards are skipped.
     pub(super) fn start(&mut self, new: &NewGames, openings: &[(usize, Line<G::Position>)]) {
         self.finished.clear();
         let numbers = self.numbers();
         for (number, opening) in openings.iter().filter(|(slot, _)| numbers.contains(slot)) {
             let slot = number - numbers.start;
             self.shard.start(slot, opening.clone());
-            self.sides[slot] = new.side(*number as u64, self.shard.steps());
+            self.begun[slot] += 1;
+            self.sides[slot] = new.side(*number as u64, self.begun[slot]);
         }
     }
 
-    /// Starts another game in a slot.
+    /// Starts another game in a slot of this shard.
     fn begin(&mut self, new: &NewGames, slot: usize) {
-        let (number, step) = (self.shard.number(slot), self.shard.steps());
-        self.shard.start(slot, new.opening(self.shard.game(), number, step));
-        self.sides[slot] = new.side(number, step);
+        self.begun[slot] += 1;
+        let (place, number) = (self.shard.number(slot), self.begun[slot]);
+        self.shard.start(slot, new.opening(self.shard.game(), place, number, 0));
+        self.sides[slot] = new.side(place, number);
     }
 
     /// Plays one action in every game.
@@ -135,60 +141,58 @@ impl<G: Game> Games<G> {
             Autoreset::NextStep => (0..self.shard.len()).filter(|&slot| self.shard.is_idle(slot)).collect(),
             Autoreset::SameStep | Autoreset::Disabled => Vec::new(),
         };
-        let (first, step) = (self.shard.number(0), self.shard.steps() + 1);
-        let Games { shard, sides, finished, .. } = self;
-        shard.step(actions, |ended, shard| finish((shard.game(), ended), new, (first, step), sides, finished));
+        let SlotGames { shard, begun, sides, finished, .. } = self;
+        shard.step(actions, |ended, shard| finish(shard, ended, new, 0, (begun, sides), finished));
         for slot in waiting {
             self.begin(new, slot);
         }
     }
 
-    /// Plays the actions of an opponent, which belong to the last step, in a round of them. If that step ended a game
-    /// of the caller, one that begins and ends before the caller acts in it is no result of the step.
+    /// Plays the opponent's actions of one round. They belong to the last step. A step reports at most one finished
+    /// game per slot: the one that the caller acted in.
     fn reply(&mut self, new: &NewGames, actions: &[(usize, Action)], round: u64) {
-        let (first, step) = (self.shard.number(0), self.shard.steps());
-        let Games { shard, sides, finished, .. } = self;
+        let SlotGames { shard, begun, sides, finished, .. } = self;
         shard.step_some(actions, |ended, shard| {
-            let ended = (shard.game(), ended);
-            let slot = first as usize + ended.1.slot;
-            if !finished.iter().any(|ended| ended.slot == slot) {
-                return finish(ended, new, (first, step), sides, finished);
+            let slot = shard.number(ended.slot) as usize;
+            let again = finished.iter().any(|ended| ended.slot == slot);
+            let next = finish(shard, ended, new, if again { round + 1 } else { 0 }, (begun, sides), finished);
+            if again {
+                finished.pop();
             }
-            let step = step | (round + 1).min(MOST_ATTEMPTS + 1) << ATTEMPTS;
-            let next = finish(ended, new, (first, step), sides, finished);
-            finished.pop();
             next
         });
     }
 }
 
-/// Notes a game that ended in the shard whose first slot has the number `first`. Returns the opening of the next one
-/// if it begins at once.
+/// Records a game that has ended. Returns the opening of the next game if it starts in the same step.
 #[inline]
 fn finish<G: Game>(
-    (game, ended): (&G, Finished<G::Position>),
+    shard: &Shard<G>,
+    ended: Finished<G::Position>,
     new: &NewGames,
-    (first, step): (u64, u64),
-    sides: &mut [Player],
+    attempts: u64,
+    (begun, sides): (&mut [u64], &mut [Player]),
     finished: &mut Vec<Finished<G::Position>>,
 ) -> Option<Line<G::Position>> {
-    let number = first + ended.slot as u64;
-    finished.push(Finished { slot: number as usize, ..ended });
+    let (slot, place) = (ended.slot, shard.number(ended.slot));
+    finished.push(Finished { slot: place as usize, ..ended });
     if new.settings.autoreset != Autoreset::SameStep {
         return None;
     }
-    sides[ended.slot] = new.side(number, step);
-    Some(new.opening(game, number, step))
+    begun[slot] += 1;
+    sides[slot] = new.side(place, begun[slot]);
+    Some(new.opening(shard.game(), place, begun[slot], attempts))
 }
 
-/// The games of a shard with the opponent in them.
-pub(super) struct Part<G: Game> {
-    pub games: Games<G>,
+/// The games of a shard, and the opponent in them.
+pub(super) struct SeatedShard<G: Game> {
+    pub games: SlotGames<G>,
     pub opponent: Option<Box<dyn Opponent<G>>>,
 }
 
-impl<G: Game> Part<G> {
-    /// Plays one action in every game, then those of the opponent. Returns whether it was not interrupted.
+impl<G: Game> SeatedShard<G> {
+    /// Plays the caller's action in every game, then the opponent's actions. Returns false if the opponent was
+    /// interrupted.
     pub(super) fn step(&mut self, new: &NewGames, actions: &[Action]) -> bool {
         if self.opponent.is_some() {
             self.note_actors();
@@ -197,16 +201,16 @@ impl<G: Game> Part<G> {
         self.reply(new)
     }
 
-    /// Lets the opponent begin. Returns whether it was not interrupted.
+    /// Lets the opponent play first where it is to move. Returns false if the opponent was interrupted.
     pub(super) fn begin(&mut self, new: &NewGames) -> bool {
         let done = self.reply(new);
         self.note_actors();
         done
     }
 
-    /// Notes whose actions the next step plays.
+    /// Records whose action the next step will play.
     pub(super) fn note_actors(&mut self) {
-        let Games { shard, sides, actors, .. } = &mut self.games;
+        let SlotGames { shard, sides, actors, .. } = &mut self.games;
         if self.opponent.is_some() {
             actors.copy_from_slice(sides);
             return;
@@ -218,7 +222,8 @@ impl<G: Game> Part<G> {
         }
     }
 
-    /// Lets the opponent act until the caller is to move in every game. Returns whether it was not interrupted.
+    /// Lets the opponent act until the caller is to move in every game. Returns false if the opponent was
+    /// interrupted.
     pub(super) fn reply(&mut self, new: &NewGames) -> bool {
         let Some(opponent) = &mut self.opponent else { return true };
         let games = &mut self.games;
@@ -233,9 +238,8 @@ impl<G: Game> Part<G> {
                 break;
             }
             let stream = |&slot: &usize| {
-                let (seed, number) = new.origin(shard.number(slot));
-                let seed = (seed ^ OPPONENT).wrapping_add(round);
-                slot_stream(seed, number, shard.steps())
+                let ply = shard.game().ply(shard.position(slot));
+                new.of_opponent(shard.number(slot), games.begun[slot], ply)
             };
             let mut streams: Vec<Stream> = asked.iter().map(stream).collect();
             let positions: Vec<G::Position> = asked.iter().map(|&slot| *shard.position(slot)).collect();

@@ -1,28 +1,28 @@
-//! A start position with the actions from it.
+//! A start position and the actions played from it.
 
 use rand::Rng;
 
 use crate::game::{Action, ActionError, Game, Mask};
 use crate::random::{Stream, any_of};
 
-/// A game as far as it was played: an opening, an unfinished game or a finished one.
+/// A sequence of actions from a start position: an opening, an unfinished game or a finished one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line<P> {
     /// The position the game starts from.
     pub start: P,
-    /// The actions from there.
+    /// The actions played from there.
     pub actions: Vec<Action>,
-    /// The position after them.
+    /// The position after all actions.
     pub position: P,
 }
 
 impl<P: Copy + PartialEq> Line<P> {
-    /// Starts from this position without any action. Does not allocate.
+    /// A line without actions. Does not allocate.
     pub fn at(position: P) -> Line<P> {
         Line { start: position, actions: Vec::new(), position }
     }
 
-    /// Starts from this position with these actions. Fails if one of them is illegal.
+    /// The line with these actions. Fails if one of them is illegal.
     pub fn after<G: Game<Position = P>>(game: &G, start: P, actions: Vec<Action>) -> Result<Line<P>, ActionError> {
         let mut position = start;
         for &action in &actions {
@@ -31,7 +31,8 @@ impl<P: Copy + PartialEq> Line<P> {
         Ok(Line { start, actions, position })
     }
 
-    /// Starts with `plies` random plies, or with fewer if the next one would end the game.
+    /// A line of `plies` random actions from the start of the game. It is shorter if the next action would end the
+    /// game.
     pub fn random<G: Game<Position = P>>(game: &G, plies: u32, stream: &mut Stream) -> Line<P> {
         let mut line = Line::at(game.start());
         for _ in 0..plies {
@@ -47,7 +48,7 @@ impl<P: Copy + PartialEq> Line<P> {
         line
     }
 
-    /// The same with one more action, which must be legal.
+    /// This line and one more action, which must be legal.
     pub fn then<G: Game<Position = P>>(&self, game: &G, action: Action) -> Line<P> {
         let mut longer = self.clone();
         longer.actions.push(action);
@@ -55,8 +56,7 @@ impl<P: Copy + PartialEq> Line<P> {
         longer
     }
 
-    /// All lines that go on from this one for so many plies, in the order of their actions. Those that end the game
-    /// earlier are left out.
+    /// All continuations of this line by exactly `plies` actions, in the order of their actions.
     pub fn longer<G: Game<Position = P>>(&self, game: &G, plies: u32) -> Vec<Line<P>> {
         let mut lines = vec![self.clone()];
         for _ in 0..plies {
@@ -69,7 +69,7 @@ impl<P: Copy + PartialEq> Line<P> {
         lines
     }
 
-    /// All positions, from the start to the last one: one more than there are actions.
+    /// All positions from the start position to the last one: one more than there are actions.
     pub fn positions<G: Game<Position = P>>(&self, game: &G) -> Vec<P> {
         let mut position = self.start;
         let mut positions = Vec::with_capacity(self.actions.len() + 1);
@@ -81,7 +81,7 @@ impl<P: Copy + PartialEq> Line<P> {
         positions
     }
 
-    /// The text of the start position, unless it is that of the game.
+    /// The start position as text; `None` if it is the start position of the game.
     pub fn start_text<G: Game<Position = P>>(&self, game: &G) -> Option<String> {
         (self.start != game.start()).then(|| game.position_text(&self.start))
     }

@@ -1,4 +1,4 @@
-//! Steps thousands of games in lockstep: observe, mask, step, restart. Actions come from the caller.
+//! Steps thousands of games together: observe, mask, step, restart. The caller provides the actions.
 //!
 //! ```
 //! use jarmo_core::env::VecEnv;
@@ -21,6 +21,7 @@ mod line;
 mod log;
 mod rows;
 mod saved;
+mod settings;
 mod shard;
 mod stats;
 mod vec_env;
@@ -28,6 +29,7 @@ mod vec_env;
 pub use line::Line;
 pub use rows::{Features, Masks, Rows};
 pub use saved::{EnvState, SavedEnv, SavedGame};
-pub use shard::{Keep, Shard};
+pub use settings::{Autoreset, EnvSettings, Interrupted, Keep, Opponent, Seat};
+pub use shard::{Finished, Shard};
 pub use stats::GameStats;
-pub use vec_env::{Autoreset, EnvSettings, Finished, Interrupted, Opponent, Seat, VecEnv};
+pub use vec_env::VecEnv;

@@ -1,41 +1,42 @@
-//! Unfinished games as plain data, so that they can continue after a restart of the program.
+//! Unfinished games as plain data, with which they continue after a restart of the program.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Autoreset, EnvSettings, GameStats, Keep, Line, Seat, Shard};
+use super::Line;
+use super::settings::{Autoreset, EnvSettings, Seat};
 use crate::error::FileError;
-use crate::game::{Action, Game, Outcome};
+use crate::game::{Action, Game};
 
 /// The unfinished games of an environment.
 ///
-/// Random numbers are derived from seed, slot and step, so nothing else needs to be saved.
+/// Random numbers are derived from seed, slot and step, so no state of a generator is saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnvState {
-    /// Steps so far.
+    /// The number of steps so far.
     pub steps: u64,
     /// The game of each slot; `None` for idle slots.
     pub games: Vec<Option<SavedGame>>,
 }
 
-/// A [`VecEnv`](super::VecEnv): its unfinished games, and what decides how they go on.
+/// A saved [`VecEnv`](super::VecEnv): its unfinished games, and everything that determines their continuation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedEnv {
     #[serde(flatten)]
-    pub(super) terms: Terms,
+    pub(super) conditions: Conditions,
     pub(super) seed: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) seeds: Vec<u64>, // [games] or none
-    pub(super) resets: u64,
-    pub(super) sides: Vec<u8>, // [games], of the caller
+    pub(super) begun: Vec<u64>, // [games], the games of each slot so far
+    pub(super) sides: Vec<u8>,  // [games], of the caller
     pub(super) state: EnvState,
 }
 
-/// What must be the same where an environment is restored.
+/// The properties of an environment that must be equal where it is restored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Terms {
+pub(super) struct Conditions {
     format: u32,
     game: String,
     rules_version: u32,
@@ -47,12 +48,12 @@ pub(super) struct Terms {
     random_plies: u32,
 }
 
-/// Increased whenever saved environments change their meaning.
-const FORMAT: u32 = 2;
+/// The version of the format. It is increased when saved environments change their meaning.
+const FORMAT: u32 = 3;
 
-impl Terms {
-    pub(super) fn new<G: Game>(game: &G, settings: &EnvSettings, opponent: Option<String>) -> Terms {
-        Terms {
+impl Conditions {
+    pub(super) fn new<G: Game>(game: &G, settings: &EnvSettings, opponent: Option<String>) -> Conditions {
+        Conditions {
             format: FORMAT,
             game: game.id().to_owned(),
             rules_version: game.rules_version(),
@@ -67,17 +68,17 @@ impl Terms {
 }
 
 impl SavedEnv {
-    /// Fails if the environment had other terms, or lacks games.
-    pub(super) fn check(&self, ours: &Terms) -> Result<(), FileError> {
-        let [theirs, ours] = [&self.terms, ours].map(|terms| json!(terms));
+    /// Fails if the saved environment has other properties than `ours`, or if games are missing.
+    pub(super) fn check(&self, ours: &Conditions) -> Result<(), FileError> {
+        let [theirs, ours] = [&self.conditions, ours].map(|conditions| json!(conditions));
         let theirs = theirs.as_object().into_iter().flatten();
         let mut other = theirs.filter(|(name, theirs)| ours[name] != **theirs);
         if let Some((name, theirs)) = other.next() {
             return Err(format!("the saved environment has {name} {theirs}, this one {}", ours[name]).into());
         }
-        let mut games = vec![self.state.games.len(), self.sides.len()];
+        let mut games = vec![self.state.games.len(), self.begun.len(), self.sides.len()];
         games.extend((!self.seeds.is_empty()).then_some(self.seeds.len()));
-        match games.iter().all(|&count| count == self.terms.games) {
+        match games.iter().all(|&count| count == self.conditions.games) {
             true => Ok(()),
             false => Err("not a saved environment: games are missing".to_owned().into()),
         }
@@ -87,25 +88,25 @@ impl SavedEnv {
 /// One unfinished game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedGame {
-    /// The text of its start position; `None` for that of the game.
+    /// The start position as text; `None` if it is the start position of the game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// Its actions from the start.
+    /// The indices of its actions from the start.
     pub actions: Vec<u16>,
 }
 
-/// A game that cannot continue under these rules.
-fn game_error(why: impl fmt::Display) -> FileError {
+/// The error for a game that cannot continue under these rules.
+pub(super) fn game_error(why: impl fmt::Display) -> FileError {
     format!("saved game: {why}").into()
 }
 
 impl SavedGame {
-    /// This game as plain data.
+    /// A game as plain data.
     pub fn of<G: Game>(game: &G, line: &Line<G::Position>) -> SavedGame {
         SavedGame { start: line.start_text(game), actions: line.actions.iter().map(|action| action.0).collect() }
     }
 
-    /// The game so far. Fails if it breaks the rules or is over.
+    /// The game as a line. Fails if it breaks the rules or is over.
     pub fn line<G: Game>(&self, game: &G) -> Result<Line<G::Position>, FileError> {
         let start = self.start_position(game)?;
         let actions = self.actions.iter().map(|&action| Action(action)).collect();
@@ -116,29 +117,8 @@ impl SavedGame {
         }
     }
 
-    /// Plays the game again in an environment. Returns its positions up to the final one, its outcome and its
-    /// counts. Fails if it breaks the rules or is not over.
-    pub fn replay<G: Game>(&self, game: &G) -> Result<(Vec<G::Position>, Outcome, GameStats), FileError> {
-        let start = self.start_position(game)?;
-        if game.outcome(&start).is_some() {
-            return Err(game_error("the game is over at its start"));
-        }
-        let mut env = Shard::new(game, 0..1, Keep { history: false, events: true }, |_| Some(Line::at(start)));
-        let (mut positions, mut outcome) = (vec![start], None);
-        for &action in &self.actions {
-            let mut after = *env.position(0);
-            game.try_play(&mut after, Action(action)).map_err(game_error)?;
-            env.step(&[Action(action)], |ended, _| {
-                outcome = Some(ended.outcome);
-                None
-            });
-            positions.push(after);
-        }
-        let outcome = outcome.ok_or_else(|| game_error("the game is not over"))?;
-        Ok((positions, outcome, env.take_stats()))
-    }
-
-    fn start_position<G: Game>(&self, game: &G) -> Result<G::Position, FileError> {
+    /// The start position. Fails if it breaks the rules.
+    pub(super) fn start_position<G: Game>(&self, game: &G) -> Result<G::Position, FileError> {
         let Some(text) = &self.start else { return Ok(game.start()) };
         game.parse_position(text).map_err(game_error)
     }

@@ -3,35 +3,40 @@
 use std::ops::Range;
 
 use super::log::Log;
-use super::{Finished, GameStats, Line, SavedGame};
+use super::saved::{SavedGame, game_error};
+use super::settings::Keep;
+use super::{GameStats, Line};
 use crate::error::FileError;
-use crate::game::{Action, Game, Mask};
+use crate::game::{Action, Game, Mask, Outcome};
 use crate::random::{Draws, below};
 
-/// What an environment records besides positions. Each costs some time in every step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Keep {
-    /// The start position and actions of every unfinished game.
-    pub history: bool,
-    /// The counts of the game's events, see [`Game::events`].
-    pub events: bool,
+/// A game that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finished<P> {
+    /// The slot that it was played in.
+    pub slot: usize,
+    /// The final position.
+    pub position: P,
+    /// The outcome.
+    pub outcome: Outcome,
 }
 
-/// One slot. It is idle exactly if no action is legal.
+/// A slot. It is idle exactly if no action is legal.
 #[derive(Clone)]
 pub(super) struct Slot<G: Game> {
     pub(super) position: G::Position,
-    pub(super) legal: G::Mask, // of `position`
+    pub(super) legal: G::Mask, // the legal actions in `position`; none if the slot is idle
 }
 
-/// Games that advance together on one thread, each in its own slot. Slot indices start at 0 in each shard.
+/// Games that one thread steps together, each in a slot of its own. Slot indices start at 0 in each shard, slot
+/// *numbers* count over all shards of an environment.
 ///
-/// When a game ends, its slot gets the next one at once or becomes idle. An idle slot has no legal actions
-/// and is skipped by steps until [`Shard::start`] gives it a game.
+/// When a game ends, its slot gets the next game at once or becomes idle. An idle slot has no legal actions, and
+/// steps skip it until [`Shard::start`] gives it a game.
 #[derive(Clone)]
 pub struct Shard<G: Game> {
     game: G,
-    first: usize, // index of the first slot in the whole environment
+    first: usize, // the number of the first slot
     pub(super) slots: Vec<Slot<G>>,
     log: Option<Log<G::Position>>,
     events: bool,
@@ -40,8 +45,8 @@ pub struct Shard<G: Game> {
 }
 
 impl<G: Game> Shard<G> {
-    /// Makes the slots with these numbers, which count over all shards. `open` gives the opening of the game
-    /// with a number; `None` leaves the slot idle.
+    /// Makes the slots with these numbers. `open` returns the opening of the game with a number; `None` leaves the
+    /// slot idle.
     ///
     /// # Panics
     /// Panics if a game is over after its opening.
@@ -69,7 +74,7 @@ impl<G: Game> Shard<G> {
         shard
     }
 
-    /// The rules.
+    /// The rules of the games.
     pub fn game(&self) -> &G {
         &self.game
     }
@@ -84,22 +89,22 @@ impl<G: Game> Shard<G> {
         self.slots.is_empty()
     }
 
-    /// The number of a slot, counted over all shards.
+    /// The number of a slot, counted over all shards of an environment.
     pub fn number(&self, slot: usize) -> u64 {
         (self.first + slot) as u64
     }
 
-    /// Steps so far.
+    /// The number of steps so far.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// The position of a game. In an idle slot: the final position of the last game.
+    /// The position in a slot. If the slot is idle, it is the final position of the last game.
     pub fn position(&self, slot: usize) -> &G::Position {
         &self.slots[slot].position
     }
 
-    /// The legal actions of a game: empty exactly in idle slots.
+    /// The legal actions in a slot; none exactly if the slot is idle.
     pub fn legal(&self, slot: usize) -> &G::Mask {
         &self.slots[slot].legal
     }
@@ -109,7 +114,7 @@ impl<G: Game> Shard<G> {
         self.slots[slot].legal.is_empty()
     }
 
-    /// The game in a slot that is not idle, from its start.
+    /// The game in a slot from its start. The slot must not be idle.
     ///
     /// # Panics
     /// Panics unless [`Keep::history`] is set.
@@ -131,7 +136,7 @@ impl<G: Game> Shard<G> {
         }
     }
 
-    /// Leaves a slot without a game.
+    /// Makes a slot idle.
     fn end(&mut self, index: usize) {
         self.slots[index].legal = G::Mask::default();
         if let Some(log) = &mut self.log {
@@ -139,13 +144,14 @@ impl<G: Game> Shard<G> {
         }
     }
 
-    /// Chooses a legal action for every game, uniformly at random from seed, slot and step. Idle slots get action 0.
+    /// Chooses a legal action for every game, uniformly at random. The choice depends on seed, slot and step. Idle
+    /// slots get action 0.
     pub fn sample(&self, seed: u64, out: &mut [Action]) {
         let draws = Draws::new(seed, self.steps);
         self.sample_by(|number| draws.bits(number), out);
     }
 
-    /// [`Shard::sample`] with these random bits by the number of the slot.
+    /// [`Shard::sample`] with random bits that the caller derives from the number of a slot.
     pub(super) fn sample_by(&self, bits: impl Fn(u64) -> u64, out: &mut [Action]) {
         for ((slot, out), number) in self.slots.iter().zip(out).zip(self.number(0)..) {
             *out = match slot.legal.count() {
@@ -155,9 +161,9 @@ impl<G: Game> Shard<G> {
         }
     }
 
-    /// Plays one action in every game. Calls `next` for each game that ends, in the order of slots, with the shard
-    /// as it is then; it returns the opening of the next game in that slot, or `None` to leave the slot idle.
-    /// Actions for idle slots are ignored.
+    /// Plays one action in every game; actions for idle slots are ignored. For each game that ends, in the order of
+    /// slots, calls `next` with the shard as it is then. `next` returns the opening of the next game in that slot, or
+    /// `None` to leave the slot idle.
     ///
     /// # Panics
     /// Panics unless there is one legal action per game.
@@ -181,9 +187,9 @@ impl<G: Game> Shard<G> {
         }
     }
 
-    /// Plays one action in each of some games while the others wait, for example the replies of an opponent.
-    /// This belongs to the last step and is not counted as another one. Actions for idle slots are ignored, and
-    /// `next` is called as in [`Shard::step`].
+    /// Plays one action in each of some games while the others wait, for example the opponent's replies. They belong
+    /// to the last step, so the number of steps does not change. Actions for idle slots are ignored, and `next` is
+    /// called as in [`Shard::step`].
     ///
     /// # Panics
     /// Panics if an action is illegal.
@@ -222,11 +228,11 @@ impl<G: Game> Shard<G> {
         }
     }
 
-    /// Counts the events of an action, before it is played.
+    /// Counts the events of an action. Must be called before the action is played.
     #[inline]
     fn count_events(&mut self, index: usize, action: Action) {
         let slot = &self.slots[index];
-        // An idle slot ignores its action.
+        // Steps ignore the action of an idle slot.
         if slot.legal.contains(action) {
             let counts = &mut self.stats.events;
             self.game.count_events(&slot.position, action, counts);
@@ -248,12 +254,12 @@ impl<G: Game> Shard<G> {
         }
     }
 
-    /// Returns the counts since the last call.
+    /// Returns the counts since the last call of this function.
     pub fn take_stats(&mut self) -> GameStats {
         std::mem::take(&mut self.stats)
     }
 
-    /// The unfinished games, slot by slot.
+    /// The unfinished games, one entry per slot; `None` for idle slots.
     ///
     /// # Panics
     /// Panics unless [`Keep::history`] is set.
@@ -281,5 +287,27 @@ impl<G: Game> Shard<G> {
             }
         }
         Ok(())
+    }
+
+    /// Plays a finished game again. Returns all its positions, its outcome and its counts of events. Fails if the game
+    /// breaks the rules or is not over.
+    pub fn replay(game: &G, saved: &SavedGame) -> Result<(Vec<G::Position>, Outcome, GameStats), FileError> {
+        let start = saved.start_position(game)?;
+        if game.outcome(&start).is_some() {
+            return Err(game_error("the game is over at its start"));
+        }
+        let mut env = Shard::new(game, 0..1, Keep { history: false, events: true }, |_| Some(Line::at(start)));
+        let (mut positions, mut outcome) = (vec![start], None);
+        for &action in &saved.actions {
+            let mut after = *env.position(0);
+            game.try_play(&mut after, Action(action)).map_err(game_error)?;
+            env.step(&[Action(action)], |ended, _| {
+                outcome = Some(ended.outcome);
+                None
+            });
+            positions.push(after);
+        }
+        let outcome = outcome.ok_or_else(|| game_error("the game is not over"))?;
+        Ok((positions, outcome, env.take_stats()))
     }
 }

@@ -1,13 +1,13 @@
-//! Counts over games.
+//! Counts of games and of events in games.
 
 use serde::{Deserialize, Serialize};
 
 use crate::game::{Outcome, Player};
 
-/// The maximum number of events that a game counts.
+/// The largest number of event types that a game can have.
 const MAX_EVENTS: usize = 4;
 
-/// Counts over finished games.
+/// Counts of finished games, and of events in all games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameStats {
     /// Finished games.
@@ -16,11 +16,11 @@ pub struct GameStats {
     pub white: u64,
     /// Games that Black won.
     pub black: u64,
-    /// Games cut off by the limit on their length.
+    /// Games that were truncated by the move limit.
     pub truncated: u64,
-    /// Actions in all finished games.
+    /// Plies of all finished games.
     pub plies: u64,
-    /// The game's events, in the order of [`Game::events`](crate::game::Game::events). Unfinished games count, too.
+    /// How often each of [`Game::events`](crate::game::Game::events) happened, in unfinished games, too.
     pub events: [u64; MAX_EVENTS],
 }
 

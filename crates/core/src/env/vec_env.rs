@@ -1,127 +1,39 @@
-//! Many games that advance together on the threads of a pool.
+//! Many games that advance together, divided among the threads of a pool.
 
 use std::sync::Arc;
 
+use ndarray::ArrayViewMut4;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::games::{Games, NewGames, Part};
+use super::games::{NewGames, SeatedShard, SlotGames};
 use super::rows::Rows;
-use super::saved::Terms;
-use super::{EnvState, GameStats, Keep, Line, SavedEnv, Shard};
+use super::saved::Conditions;
+use super::settings::{EnvSettings, Interrupted, Opponent};
+use super::shard::Finished;
+use super::{EnvState, GameStats, Line, SavedEnv, Shard};
 use crate::encode::Encode;
 use crate::error::FileError;
-use crate::game::{Action, Game, Outcome, Player};
-use crate::random::{Draws, Stream};
+use crate::game::{Action, Game, Player};
+use crate::random::Draws;
 
-/// A shard has at least this many games. With fewer, handing it to a thread costs more than it saves.
+/// A shard has at least this many games. With fewer, moving it to another thread takes longer than stepping it.
 const MIN_PER_THREAD: usize = 128;
 
-/// When the next game begins in a slot whose game has ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Autoreset {
-    /// In the next step, which ignores the action of this slot.
-    NextStep,
-    /// At once.
-    #[default]
-    SameStep,
-    /// When the caller resets it.
-    Disabled,
-}
-
-/// The side of the caller in games against an opponent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Seat {
-    /// White in all games.
-    #[default]
-    White,
-    /// Black in all games.
-    Black,
-    /// Drawn for each game.
-    Random,
-}
-
-/// How the games of an environment begin and go on.
-#[derive(Clone, Copy, Debug)]
-pub struct EnvSettings {
-    /// The number of games.
-    pub games: usize,
-    /// The seed of all randomness.
-    pub seed: u64,
-    /// The most shards, each stepped by one thread at a time. Their number changes no result.
-    pub threads: usize,
-    /// When the next game of a slot begins.
-    pub autoreset: Autoreset,
-    /// The side of the caller in games against an opponent.
-    pub seat: Seat,
-    /// Random plies at the start of each game.
-    pub random_plies: u32,
-    /// What is recorded besides positions.
-    pub keep: Keep,
-}
-
-impl EnvSettings {
-    /// Games from the start position on the threads of the current rayon pool.
-    pub fn new(games: usize, seed: u64) -> EnvSettings {
-        EnvSettings {
-            games,
-            seed,
-            threads: rayon::current_num_threads(),
-            autoreset: Autoreset::default(),
-            seat: Seat::default(),
-            random_plies: 0,
-            keep: Keep::default(),
-        }
-    }
-}
-
-/// A player of the other side in the games of one shard.
-pub trait Opponent<G: Game>: Send + Sync {
-    /// Its name in saved environments.
-    fn name(&self) -> String;
-
-    /// An action for each of these positions. A choice must depend on its position and stream alone. `None` if the
-    /// opponent was interrupted.
-    fn choose(&mut self, positions: &[G::Position], streams: &mut [Stream]) -> Option<Vec<Action>>;
-
-    /// Whether `choose` can return `None`. If so, each step keeps a copy of the games.
-    fn can_be_interrupted(&self) -> bool {
-        false
-    }
-}
-
-/// An opponent was interrupted, so the environment did not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an opponent was interrupted")]
-pub struct Interrupted;
-
-/// A game that has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finished<P> {
-    /// Its slot.
-    pub slot: usize,
-    /// The final position.
-    pub position: P,
-    /// The outcome.
-    pub outcome: Outcome,
-}
-
-/// Many games of the same rules that advance together, each in its own slot.
+/// Many games with the same rules that advance together, each in its own slot.
 ///
-/// All random numbers are derived from seed, slot and step, so the same seed gives the same games on any
-/// number of threads. The games are sharded over the threads of the current rayon pool. If each thread has
-/// its own evaluator or agents, let each thread step its own [`Shard`] instead.
+/// The opening of a game and the opponent's random numbers in it are derived from the seed, the slot, and the number of
+/// the game in its slot; those of [`VecEnv::sample`] from seed, slot and step. So a seed gives the same games on any
+/// number of threads. The games are divided into shards, which the threads of the current rayon pool step. If each thread
+/// has an evaluator or agents of its own, let each thread step its own [`Shard`] instead.
 pub struct VecEnv<G: Game> {
     game: G,
     new: NewGames,
     share: usize, // games per shard; the last shard may have fewer
-    parts: Vec<Part<G>>,
+    parts: Vec<SeatedShard<G>>,
 }
 
 impl<G: Game> VecEnv<G> {
-    /// `games` games at the start position. When a game ends, another one starts in its slot.
+    /// An environment with default settings: `games` games from the start position, and a new game whenever one ends.
     ///
     /// # Panics
     /// Panics if `games` is 0.
@@ -129,7 +41,7 @@ impl<G: Game> VecEnv<G> {
         VecEnv::with_settings(game, EnvSettings::new(games, seed))
     }
 
-    /// Games of which the caller plays both sides.
+    /// An environment in which the caller plays both sides.
     ///
     /// ```
     /// use jarmo_core::env::{Autoreset, EnvSettings, VecEnv};
@@ -155,8 +67,8 @@ impl<G: Game> VecEnv<G> {
         VecEnv::build(game, settings, (0..shards).map(|_| None).collect()).expect("nobody is interrupted")
     }
 
-    /// Games in which opponents play the other side: a step ends when the caller is to move again. There are as
-    /// many shards as opponents, which must play alike.
+    /// An environment in which opponents play the other side: a step ends when the caller is to move again in every
+    /// game. There is one shard per opponent, and all opponents must play alike.
     ///
     /// # Panics
     /// Panics if there are no games or no opponents.
@@ -174,11 +86,11 @@ impl<G: Game> VecEnv<G> {
         opponents: Vec<Option<Box<dyn Opponent<G>>>>,
     ) -> Result<VecEnv<G>, Interrupted> {
         assert!(settings.games > 0, "an environment needs at least one game");
-        let new = NewGames { settings, seeds: Arc::default(), resets: 0 };
+        let new = NewGames { settings, seeds: Arc::default() };
         let share = settings.games.div_ceil(opponents.len());
         let firsts = (0..settings.games).step_by(share);
-        let part = |(first, opponent)| Part {
-            games: Games::new(&game, first..settings.games.min(first + share), &new),
+        let part = |(first, opponent)| SeatedShard {
+            games: SlotGames::new(&game, first..settings.games.min(first + share), &new),
             opponent,
         };
         let mut env = VecEnv { parts: firsts.zip(opponents).map(part).collect(), share, new, game };
@@ -186,7 +98,7 @@ impl<G: Game> VecEnv<G> {
         Ok(env)
     }
 
-    /// The rules.
+    /// The rules of the games.
     pub fn game(&self) -> &G {
         &self.game
     }
@@ -202,17 +114,17 @@ impl<G: Game> VecEnv<G> {
         &self.new.settings
     }
 
-    /// The number of shards, each stepped by one thread at a time.
+    /// The number of shards. One thread steps each of them.
     pub fn shards(&self) -> usize {
         self.parts.len()
     }
 
-    /// Steps since the start.
+    /// The number of steps so far.
     pub fn steps(&self) -> u64 {
         self.parts[0].games.shard.steps()
     }
 
-    /// The position of a game, which is never over. In an idle slot: the final position of the last game.
+    /// The position in a slot. If the slot is idle, it is the final position of the last game.
     pub fn position(&self, slot: usize) -> &G::Position {
         self.shard(slot).position(slot % self.share)
     }
@@ -222,46 +134,47 @@ impl<G: Game> VecEnv<G> {
         self.shard(slot).is_idle(slot % self.share)
     }
 
-    /// The game in a slot that is not idle, from its start.
+    /// The game in a slot from its start. The slot must not be idle.
     ///
     /// # Panics
-    /// Panics unless [`Keep::history`] is set.
+    /// Panics unless [`Keep::history`](super::Keep::history) is set.
     pub fn history(&self, slot: usize) -> Line<G::Position> {
         self.shard(slot).history(slot % self.share)
     }
 
-    /// The player to move in a game. The same player may act twice in a row.
+    /// The player to move in a slot. The same player may act twice in a row.
     pub fn to_move(&self, slot: usize) -> Player {
         self.game.to_move(self.position(slot))
     }
 
-    /// The legal actions of a game: empty exactly in idle slots.
+    /// The legal actions in a slot; none exactly if the slot is idle.
     pub fn legal(&self, slot: usize) -> &G::Mask {
         self.shard(slot).legal(slot % self.share)
     }
 
-    /// The legal actions of all games, slot by slot.
+    /// The legal actions of all slots, in order.
     pub fn all_legal(&self) -> impl Iterator<Item = &G::Mask> {
         self.shards_in_order().flat_map(|shard| shard.slots.iter().map(|slot| &slot.legal))
     }
 
-    /// The caller's side in every game, slot by slot, if there is an opponent.
+    /// The caller's side in all slots, in order. Without an opponent it has no meaning.
     pub fn sides(&self) -> impl Iterator<Item = Player> {
         self.parts.iter().flat_map(|part| part.games.sides.iter().copied())
     }
 
-    /// Whose action the last step played in a slot: that of the caller's side against an opponent, else that of the
-    /// player who was to move, which only [`VecEnv::step_into`] notes. Before a step: whose action it will play.
+    /// The player whose action the last step played in a slot. Against an opponent it is the caller's side. Otherwise
+    /// it is the player who was to move, recorded by [`VecEnv::step_into`] only. Before the first step it is the
+    /// player whose action that step will play.
     pub fn actor(&self, slot: usize) -> Player {
         self.parts[slot / self.share].games.actors[slot % self.share]
     }
 
-    /// The games that ended in the last step. Their slots have other games by now or are idle.
+    /// The games that ended in the last step. Their slots now have other games or are idle.
     pub fn finished(&self) -> impl Iterator<Item = &Finished<G::Position>> {
         self.parts.iter().flat_map(|part| &part.games.finished)
     }
 
-    /// Writes the legal actions of every game.
+    /// Writes the legal actions of all slots.
     ///
     /// # Panics
     /// Panics unless `out` has one mask per game.
@@ -274,8 +187,8 @@ impl<G: Game> VecEnv<G> {
         });
     }
 
-    /// Chooses a legal action for every game, uniformly at random. Repeated calls choose the same actions
-    /// until the next step. Idle slots get action 0.
+    /// Chooses a legal action for every game, uniformly at random. Until the next step, repeated calls choose the
+    /// same actions. Idle slots get action 0.
     ///
     /// # Panics
     /// Panics unless `out` has one action per game.
@@ -294,8 +207,8 @@ impl<G: Game> VecEnv<G> {
         });
     }
 
-    /// Plays one action in every game, then those of the opponents. When a game ends, another one starts or the
-    /// slot becomes idle. Actions for idle slots are ignored.
+    /// Plays the caller's action in every game, then the opponents' actions. When a game ends, another one starts or
+    /// the slot becomes idle. Actions for idle slots are ignored.
     ///
     /// # Panics
     /// Panics unless there is one legal action per game, and if an opponent is interrupted.
@@ -304,17 +217,15 @@ impl<G: Game> VecEnv<G> {
         self.change(None, |part, new, _| part.step(new, actions)).expect("no opponent is interrupted");
     }
 
-    /// Starts other games, with other random numbers than those before: where `which` says so.
+    /// Starts other games, with new random numbers, in the slots for which `which` returns true.
     pub fn reset(&mut self, which: impl Fn(usize) -> bool + Sync) -> Result<(), Interrupted> {
-        self.new.resets += 1;
-        let started = self.change(None, |part, new, _| {
+        self.change(None, |part, new, _| {
             part.games.restart(new, &which);
             part.begin(new)
-        });
-        started.inspect_err(|_| self.new.resets -= 1)
+        })
     }
 
-    /// Starts other games in some slots, from these openings.
+    /// Starts games from these openings, given with their slots.
     ///
     /// # Panics
     /// Panics if a game is over after its opening.
@@ -325,15 +236,15 @@ impl<G: Game> VecEnv<G> {
         })
     }
 
-    /// Starts everything again, as in a new environment with this seed.
+    /// Starts all games again, as in a new environment with this seed.
     pub fn reseed(&mut self, seed: u64) -> Result<(), Interrupted> {
         let mut settings = self.new.settings;
         settings.seed = seed;
         self.renew(settings, Arc::default())
     }
 
-    /// Starts everything again with a seed for each slot. The games of a slot are those of the first slot of an
-    /// environment with its seed.
+    /// Starts all games again, with a seed for each slot. Each slot then plays the games of slot 0 of an environment
+    /// with its seed.
     ///
     /// # Panics
     /// Panics unless there is one seed per slot.
@@ -342,13 +253,13 @@ impl<G: Game> VecEnv<G> {
         self.renew(self.new.settings, seeds.into())
     }
 
-    /// The seeds of the slots, if each has its own.
+    /// The seeds of the slots; empty if all use the seed of the settings.
     pub fn seeds(&self) -> &[u64] {
         &self.new.seeds
     }
 
     fn renew(&mut self, settings: EnvSettings, seeds: Arc<[u64]>) -> Result<(), Interrupted> {
-        let new = NewGames { settings, seeds, resets: 0 };
+        let new = NewGames { settings, seeds };
         let before = std::mem::replace(&mut self.new, new);
         let started = self.change(None, |part, new, _| {
             part.games = part.games.fresh(new);
@@ -357,7 +268,7 @@ impl<G: Game> VecEnv<G> {
         started.inspect_err(|_| self.new = before)
     }
 
-    /// Returns the counts since the last call.
+    /// Returns the counts since the last call of this function.
     pub fn take_stats(&mut self) -> GameStats {
         let mut all = GameStats::default();
         for part in &mut self.parts {
@@ -366,37 +277,37 @@ impl<G: Game> VecEnv<G> {
         all
     }
 
-    /// The unfinished games, and what decides how they go on.
+    /// Saves the unfinished games, and everything that determines their continuation.
     ///
     /// # Panics
-    /// Panics unless [`Keep::history`] is set.
+    /// Panics unless [`Keep::history`](super::Keep::history) is set.
     pub fn save(&self) -> SavedEnv {
         SavedEnv {
-            terms: self.terms(),
+            conditions: self.conditions(),
             seed: self.new.settings.seed,
             seeds: self.new.seeds.to_vec(),
-            resets: self.new.resets,
+            begun: self.parts.iter().flat_map(|part| part.games.begun.iter().copied()).collect(),
             sides: self.sides().map(|side| side.index() as u8).collect(),
             state: EnvState { steps: self.steps(), games: self.shards_in_order().flat_map(Shard::save).collect() },
         }
     }
 
-    fn terms(&self) -> Terms {
+    fn conditions(&self) -> Conditions {
         let opponent = self.parts[0].opponent.as_ref();
-        Terms::new(&self.game, &self.new.settings, opponent.map(|opponent| opponent.name()))
+        Conditions::new(&self.game, &self.new.settings, opponent.map(|opponent| opponent.name()))
     }
 
-    /// Replaces the games by saved ones, which continue exactly as if they had not been interrupted. Fails if the saved
-    /// environment had other settings; the seed and the number of threads may differ. On an error nothing changes.
+    /// Replaces the games by saved ones, which continue exactly as if they had not been interrupted. The seed and the
+    /// number of threads may differ. Fails if other settings differ; the environment then does not change.
     pub fn restore(&mut self, saved: &SavedEnv) -> Result<(), FileError> {
-        saved.check(&self.terms())?;
+        saved.check(&self.conditions())?;
         let mut new = self.new.clone();
         new.settings.seed = saved.seed;
         new.seeds = saved.seeds[..].into();
-        new.resets = saved.resets;
         let restored = self.parts.iter().map(|part| {
             let numbers = part.games.numbers();
             let mut games = part.games.fresh(&new);
+            games.begun = saved.begun[numbers.clone()].to_vec();
             let sides = &saved.sides[numbers.clone()];
             games.sides = sides.iter().map(|&side| Player::BOTH[usize::from(side != 0)]).collect();
             games.shard.restore(saved.state.steps, &saved.state.games[numbers])?;
@@ -419,19 +330,19 @@ impl<G: Game> VecEnv<G> {
         self.parts.iter().map(|part| &part.games.shard)
     }
 
-    /// Whether an opponent can be interrupted.
+    /// Whether an opponent can be interrupted, see [`Opponent::can_be_interrupted`].
     pub fn can_be_interrupted(&self) -> bool {
         self.parts.iter().flat_map(|part| &part.opponent).into_iter().any(|opponent| opponent.can_be_interrupted())
     }
 
-    /// Changes every part, with its rows; `work` says whether it was not interrupted. If it was, all games are put
-    /// back.
+    /// Changes every part with its rows. `work` returns false if its opponent was interrupted; then the games of all
+    /// parts are restored.
     fn change(
         &mut self,
         rows: Option<Rows<'_>>,
-        work: impl Fn(&mut Part<G>, &NewGames, Option<Rows<'_>>) -> bool + Sync,
+        work: impl Fn(&mut SeatedShard<G>, &NewGames, Option<Rows<'_>>) -> bool + Sync,
     ) -> Result<(), Interrupted> {
-        let copy = |part: &Part<G>| part.games.clone();
+        let copy = |part: &SeatedShard<G>| part.games.clone();
         let before = self.can_be_interrupted().then(|| self.parts.iter().map(copy).collect::<Vec<_>>());
         let VecEnv { parts, new, .. } = self;
         if in_parallel(parts, rows, &|part, rows| work(part, new, rows)) {
@@ -444,8 +355,8 @@ impl<G: Game> VecEnv<G> {
         Err(Interrupted)
     }
 
-    /// Lets every part write its chunk of `out`, which has `width` numbers per game.
-    fn write_each<T: Send>(&self, out: &mut [T], width: usize, write: impl Fn(&Games<G>, &mut [T]) + Sync) {
+    /// Lets every part write its share of `out`, which has `width` numbers per slot.
+    fn write_each<T: Send>(&self, out: &mut [T], width: usize, write: impl Fn(&SlotGames<G>, &mut [T]) + Sync) {
         match &self.parts[..] {
             [part] => write(&part.games, out),
             parts => parts
@@ -457,14 +368,14 @@ impl<G: Game> VecEnv<G> {
 }
 
 impl<G: Encode> VecEnv<G> {
-    /// Writes the features of every game: `[games, planes x cells]`, row by row.
+    /// Writes the features of all slots: `[games, planes, rows, columns]`, in C order.
     ///
     /// # Panics
-    /// Panics unless `out` has that many numbers.
-    pub fn observe(&self, out: &mut [f32]) {
-        let width = self.game.feature_count();
-        assert_eq!(out.len(), self.len() * width, "one number per feature and game");
-        self.write_each(out, width, |games, out| {
+    /// Panics unless `out` has this shape.
+    pub fn observe(&self, out: ArrayViewMut4<'_, f32>) {
+        let ((rows, columns), width) = (self.game.grid(), self.game.feature_count());
+        assert_eq!(out.dim(), (self.len(), self.game.planes(), rows, columns), "the shape of all features");
+        self.write_each(out.into_slice().expect("an array in C order"), width, |games, out| {
             for (slot, out) in games.shard.slots.iter().zip(out.chunks_exact_mut(width)) {
                 self.game.observe(&slot.position, out);
             }
@@ -473,18 +384,19 @@ impl<G: Encode> VecEnv<G> {
 
     /// Writes the rows of all slots.
     pub fn write(&self, mut rows: Rows<'_>) {
-        for Part { games, .. } in &self.parts {
+        for SeatedShard { games, .. } in &self.parts {
             rows.take(games.shard.len()).write(games);
         }
     }
 
-    /// [`VecEnv::step`], and [`VecEnv::write`] in the same pass over the games.
+    /// [`VecEnv::step`] and [`VecEnv::write`] in one pass over the games, which is faster.
     ///
     /// # Panics
     /// Panics unless there is one legal action per game.
     pub fn step_into(&mut self, actions: &[Action], rows: Rows<'_>) -> Result<(), Interrupted> {
         assert_eq!(actions.len(), self.len(), "one action per game");
-        // A step that may be interrupted must not have written anything.
+        // If the step can be interrupted, write only afterwards, because an interrupted step must leave `rows`
+        // unchanged.
         let (now, later) = match self.can_be_interrupted() {
             false => (Some(rows), None),
             true => (None, Some(rows)),
@@ -504,11 +416,12 @@ impl<G: Encode> VecEnv<G> {
     }
 }
 
-/// Works on all parts, each with its rows, on the threads of the pool. Returns whether all work returned true.
+/// Works on all parts, each with its rows, on the threads of the pool. Returns whether `work` returned true for all
+/// of them.
 fn in_parallel<G: Game>(
-    parts: &mut [Part<G>],
+    parts: &mut [SeatedShard<G>],
     mut rows: Option<Rows<'_>>,
-    work: &(impl Fn(&mut Part<G>, Option<Rows<'_>>) -> bool + Sync),
+    work: &(impl Fn(&mut SeatedShard<G>, Option<Rows<'_>>) -> bool + Sync),
 ) -> bool {
     if let [part] = parts {
         return work(part, rows);

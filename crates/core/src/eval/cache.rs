@@ -1,4 +1,4 @@
-//! A cache in front of another evaluator.
+//! A cache in front of an evaluator.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,44 +6,44 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 
-use super::rest::Rest;
-use super::{Evaluation, Evaluator};
+use super::misses::Misses;
+use super::{EvalBatch, Evaluation, Evaluator};
 use crate::game::Game;
 
-/// Positions per set; the least recently used one is replaced.
+/// The number of positions per set. In a full set, the least recently used position is replaced.
 const WAYS: usize = 4;
 
-/// Caches the results of another evaluator, keyed by position (`Eq` and `Hash`).
+/// Remembers the results of another evaluator by position (`Eq` and `Hash`).
 ///
-/// The other evaluator should not depend on its seeds, because the first result is reused for all seeds.
+/// The other evaluator should not use its seeds, because the first result for a position is returned for all seeds.
 pub struct Cache<G: Game, E> {
-    /// The other evaluator. Call [`Cache::clear`] after changing its results.
+    /// The other evaluator. Call [`Cache::clear`] whenever its results change.
     pub inner: E,
-    /// The number of positions answered from the cache.
+    /// The number of positions that were found in the cache.
     pub hits: u64,
-    /// The number of positions passed on.
+    /// The number of positions that the other evaluator had to evaluate.
     pub misses: u64,
     actions: usize, // width of a row of `logits`; 0 without a policy
     sets: Vec<Set>,
-    entries: Vec<Option<(G::Position, Evaluation)>>,   // WAYS per set
+    entries: Vec<Option<(G::Position, Evaluation)>>,   // [sets x WAYS]
     logits: Vec<f32>,                                  // [entries, actions]
-    clock: u32,                                        // number of the current batch, starting at 1
-    missing: Rest<G::Position>,                        // the distinct positions of a batch that are not in the cache
-    first_at: HashMap<G::Position, usize, FixedState>, // their indices
+    clock: u32,                                        // the number of the current batch, from 1
+    missing: Misses<G::Position>,                      // distinct positions of a batch that are not cached
+    first_at: HashMap<G::Position, usize, FixedState>, // their indices in `missing`
     missing_hashes: Vec<u64>,
-    hashes: Vec<u64>,           // of the positions of a batch
-    places: Vec<Option<usize>>, // their entries
+    hashes: Vec<u64>,           // [batch]
+    places: Vec<Option<usize>>, // [batch]: the entry of each position
 }
 
-/// The metadata of one set, kept together in memory.
+/// The metadata of a set, which is together in memory.
 #[derive(Clone, Copy, Default)]
 struct Set {
-    tags: [u32; WAYS], // upper half of the position's hash
-    used: [u32; WAYS], // clock of the last use; 0 for an empty entry
+    tags: [u32; WAYS], // the upper half of each position's hash
+    used: [u32; WAYS], // the value of `clock` at the last use; 0 for an empty entry
 }
 
 impl<G: Game, E: Evaluator<G>> Cache<G, E> {
-    /// A cache of at least `capacity` positions, rounded up to a power of two. Allocates all memory here.
+    /// A cache for at least `capacity` positions, rounded up to a power of two. All memory is allocated here.
     pub fn new(game: &G, inner: E, capacity: usize) -> Cache<G, E> {
         let entries = capacity.next_power_of_two().max(WAYS);
         let actions = if inner.has_policy() { game.actions() } else { 0 };
@@ -55,7 +55,7 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
             clock: 0,
             hits: 0,
             misses: 0,
-            missing: Rest::new(),
+            missing: Misses::new(),
             first_at: HashMap::default(),
             missing_hashes: Vec::new(),
             hashes: Vec::new(),
@@ -64,7 +64,7 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
         }
     }
 
-    /// Empties the cache. Necessary when the other evaluator changes.
+    /// Empties the cache. This is needed when the other evaluator changes.
     pub fn clear(&mut self) {
         self.sets.fill(Set::default());
     }
@@ -73,8 +73,8 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
         hash as usize & (self.sets.len() - 1)
     }
 
-    /// Finds the entries of a batch and marks them as used. Each loop is so short that the processor waits for several
-    /// distant places in memory at once.
+    /// Finds the entries of a batch and marks them as used. The loops are separate and short, so that the CPU can
+    /// wait for several memory accesses at once.
     fn find(&mut self, positions: &[G::Position]) {
         let hasher = FixedState::default();
         self.hashes.clear();
@@ -98,7 +98,7 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
         self.places = places;
     }
 
-    /// Reserves an entry for a position that is not cached: an empty one, else the least recently used.
+    /// Reserves an entry for a position that is not cached: an empty one, or else the least recently used one.
     fn make_room(&mut self, hash: u64) -> usize {
         let (set, clock) = (self.set_of(hash), self.clock);
         let Set { tags, used } = &mut self.sets[set];
@@ -125,43 +125,38 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Cache<G, E> {
         self.inner.batch()
     }
 
-    fn evaluate(
-        &mut self,
-        positions: &[G::Position],
-        seeds: &[u64],
-        logits: &mut [f32],
-        evaluations: &mut [Evaluation],
-    ) {
+    fn evaluate(&mut self, batch: &mut EvalBatch<G::Position>) {
         self.clock = self.clock.wrapping_add(1).max(1);
         let width = self.actions;
-        self.missing.clear();
+        self.missing.clear_for(width);
         self.first_at.clear();
         self.missing_hashes.clear();
-        self.find(positions);
-        for (row, position) in positions.iter().enumerate() {
+        self.find(&batch.positions);
+        for row in 0..batch.len() {
             let Some(place) = self.places[row] else {
+                let position = &batch.positions[row];
                 match self.first_at.entry(*position) {
                     Entry::Occupied(first) => self.missing.add_row(row, *first.get()),
                     Entry::Vacant(first) => {
-                        first.insert(self.missing.add(row, position, seeds[row]));
+                        first.insert(self.missing.add(row, position, batch.seeds[row]));
                         self.missing_hashes.push(self.hashes[row]);
                     }
                 }
                 continue;
             };
             let (_, evaluation) = self.entries[place].as_ref().expect("just found");
-            evaluations[row] = *evaluation;
-            logits[row * width..][..width].copy_from_slice(&self.logits[place * width..][..width]);
+            batch.evaluations[row] = *evaluation;
+            batch.logits_mut(row).copy_from_slice(&self.logits[place * width..][..width]);
         }
-        let count = self.missing.len();
-        self.hits += (positions.len() - count) as u64;
+        let count = self.missing.batch.len();
+        self.hits += (batch.len() - count) as u64;
         self.misses += count as u64;
-        self.missing.evaluate(&mut self.inner, width, logits, evaluations);
+        self.missing.evaluate(&mut self.inner, batch);
         for index in 0..count {
             let place = self.make_room(self.missing_hashes[index]);
-            let (position, evaluation, logits) = self.missing.result(index, width);
-            self.entries[place] = Some((position, evaluation));
-            self.logits[place * width..][..width].copy_from_slice(logits);
+            let found = &self.missing.batch;
+            self.entries[place] = Some((found.positions[index], *found.evaluation(index)));
+            self.logits[place * width..][..width].copy_from_slice(found.logits(index));
         }
     }
 }

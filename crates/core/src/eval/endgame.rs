@@ -1,27 +1,27 @@
-//! Endgame tables in front of another evaluator.
+//! Exact tables in front of an evaluator.
 
 use std::sync::Arc;
 
-use super::rest::Rest;
-use super::{Evaluation, Evaluator, Value};
+use super::misses::Misses;
+use super::{EvalBatch, Evaluation, Evaluator, Value};
 use crate::game::{Game, Proven};
 use crate::known::Endgames;
 
-/// Evaluates the positions that are in the tables as proven and passes the others on.
+/// Evaluates positions from exact tables as proven, and passes all others to another evaluator.
 ///
-/// The tables ignore some of the rules, see `docs/tables.md`; results are proven in that sense.
+/// Tables ignore some of the rules, see `docs/tables.md`. Results are proven only under those rules that they follow.
 pub struct WithEndgames<G: Game, E> {
     game: G,
     tables: Arc<dyn Endgames<G>>,
     inner: E,
     known: Vec<Option<Proven>>, // [batch]: results from the tables
-    unknown: Rest<G::Position>,
+    unknown: Misses<G::Position>,
 }
 
 impl<G: Game, E: Evaluator<G>> WithEndgames<G, E> {
-    /// These tables in front of `inner`.
+    /// Uses these tables, and `inner` for positions that they do not contain.
     pub fn new(game: G, tables: Arc<dyn Endgames<G>>, inner: E) -> WithEndgames<G, E> {
-        WithEndgames { game, tables, inner, known: Vec::new(), unknown: Rest::new() }
+        WithEndgames { game, tables, inner, known: Vec::new(), unknown: Misses::new() }
     }
 }
 
@@ -34,28 +34,20 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for WithEndgames<G, E> {
         self.inner.batch()
     }
 
-    fn evaluate(
-        &mut self,
-        positions: &[G::Position],
-        seeds: &[u64],
-        logits: &mut [f32],
-        evaluations: &mut [Evaluation],
-    ) {
-        let width = logits.len() / positions.len().max(1); // 0 without a policy
-        let tables = &self.tables;
-        tables.known_all(&self.game, positions, &mut self.known);
-        self.unknown.clear();
-        for (row, (position, known)) in positions.iter().zip(&self.known).enumerate() {
+    fn evaluate(&mut self, batch: &mut EvalBatch<G::Position>) {
+        self.tables.known_all(&self.game, &batch.positions, &mut self.known);
+        self.unknown.clear_for(batch.width());
+        for (row, known) in self.known.iter().enumerate() {
             match *known {
                 Some(proven) => {
-                    evaluations[row] = Evaluation { value: Value::proven(proven), proven: Some(proven) };
-                    logits[row * width..][..width].fill(0.0);
+                    batch.evaluations[row] = Evaluation { value: Value::proven(proven), proven: Some(proven) };
+                    batch.logits_mut(row).fill(0.0);
                 }
                 None => {
-                    self.unknown.add(row, position, seeds[row]);
+                    self.unknown.add(row, &batch.positions[row], batch.seeds[row]);
                 }
             }
         }
-        self.unknown.evaluate(&mut self.inner, width, logits, evaluations);
+        self.unknown.evaluate(&mut self.inner, batch);
     }
 }

@@ -1,54 +1,25 @@
-//! The interface between search and evaluators, and an evaluator without any knowledge.
+//! The interface between search and evaluators, and an evaluator that knows nothing.
 
-use super::Value;
-use crate::game::{Action, Game, Mask, Proven};
+use super::{EvalBatch, Evaluation, Value};
+use crate::game::{Action, Game, Mask};
 
-/// The evaluation of one position, from the point of view of the player to move.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Evaluation {
-    /// The value of the position.
-    pub value: Value,
-    /// The proven result, if the evaluator knows it.
-    pub proven: Option<Proven>,
-}
-
-impl Evaluation {
-    /// An evaluation without a proven result.
-    pub const fn of(value: Value) -> Evaluation {
-        Evaluation { value, proven: None }
-    }
-}
-
-/// Evaluates positions in batches.
+/// Evaluates batches of positions.
 ///
-/// The result for a position depends only on the position and its seed, never on the rest of the batch.
-/// Batches contain no finished games.
+/// The result for a position depends only on the position and its seed, never on the rest of the batch. The games in
+/// a batch are not over.
 pub trait Evaluator<G: Game>: Send {
-    /// Whether the evaluator gives a policy. Without one, all legal actions get the same prior and the
-    /// `logits` of [`Evaluator::evaluate`] are an empty slice.
+    /// Whether the evaluator has a policy. Otherwise all legal actions get the same prior, and batches have no logits.
     fn has_policy(&self) -> bool {
         true
     }
 
-    /// The preferred batch size. Batches may be smaller or larger.
+    /// The batch size at which the evaluator is most efficient. Batches may be smaller or larger.
     fn batch(&self) -> usize {
         1
     }
 
-    /// Evaluates each position.
-    ///
-    /// - `positions`, `seeds` and `evaluations` have equal lengths; `logits` has shape
-    ///   `[positions, game.actions()]`, row by row.
-    /// - `seeds` has a random number for each position, the only source of randomness.
-    /// - `logits` may be any finite numbers. Those of illegal actions are ignored, so masking is
-    ///   unnecessary.
-    fn evaluate(
-        &mut self,
-        positions: &[G::Position],
-        seeds: &[u64],
-        logits: &mut [f32],
-        evaluations: &mut [Evaluation],
-    );
+    /// Evaluates each position of a batch: writes its evaluation and, if there is a policy, its logits.
+    fn evaluate(&mut self, batch: &mut EvalBatch<G::Position>);
 }
 
 impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
@@ -60,18 +31,13 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
         (**self).batch()
     }
 
-    fn evaluate(
-        &mut self,
-        positions: &[G::Position],
-        seeds: &[u64],
-        logits: &mut [f32],
-        evaluations: &mut [Evaluation],
-    ) {
-        (**self).evaluate(positions, seeds, logits, evaluations);
+    fn evaluate(&mut self, batch: &mut EvalBatch<G::Position>) {
+        (**self).evaluate(batch);
     }
 }
 
-/// Evaluates every position as even and every action as equally likely. A baseline for search alone.
+/// Evaluates every position as even and every action as equally likely. With it, one can test search without
+/// knowledge of the game.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Uniform;
 
@@ -80,13 +46,13 @@ impl<G: Game> Evaluator<G> for Uniform {
         false
     }
 
-    fn evaluate(&mut self, _: &[G::Position], _: &[u64], _: &mut [f32], evaluations: &mut [Evaluation]) {
-        evaluations.fill(Evaluation::of(Value::EVEN));
+    fn evaluate(&mut self, batch: &mut EvalBatch<G::Position>) {
+        batch.rows().for_each(|row| *row.evaluation = Evaluation::of(Value::EVEN));
     }
 }
 
-/// The legal action with the highest logit; ties go to the first action. `logits` has a number for every
-/// action of the game; those of illegal actions are ignored.
+/// The legal action with the largest logit; ties go to the first action. `logits` has one number per action of the
+/// game. Those of illegal actions are ignored.
 ///
 /// # Panics
 /// Panics if no action is legal.

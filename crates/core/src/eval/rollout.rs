@@ -1,20 +1,20 @@
-//! An evaluator that plays random games.
+//! An evaluator that plays random games (playouts).
 
-use super::{Evaluation, Evaluator, Value};
+use super::{EvalBatch, Evaluation, Evaluator, Value};
 use crate::game::{Game, Mask, Player, Verdict};
 use crate::random::any_of;
 
-/// A random game counts as drawn after this many actions.
+/// A random game that lasts this many actions counts as drawn.
 const MAX_ACTIONS: u32 = 1000;
 
-/// Evaluates a position by the result of one random game from it.
+/// Evaluates a position by the result of one random game that starts from it.
 #[derive(Clone, Debug)]
 pub struct Rollout<G> {
     game: G,
 }
 
 impl<G: Game> Rollout<G> {
-    /// An evaluator for this game.
+    /// An evaluator for positions of this game.
     pub fn new(game: G) -> Rollout<G> {
         Rollout { game }
     }
@@ -41,15 +41,16 @@ impl<G: Game> Evaluator<G> for Rollout<G> {
         false
     }
 
-    fn evaluate(&mut self, positions: &[G::Position], seeds: &[u64], _: &mut [f32], evaluations: &mut [Evaluation]) {
-        for ((position, &seed), out) in positions.iter().zip(seeds).zip(evaluations) {
-            let player = self.game.to_move(position);
-            *out = Evaluation::of(self.play_out(*position, seed, player));
+    fn evaluate(&mut self, batch: &mut EvalBatch<G::Position>) {
+        for row in batch.rows() {
+            let player = self.game.to_move(row.position);
+            *row.evaluation = Evaluation::of(self.play_out(*row.position, row.seed, player));
         }
     }
 }
 
-/// The wyrand generator: a counter mixed by one wide multiplication. Needs no setup per game.
+/// The wyrand generator: a counter, mixed by one wide multiplication. It is fast to start, and every game has a new
+/// one.
 struct WyRand(u64);
 
 impl WyRand {

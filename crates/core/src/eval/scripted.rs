@@ -1,22 +1,21 @@
 //! An evaluator that calls a function, for tests.
 
-use super::{Evaluation, Evaluator};
+use super::{EvalBatch, Evaluation, Evaluator};
 use crate::game::Game;
 
-/// Evaluates every position with a function, which also fills the row of logits.
+/// Evaluates every position with a function, which also writes the row of logits.
 pub struct ScriptedEvaluator<F> {
-    actions: usize,
     batch: usize,
     function: F,
 }
 
 impl<F> ScriptedEvaluator<F> {
     /// An evaluator that prefers batches of this size and calls `function(position, logits)`.
-    pub fn new<G: Game>(game: &G, batch: usize, function: F) -> ScriptedEvaluator<F>
+    pub fn new<G: Game>(_: &G, batch: usize, function: F) -> ScriptedEvaluator<F>
     where
         F: FnMut(&G::Position, &mut [f32]) -> Evaluation,
     {
-        ScriptedEvaluator { actions: game.actions(), batch, function }
+        ScriptedEvaluator { batch, function }
     }
 }
 
@@ -29,10 +28,9 @@ where
         self.batch
     }
 
-    fn evaluate(&mut self, positions: &[G::Position], _: &[u64], logits: &mut [f32], evaluations: &mut [Evaluation]) {
-        let rows = logits.chunks_exact_mut(self.actions);
-        for ((position, row), out) in positions.iter().zip(rows).zip(evaluations) {
-            *out = (self.function)(position, row);
+    fn evaluate(&mut self, batch: &mut EvalBatch<G::Position>) {
+        for row in batch.rows() {
+            *row.evaluation = (self.function)(row.position, row.logits);
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::game::{Proven, Verdict};
 
-/// The value of a position for the player to move: probabilities of the results and the expected score difference.
+/// The value of a position for the player to move: the probabilities of the three results, and the expected point
+/// difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
     /// Probability that the player to move wins.
@@ -11,26 +12,27 @@ pub struct Value {
     pub draw: f32,
     /// Probability that the player to move loses.
     pub loss: f32,
-    /// Expected own points minus the opponent's at the end; 0 in games without points.
+    /// The expected point difference at the end of the game: own points minus the opponent's. 0 in games without
+    /// points.
     pub score: f32,
 }
 
 impl Value {
-    /// The value of a position about which nothing is known: both sides win equally often.
+    /// The value of a position about which nothing is known. Both players win equally often.
     pub const EVEN: Value = Value { win: 0.5, draw: 0.0, loss: 0.5, score: 0.0 };
 
-    /// The value of a known result.
+    /// The value of a result that is certain.
     pub fn certain(verdict: Verdict, score: f32) -> Value {
         let is = |other| f32::from(u8::from(verdict == other));
         Value { win: is(Verdict::Win), draw: is(Verdict::Draw), loss: is(Verdict::Loss), score }
     }
 
-    /// The value of a proven result. Its score is unknown; 1 point is the least that a winner leads by.
+    /// The value of a proven result. The point difference is unknown; a winner leads by at least 1.
     pub fn proven(proven: Proven) -> Value {
         Value::certain(proven.verdict, proven.verdict.sign().into())
     }
 
-    /// The expected result, from -1 (lost) to +1 (won).
+    /// The expected result, from -1 (loss) to +1 (win).
     #[inline]
     pub fn expectation(&self) -> f32 {
         self.win - self.loss
@@ -42,7 +44,7 @@ impl Value {
         [self.win, self.draw, self.loss]
     }
 
-    /// The same value from the opponent's point of view. Values change viewpoint nowhere else.
+    /// The same value from the opponent's point of view.
     #[inline]
     #[must_use]
     pub fn flip(&self) -> Value {

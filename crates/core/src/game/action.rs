@@ -1,29 +1,29 @@
-//! Action indices and sets of them.
+//! Actions as indices, and sets of actions.
 
 use std::fmt;
 use std::hash::Hash;
 
-/// The index of one decision of a player. Its text form is called a move.
+/// The index of an action in the game's fixed list. As text, an action is called a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Action(pub u16);
 
 impl Action {
-    /// The index as an array position.
+    /// The index as a `usize`, for arrays.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A set of actions, as a bit set.
+/// A set of actions, stored as bits.
 pub trait Mask: Copy + Default + Eq + Hash + fmt::Debug + Send + Sync + 'static {
-    /// The number of actions a set can hold; indices are below it.
+    /// All indices of actions must be below this.
     const CAPACITY: usize;
 
     /// The bits as words: action `i` is bit `i % 64` of word `i / 64`.
     fn words(&self) -> &[u64];
 
-    /// The same words, to change them.
+    /// The same words, mutable.
     fn words_mut(&mut self) -> &mut [u64];
 
     /// Adds an action.
@@ -50,13 +50,13 @@ pub trait Mask: Copy + Default + Eq + Hash + fmt::Debug + Send + Sync + 'static 
         self.words().iter().map(|word| word.count_ones()).sum()
     }
 
-    /// The action with exactly `rank` smaller ones in the set.
+    /// The action that has exactly `rank` smaller ones in the set.
     ///
     /// # Panics
     /// Panics or returns an arbitrary action unless `rank < count()`.
     #[inline]
     fn nth(&self, mut rank: u32) -> Action {
-        // If no earlier word contains the action, the last one does; it needs no test.
+        // If no earlier word contains the action, the last one does, so it needs no test.
         let (last, earlier) = self.words().split_last().expect("a set has words");
         for (index, &word) in earlier.iter().enumerate() {
             let count = word.count_ones();
@@ -85,8 +85,8 @@ pub trait Mask: Copy + Default + Eq + Hash + fmt::Debug + Send + Sync + 'static 
 /// The actions of a [`Mask`], smallest first.
 #[derive(Clone, Debug)]
 pub struct Actions<'a> {
-    words: &'a [u64], // the word being read and those after it
-    current: u64,     // bits of the current word not yet returned
+    words: &'a [u64], // the current word and those after it
+    current: u64,     // bits of the current word that were not returned yet
     base: u16,        // the action of the current word's lowest bit
 }
 
@@ -136,7 +136,7 @@ impl<const WORDS: usize> Mask for ActionMask<WORDS> {
     }
 }
 
-/// The places of the bits of a set, lowest first.
+/// The indices of the set bits, lowest first.
 #[inline]
 pub fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -169,8 +169,8 @@ const fn select_in_byte() -> [[u8; 256]; 8] {
     table
 }
 
-/// The index of the bit of `word` with `rank` set bits below it. Prefix sums of the bit counts of all
-/// eight bytes find the byte; a table finds the bit within it.
+/// The index of the bit of `word` with `rank` set bits below it. Prefix sums of the bit counts of all eight bytes
+/// find the byte, and a table finds the bit in it.
 #[inline]
 fn select(word: u64, rank: u32) -> u16 {
     const LOW: u64 = 0x0101_0101_0101_0101;
@@ -180,7 +180,7 @@ fn select(word: u64, rank: u32) -> u16 {
     let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
     let bytes = (nibbles + (nibbles >> 4)) & 0x0f0f_0f0f_0f0f_0f0f;
     let sums = bytes.wrapping_mul(LOW); // byte i: set bits in bytes 0..=i
-    // A byte's high bit survives where its sum is at most `rank`; counting those finds the byte.
+    // The high bit of a byte stays set where its sum is at most `rank`. Counting these bits finds the byte.
     let below = (((u64::from(rank) * LOW) | HIGH) - sums) & HIGH;
     let place = ((below >> 7).wrapping_mul(LOW) >> 56) * 8;
     let before = (sums << 8) >> place & 0xff;

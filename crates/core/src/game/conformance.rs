@@ -1,9 +1,9 @@
-//! Checks that every game must pass.
+//! Checks that every game has to pass.
 
 use super::{Action, Game, Mask};
 
-/// Plays `episodes` games with `choose(n)`, which picks a number below `n`, and panics with the
-/// position text where the game breaks the contract of [`Game`].
+/// Plays `episodes` games and panics with the position text where the game breaks the contract of [`Game`].
+/// `choose(n)` returns a number below `n` and thus selects the actions.
 pub fn check<G: Game>(game: &G, episodes: usize, choose: &mut impl FnMut(usize) -> usize) {
     assert!(game.actions() <= G::Mask::CAPACITY, "the mask cannot hold all actions");
     for _ in 0..episodes {
@@ -26,14 +26,14 @@ pub fn check<G: Game>(game: &G, episodes: usize, choose: &mut impl FnMut(usize) 
     }
 }
 
-/// The identities of [`Game`] in one position.
+/// Checks in one position what [`Game`] promises.
 pub fn check_position<G: Game>(game: &G, position: &G::Position) {
     let text = game.position_text(position);
     let legal = game.legal(position);
     let over = game.outcome(position).is_some();
     assert_eq!(legal.is_empty(), over, "{text}: an action must be legal exactly until the game is over");
 
-    let reread = game.parse_position(&text).unwrap_or_else(|error| panic!("{text}: its own text is refused: {error}"));
+    let reread = game.parse_position(&text).unwrap_or_else(|error| panic!("{text}: its own text is rejected: {error}"));
     assert_eq!(game.position_text(&reread), text, "text round trip");
     assert_eq!(game.to_move(&reread), game.to_move(position), "{text}: mover");
     assert_eq!(game.ply(&reread), game.ply(position), "{text}: ply");

@@ -1,32 +1,32 @@
-//! Errors for position and action text.
+//! Errors for the text of positions and actions.
 
 use super::Reason;
 
-/// Position text that is not a legal position: the field, its content, and the problem.
+/// The error for text that is not a legal position. It prints the field, its content and the problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} `{found}`: {problem}")]
 pub struct PositionError {
     /// The name of the field.
     pub field: &'static str,
-    /// What the field holds, in a form fit for a message.
+    /// The content of the field, shortened for messages.
     pub found: String,
-    /// The rule that the position breaks; `None` if its text cannot be read.
+    /// The rule that the position breaks; `None` if the text cannot be read at all.
     pub reason: Option<Reason>,
     problem: String, // in English
 }
 
 impl PositionError {
-    /// The named field, which holds `found`, cannot be read.
+    /// A field whose content `found` cannot be read.
     pub fn new(field: &'static str, found: &str, problem: impl Into<String>) -> PositionError {
         PositionError { field, found: shorten(found), reason: None, problem: problem.into() }
     }
 
-    /// The named field, which holds `found`, breaks a rule of the game.
+    /// A field whose content `found` breaks a rule of the game.
     pub fn rule(field: &'static str, found: &str, reason: Reason) -> PositionError {
         PositionError { reason: Some(reason.clone()), ..PositionError::new(field, found, reason.to_string()) }
     }
 
-    /// The text has the wrong number of fields.
+    /// Text with the wrong number of fields.
     pub fn field_count(text: &str, fields: &[&str]) -> PositionError {
         let found = text.split(' ').count();
         PositionError::new(
@@ -41,24 +41,24 @@ impl PositionError {
     }
 }
 
-/// Action text that cannot be read, or that names an illegal action.
+/// The error for text that is not an action, or is an illegal one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("action `{text}`: {reason}")]
 pub struct ActionError {
     text: String,
-    /// The rule that it breaks, or the form that is expected.
+    /// The rule that the action breaks, or the form that is expected.
     pub reason: Reason,
-    /// Whether the text does not have the form of an action.
+    /// Whether the text does not even have the form of an action.
     pub unreadable: bool,
 }
 
 impl ActionError {
-    /// The action written as `text` is illegal or does not exist.
+    /// An action, written as `text`, that is illegal or does not exist.
     pub fn new(text: &str, reason: Reason) -> ActionError {
         ActionError { text: shorten(text), reason, unreadable: false }
     }
 
-    /// `text` does not have the form of an action; the reason describes that form.
+    /// Text that does not have the form of an action. The reason describes that form.
     pub fn unreadable(text: &str, reason: Reason) -> ActionError {
         ActionError { unreadable: true, ..ActionError::new(text, reason) }
     }
@@ -69,8 +69,8 @@ impl ActionError {
     }
 }
 
-/// Makes arbitrary input fit for a message: one line, escaped, at most 80 characters of it. Of longer input the
-/// beginning and the end are kept. Every message that repeats what it was given does so through this function.
+/// Makes arbitrary input safe to print in a message: one line, escaped, at most 80 characters. Longer input keeps its
+/// beginning and its end. Every message that repeats some input uses this function.
 pub fn shorten(text: &str) -> String {
     const LIMIT: usize = 80;
     const END: usize = 30;
@@ -82,13 +82,13 @@ pub fn shorten(text: &str) -> String {
     format!("{}…{}", beginning.escape_debug(), end.escape_debug())
 }
 
-/// Makes the message of a parser fit to be passed on: what it quotes is shortened, each piece on its own.
+/// Makes a parser's message safe to print: shortens each quoted piece and replaces control characters.
 pub fn shorten_quotes(message: &str) -> String {
     const LIMIT: usize = 80;
     const MOST: usize = 2000;
     let piece = |piece: &str| match piece.chars().nth(LIMIT) {
         Some(_) => shorten(piece),
-        // A parser's message may have several lines; nothing else in it may move the cursor.
+        // A parser's message may have several lines, but nothing else in it may move the cursor.
         None => piece.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}"),
     };
     let pieces: Vec<String> = message.split('`').map(piece).collect();
@@ -97,4 +97,26 @@ pub fn shorten_quotes(message: &str) -> String {
         Some(_) => shorten(&message),
         None => message,
     }
+}
+
+/// The known word that was probably meant: of those in which at most one letter in three differs, the nearest.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let distances = known.into_iter().map(|known| (distance(word, known), known));
+    let (letters, nearest) = distances.min()?;
+    (letters <= word.chars().count() / 3).then_some(nearest)
+}
+
+/// The number of letters to insert, delete or replace between two words (Levenshtein).
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect(); // from the letters of `one` so far to each beginning of `other`
+    for (letter, place) in one.chars().zip(1..) {
+        let mut diagonal = std::mem::replace(&mut row[0], place);
+        for (column, wanted) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *wanted);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
 }

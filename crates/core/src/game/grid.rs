@@ -1,20 +1,20 @@
-//! The board field of position text: rows from the top, digits for runs of empty places.
+//! The board field of position text: rows from the top, with digits for runs of empty cells.
 
 use super::PositionError;
 
-/// The size of a board and the letters of its pieces.
+/// The size of a board and the letters of the pieces.
 #[derive(Clone, Copy, Debug)]
 pub struct BoardText {
-    /// Number of columns.
+    /// The number of columns.
     pub columns: usize,
-    /// Number of rows, written from the top row down to row 1.
+    /// The number of rows. Text has the top row first.
     pub rows: usize,
     /// The letters of the game's pieces.
     pub letters: &'static str,
 }
 
-/// Reads a board field into `(place, letter)` pairs, where `place` is `row * columns + column` and
-/// row 0 is the bottom row.
+/// Reads a board field. Returns `(cell, letter)` pairs, where `cell` is `row * columns + column` and row 0 is the
+/// bottom row.
 pub fn parse_board(shape: BoardText, text: &str) -> Result<Vec<(usize, char)>, PositionError> {
     let error = |problem: String| PositionError::new("board", text, problem);
     let rows: Vec<&str> = text.split('/').collect();
@@ -54,7 +54,7 @@ pub fn parse_board(shape: BoardText, text: &str) -> Result<Vec<(usize, char)>, P
     Ok(pieces)
 }
 
-/// Writes a board field; `letter_at(place)` is the letter of the piece at that place.
+/// Writes a board field. `letter_at(cell)` returns the letter of the piece in that cell.
 pub fn write_board(shape: BoardText, letter_at: impl Fn(usize) -> Option<char>) -> String {
     let mut text = String::with_capacity(shape.rows * (shape.columns + 1));
     for row in (0..shape.rows).rev() {

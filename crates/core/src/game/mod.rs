@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock, draws random numbers or computes with floats.
 
 mod action;
+mod any;
 pub mod conformance;
 mod error;
 mod grid;
@@ -15,7 +16,8 @@ use std::fmt;
 use std::hash::Hash;
 
 pub use action::{Action, ActionMask, Actions, Mask, bits};
-pub use error::{ActionError, PositionError, shorten, shorten_quotes};
+pub use any::AnyPosition;
+pub use error::{ActionError, PositionError, nearest, shorten, shorten_quotes};
 pub use grid::{BoardText, parse_board, write_board};
 pub use perft::{divide, perft};
 pub use player::{Outcome, Player, Verdict};
@@ -76,10 +78,10 @@ pub trait Game: Clone + Send + Sync + 'static {
         String::new()
     }
 
-    /// The ply at which a game is cut off, or 0 for never.
+    /// The ply at which a game is truncated, or 0 for never.
     fn max_plies(&self) -> u32;
 
-    /// The number of actions until the game is cut off, or `None` without a limit.
+    /// The number of actions until the game is truncated, or `None` without a limit.
     #[inline]
     fn plies_left(&self, position: &Self::Position) -> Option<u32> {
         match self.max_plies() {
@@ -88,7 +90,7 @@ pub trait Game: Clone + Send + Sync + 'static {
         }
     }
 
-    /// Whether the limit on the length is reached.
+    /// Whether the move limit is reached.
     #[inline]
     fn is_cut_off(&self, position: &Self::Position) -> bool {
         self.plies_left(position) == Some(0)

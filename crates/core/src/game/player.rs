@@ -33,7 +33,7 @@ impl Player {
         }
     }
 
-    /// The letter of one of this player's pieces in position text: upper case for a strong one.
+    /// The letter of this player's pieces in position text, in upper case for strong pieces.
     pub const fn piece_letter(self, strong: bool) -> char {
         if strong { self.letter().to_ascii_uppercase() } else { self.letter() }
     }
@@ -96,14 +96,14 @@ impl Verdict {
 pub struct Outcome {
     /// The winner, or `None` for a draw.
     pub winner: Option<Player>,
-    /// Points of White and Black, in games that have points.
+    /// The points of White and Black, if the game has points.
     pub score: Option<[u8; 2]>,
-    /// The game was cut off by the limit on its length; it counts as a draw.
+    /// Whether the move limit ended the game, which then counts as a draw.
     pub truncated: bool,
 }
 
 impl Outcome {
-    /// A game decided by points: more points win.
+    /// A game that points decide: more points win.
     pub fn by_score(score: [u8; 2]) -> Outcome {
         let winner = match score[0].cmp(&score[1]) {
             std::cmp::Ordering::Greater => Some(Player::White),
@@ -113,17 +113,17 @@ impl Outcome {
         Outcome { winner, score: Some(score), truncated: false }
     }
 
-    /// A finished game without points; `None` is a draw.
+    /// The outcome of a game without points; `None` is a draw.
     pub const fn plain(winner: Option<Player>) -> Outcome {
         Outcome { winner, score: None, truncated: false }
     }
 
-    /// A game cut off by the limit on its length: a draw regardless of points.
+    /// A game that was truncated by the move limit: a draw, whatever the points.
     pub const fn truncated(score: Option<[u8; 2]>) -> Outcome {
         Outcome { winner: None, score, truncated: true }
     }
 
-    /// The result for `player`.
+    /// The result for one player.
     #[inline]
     pub fn verdict(&self, player: Player) -> Verdict {
         match self.winner {
@@ -133,7 +133,7 @@ impl Outcome {
         }
     }
 
-    /// Own points minus the opponent's, 0 in games without points.
+    /// The player's points minus the opponent's; 0 in games without points.
     #[inline]
     pub fn score_difference(&self, player: Player) -> i8 {
         self.score.map_or(0, |score| score[player.index()] as i8 - score[(!player).index()] as i8)

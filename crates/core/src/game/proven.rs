@@ -1,17 +1,17 @@
-//! Proven results and the order in which a player prefers them.
+//! Proven results, and the order in which players prefer them.
 
 use std::fmt;
 
 use super::Verdict;
 
-/// A result that is certain under best play, from one player's point of view, and the plies until the end.
-/// The winner ends the game as soon as possible, the loser as late as possible.
+/// A result that is certain under perfect play, from one player's point of view, and the number of plies until the
+/// end. The winner ends the game as soon as possible, the loser as late as possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Proven {
     /// The result.
     pub verdict: Verdict,
-    /// The plies until the end of the game, if known. A draw has none before the game is over, because play
-    /// may never end.
+    /// The number of plies until the end of the game, if known. A draw has a number only if the game is over, because
+    /// otherwise play might never end.
     pub plies: Option<u32>,
 }
 
@@ -34,7 +34,7 @@ impl Proven {
         Proven { verdict, plies: Some(0) }
     }
 
-    /// Whether the game is over.
+    /// Whether the result is that of a finished game.
     #[inline]
     pub const fn is_over(self) -> bool {
         matches!(self.plies, Some(0))
@@ -47,7 +47,8 @@ impl Proven {
         Proven { verdict: self.verdict.flip(), plies: self.plies }
     }
 
-    /// The same result one ply earlier, from the same player's point of view.
+    /// The same result seen one ply earlier in the game, so that the end is one ply further away. The point of view
+    /// does not change.
     #[inline]
     #[must_use]
     pub fn before(self) -> Proven {
@@ -57,8 +58,8 @@ impl Proven {
         }
     }
 
-    /// Sort key, higher is better: quick wins, slow wins, draws (0), slow losses, quick losses. An unknown
-    /// number of plies counts as a very large one.
+    /// A sort key; larger is better: quick wins, slow wins, draws (0), slow losses, quick losses. An unknown number
+    /// of plies counts as very large.
     #[inline]
     pub fn preference(self) -> i32 {
         const FAR: u32 = 1 << 30;

@@ -1,61 +1,61 @@
-//! Why an action is illegal, as a value that can be worded in every language.
+//! Why an action is illegal, as a value that every language can put into words.
 
 use std::fmt;
 
 use super::Player;
 
-/// The key and English text of a reason, before its facts are filled in.
+/// The key of a reason and its English text, with placeholders for facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wording {
-    /// The key in the language tables.
+    /// The key in the tables of languages.
     pub key: &'static str,
-    /// The English text, with placeholders for facts: `{place}`.
+    /// The English text. Placeholders such as `{place}` stand for facts.
     pub english: &'static str,
 }
 
 impl Wording {
-    /// A reason without facts.
+    /// A reason that needs no facts.
     pub const fn reason(self) -> Reason {
         Reason { wording: self, facts: Vec::new() }
     }
 }
 
-/// Why an action is illegal or cannot be read. Displays in English.
+/// Why an action is illegal or cannot be read. Its `Display` text is English.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     wording: Wording,
     facts: Vec<(&'static str, Fact)>,
 }
 
-/// A value for a placeholder.
+/// The value of a placeholder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fact {
     Player(Player),
-    /// A circle, a move or a number: written the same in every language.
+    /// A circle, a move or a number, which all languages write the same way.
     Text(String),
 }
 
 impl Reason {
-    /// Fills in `{player}`.
+    /// Sets the value of `{player}`.
     #[must_use]
     pub fn player(mut self, player: Player) -> Reason {
         self.facts.push(("player", Fact::Player(player)));
         self
     }
 
-    /// Fills in `{name}` with a value that is written the same in every language.
+    /// Sets the value of the placeholder `{name}` to something that all languages write the same way.
     #[must_use]
     pub fn with(mut self, name: &'static str, fact: impl fmt::Display) -> Reason {
         self.facts.push((name, Fact::Text(fact.to_string())));
         self
     }
 
-    /// The key in the language tables.
+    /// The key in the tables of languages.
     pub fn key(&self) -> &'static str {
         self.wording.key
     }
 
-    /// The reason in the words of `pattern`, with the placeholders filled in.
+    /// The reason in the language of `pattern`, whose placeholders are replaced by the facts.
     pub fn worded<'a>(&self, pattern: &str, player_name: impl Fn(Player) -> &'a str) -> String {
         let mut text = pattern.to_owned();
         for (name, fact) in &self.facts {
@@ -68,7 +68,7 @@ impl Reason {
         text
     }
 
-    /// The reason in English, with the given player names.
+    /// The reason in English, with these names for the players.
     pub fn in_english<'a>(&self, player_name: impl Fn(Player) -> &'a str) -> String {
         self.worded(self.wording.english, player_name)
     }

@@ -1,4 +1,5 @@
-//! Connect four: seven columns, six rows, four in a line win. Used to compare with other systems.
+//! The rules of connect four: seven columns, six rows, and four stones in a line win. The game is here to compare
+//! this program with others.
 
 use std::fmt;
 
@@ -9,13 +10,13 @@ use crate::game::{
 };
 use crate::games::reasons::{ALREADY_FOUR, COLUMN_FULL, COLUMN_SHAPE, GAME_OVER, STONE_ABOVE_GAP, STONE_COUNTS};
 
-/// Number of columns.
+/// The number of columns.
 pub const COLUMNS: usize = 7;
 
-/// Number of rows.
+/// The number of rows.
 pub const ROWS: usize = 6;
 
-/// Bits per column: its rows, and an empty bit on top so that lines do not wrap into the next column.
+/// Bits per column: one for each row, and an empty one on top, so that lines do not continue in the next column.
 pub(crate) const HEIGHT: usize = ROWS + 1;
 
 /// The lowest circle of every column.
@@ -37,21 +38,21 @@ pub struct ConnectFour {
     max_plies: u32,
 }
 
-/// A connect four position. Bit `7 * column + row` of a set is one circle.
+/// A position of connect four. The circle in a column and row is bit `7 * column + row` of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnectFourPosition {
     stones: [u64; 2],
-    pub(crate) to_move: Player, // follows from the stones; stored to avoid counting them
+    pub(crate) to_move: Player, // follows from the stones; stored so that they need not be counted
 }
 
 impl ConnectFourPosition {
-    /// The player's stones; bit `7 * column + row`.
+    /// The player's stones; bit `7 * column + row` is a circle.
     #[inline]
     pub fn stones(&self, player: Player) -> u64 {
         self.stones[player.index()]
     }
 
-    /// The player to move: White when both have equally many stones.
+    /// The player to move: White if both players have equally many stones.
     #[inline]
     pub fn to_move(&self) -> Player {
         self.to_move
@@ -71,7 +72,7 @@ impl ConnectFourPosition {
         self.occupied() & TOP == TOP
     }
 
-    /// The stones that stand in a line of four of one player; bit `7 * column + row`.
+    /// The stones that belong to a line of four stones of one player; bit `7 * column + row` is a circle.
     pub fn fours(&self) -> u64 {
         let of = |stones: u64| {
             let line = |step: usize| {
@@ -84,7 +85,7 @@ impl ConnectFourPosition {
         of(self.stones[0]) | of(self.stones[1])
     }
 
-    /// The owner of the stone in this circle.
+    /// The player whose stone is in this circle.
     pub fn at(&self, column: usize, row: usize) -> Option<Player> {
         let bit = HEIGHT * column + row;
         Player::BOTH.into_iter().find(|player| self.stones(*player) >> bit & 1 == 1)
@@ -92,7 +93,7 @@ impl ConnectFourPosition {
 }
 
 impl ConnectFour {
-    /// The rules; games are cut off after `max_plies` actions (0 for never; a game has at most 42).
+    /// The rules. `max_plies` is the move limit (0 for none); no game has more than 42 plies.
     pub fn new(max_plies: u32) -> ConnectFour {
         ConnectFour { max_plies }
     }
@@ -108,10 +109,10 @@ fn has_four(stones: u64) -> bool {
     line(1) | line(HEIGHT - 1) | line(HEIGHT) | line(HEIGHT + 1) != 0
 }
 
-/// The empty circles that complete four for these stones.
+/// The empty circles that complete a line of four for these stones.
 #[inline]
 pub(crate) fn winning(stones: u64, occupied: u64) -> u64 {
-    // Vertically, only the circle above three stones can complete four.
+    // In a column, only the circle above three stones can complete four.
     let mut found = (stones << 1) & (stones << 2) & (stones << 3);
     for step in [HEIGHT - 1, HEIGHT, HEIGHT + 1] {
         let pair_above = (stones << step) & (stones << (2 * step));
@@ -167,12 +168,12 @@ impl Game for ConnectFour {
 
     #[inline]
     fn legal(&self, position: &ConnectFourPosition) -> ActionMask<1> {
-        // Only the player who just moved can have four in a line.
+        // Only the player who has just moved can have four in a line.
         let opponent = position.stones(!position.to_move());
         if has_four(opponent) | self.is_cut_off(position) {
             return ActionMask::default();
         }
-        // Bit 7i is set if column i has room. The product moves bit 7i to bit 42 + i; its terms do not overlap.
+        // Bit 7i is set if column i has room. The product moves bit 7i to bit 42 + i, and its terms do not overlap.
         let room = (!position.occupied() & TOP) >> (ROWS - 1);
         const GATHER: u64 = {
             let mut factor = 0;
@@ -190,7 +191,7 @@ impl Game for ConnectFour {
     fn play(&self, position: &mut ConnectFourPosition, action: Action) {
         debug_assert!(self.legal(position).contains(action), "illegal action");
         let bottom = 1 << (HEIGHT * action.index());
-        // Adding the bottom bit carries into the lowest empty circle.
+        // Adding the column's bottom bit carries into its lowest empty circle.
         let place = (position.occupied() + bottom) & column_bits(action.index());
         position.stones[position.to_move.index()] |= place & !position.occupied();
         position.to_move = !position.to_move;
@@ -235,7 +236,7 @@ impl Game for ConnectFour {
         for column in 0..COLUMNS {
             let stones = occupied & column_bits(column);
             let bottom = 1 << (HEIGHT * column);
-            // Without gaps the stones are a run of ones from the bottom; adding the bottom bit clears them all.
+            // Stones without gaps are a run of ones from the bottom, so adding the bottom bit clears them all.
             if (stones + bottom) & stones != 0 || (stones != 0 && stones & bottom == 0) {
                 return broken(STONE_ABOVE_GAP.reason().with("column", column_name(column)));
             }

@@ -1,5 +1,5 @@
-//! Guard: jarmo with bodyguards. An archer that captures becomes a guard, and each guard that reaches the
-//! goal row earns a placement, which brings back a captured archer.
+//! The rules of guard, a game like jarmo with bodyguards. An archer that captures becomes a guard. Each guard that
+//! reaches the goal row earns a placement, which brings back a captured archer.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::games::reasons::{
     TOO_MANY_PIECES, TOO_MANY_PLACEMENTS, TURN_IS_OVER,
 };
 
-/// The game ends after this many consecutive turns that are only a pass.
+/// The game ends after this many consecutive turns that consist only of a pass.
 pub(crate) const PASSES_TO_END: u8 = 2;
 
 /// The rules of guard on one board.
@@ -20,23 +20,24 @@ pub type Guard = BoardGame<Turn>;
 /// A guard position.
 pub type GuardPosition = BoardPosition<Turn>;
 
-/// What a position has besides its pieces: what both players can bring back, and how far the turn is.
+/// What a position contains besides its pieces: what both players can bring back, and which part of the turn is
+/// played.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Turn {
     captured_archers: [u8; 2],
     placements: [u8; 2],
-    passes: u8, // latest consecutive turns that were only a pass
+    passes: u8, // how many of the latest turns consist only of a pass
     moved: bool,
 }
 
 impl GuardPosition {
-    /// The number of the player's captured archers, which can come back.
+    /// The number of the player's archers that are captured and can come back.
     #[inline]
     pub fn captured_archers(&self, player: Player) -> u32 {
         self.more.captured_archers[player.index()].into()
     }
 
-    /// The player's placements in hand: how many archers may be brought back.
+    /// The player's placements in hand: how many archers the player may bring back.
     #[inline]
     pub fn placements(&self, player: Player) -> u32 {
         self.more.placements[player.index()].into()
@@ -48,19 +49,19 @@ impl GuardPosition {
         self.more.moved
     }
 
-    /// The number of latest consecutive turns that were only a pass.
+    /// How many of the latest turns consist only of a pass.
     #[inline]
     pub fn passes(&self) -> u32 {
         self.more.passes.into()
     }
 
-    /// The guards in the player's reserve: one for each of the player's archers, on the board or captured.
+    /// The number of guards in the player's reserve: one for each archer, on the board or captured.
     pub fn reserve(&self, player: Player) -> u32 {
         let archers = self.pieces(player) & !self.strong;
         archers.count() + self.captured_archers(player)
     }
 
-    /// The maximum number of placements in hand: one for each guard on the goal row or captured.
+    /// The largest possible number of placements in hand: one for each guard that is on the goal row or captured.
     fn max_placements(&self, player: Player) -> u32 {
         let own = self.pieces(player);
         let arrived = own & self.strong & Circles::goal(player);
@@ -74,7 +75,8 @@ impl BoardRules for Turn {
         &["board", "to move", "start/moved", "captured archers", "placements in hand", "passes", "ply"];
     const EVENTS: &'static [&'static str] = &["captures", "placements"];
 
-    /// The rules test this between turns; a placement at the start of a turn cannot make the test true.
+    /// The rules test this only between turns. Testing it at any time before the move is the same, because a
+    /// placement cannot make it true.
     #[inline]
     fn ended(position: &GuardPosition) -> bool {
         !position.more.moved & (position.all_home() | (position.more.passes >= PASSES_TO_END))
@@ -92,7 +94,7 @@ impl BoardRules for Turn {
         position.more.moved
     }
 
-    /// G2: an archer that captures becomes a guard before it arrives. The reserve always has one.
+    /// Rule G2: an archer that captures becomes a guard before it arrives. The reserve always has a guard for it.
     #[inline]
     fn moved(position: &mut GuardPosition, _: &Board, _: Action, step: Step) -> bool {
         let mover = position.to_move;
@@ -115,7 +117,8 @@ impl BoardRules for Turn {
             return false;
         }
         let ends_turn = position.more.moved;
-        // Without a placement or a move left, only the pass remains; it does not count as a turn that is only a pass.
+        // If neither a placement nor a move is left, the player has to pass. That does not count as a turn that
+        // consists only of a pass.
         position.more.moved = !ends_turn && position.line_moves(board).is_empty();
         ends_turn
     }

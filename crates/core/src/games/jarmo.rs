@@ -1,4 +1,5 @@
-//! Jarmo: five archers a side capture, get marked, and come back, on a board of circles and lines.
+//! The rules of jarmo: each side has five archers, which capture, get marked and come back, on a board of circles and
+//! lines.
 
 use std::fmt;
 
@@ -12,13 +13,14 @@ use crate::games::reasons::{
     TOO_MANY_MARKS,
 };
 
-/// Archers of a player at the start, which is also the maximum.
+/// The number of archers of each player at the start, which is also the maximum.
 pub const ARCHERS: u32 = PIECES;
 
-/// The maximum of archers plus marks: the force at the start, which never grows.
+/// The largest number of archers plus marks on the board: the force at the start, which never grows.
 pub const MOST_FORCE: u32 = 2 * ARCHERS;
 
-/// The maximum length of a streak: the fifth move of X-Y, Y-X, X-Y, Y-X, X-Y is illegal.
+/// The largest streak. After it the move back is illegal: of the moves A-B, B-A, A-B, B-A, A-B the fifth cannot be
+/// played.
 pub const SHUTTLE_LIMIT: u8 = 4;
 
 /// The rules of jarmo on one board.
@@ -37,12 +39,12 @@ impl Default for Shuttles {
     }
 }
 
-/// A player's last action and streak, which the shuttle rule needs. The streak is the number of latest
-/// moves, the last one included, of which each undid the one before.
+/// A player's last action and streak, which the shuttle rule needs. The streak counts how many of the player's latest
+/// moves form a shuttle: it is 1 after a move that does not reverse the previous one, and each reversal adds 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shuttle {
-    last: u8,   // the action of the last move, or one of the two below
-    streak: u8, // 1 to SHUTTLE_LIMIT after a move, else 0
+    last: u8,   // the index of the last move, or one of the two values below
+    streak: u8, // 1 to SHUTTLE_LIMIT after a move, otherwise 0
 }
 
 impl Shuttle {
@@ -52,19 +54,19 @@ impl Shuttle {
     /// The last action was a pass.
     pub const PASS: Shuttle = Shuttle { last: u8::MAX - 1, streak: 0 };
 
-    /// The last action was this move, with this streak (1 to [`SHUTTLE_LIMIT`]).
+    /// The last action was this move, and the streak after it (1 to [`SHUTTLE_LIMIT`]).
     #[inline]
     pub fn of_move(action: Action, streak: u8) -> Shuttle {
         debug_assert!((1..=SHUTTLE_LIMIT).contains(&streak), "a streak is 1 to 4");
         Shuttle { last: action.0 as u8, streak }
     }
 
-    /// The last action if it was a move, and its streak.
+    /// The last action and its streak, if it was a move.
     pub fn last_move(self) -> Option<(Action, u8)> {
         (self.streak > 0).then_some((Action(u16::from(self.last)), self.streak))
     }
 
-    /// The move that the shuttle rule forbids.
+    /// The move that the shuttle rule forbids this player now.
     #[inline]
     fn banned(self, board: &Board) -> Option<Action> {
         (self.streak == SHUTTLE_LIMIT).then(|| board.reverse(Action(u16::from(self.last))))
@@ -119,7 +121,7 @@ impl JarmoPosition {
         self.pieces(player)
     }
 
-    /// The circles of marked archers, of both players.
+    /// The circles of the marked archers of both players.
     #[inline]
     pub fn marked(&self) -> Circles {
         self.strong
@@ -137,7 +139,7 @@ impl JarmoPosition {
         self.more.0[player.index()]
     }
 
-    /// The same position with another shuttle of this player.
+    /// The same position, except for this player's last action and streak.
     #[inline]
     #[must_use]
     pub fn with_shuttle(mut self, player: Player, shuttle: Shuttle) -> JarmoPosition {
@@ -145,13 +147,13 @@ impl JarmoPosition {
         self
     }
 
-    /// Archers plus marks on the board: 10 at the start, and it never grows.
+    /// The force: archers plus marks on the board. It is 10 at the start and never grows.
     #[inline]
     pub fn force(&self) -> u32 {
         (self.pieces[0] | self.pieces[1]).count() + self.strong.count()
     }
 
-    /// Whether the last two turns, one of each player, were passes.
+    /// Whether the last action of each player was a pass, which ends the game.
     #[inline]
     pub fn both_passed(&self) -> bool {
         self.more.0 == [Shuttle::PASS; 2]

@@ -1,4 +1,4 @@
-//! The games: jarmo, guard, tammi, connect four, and scripted games for tests.
+//! The games: jarmo, guard, tammi, connect four, and a scripted game for tests.
 
 pub mod connect_four;
 pub mod guard;

@@ -1,5 +1,5 @@
-//! English texts for the reasons why an action or a position is illegal. `play` has tables for other languages with the
-//! same keys.
+//! The English texts of the reasons why an action or a position is illegal. `play` has tables for other languages
+//! with the same keys.
 
 use crate::game::Wording;
 
@@ -7,7 +7,7 @@ macro_rules! wordings {
     ($($name:ident = $key:literal, $english:literal;)*) => {
         $(pub(crate) const $name: Wording = Wording { key: $key, english: $english };)*
 
-        /// The wordings of all games in this crate.
+        /// The texts of all games in this crate.
         pub const ALL: &[Wording] = &[$($name),*];
     };
 }

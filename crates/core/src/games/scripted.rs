@@ -1,4 +1,4 @@
-//! A game given as an explicit tree, for tests.
+//! A game that is given as an explicit tree, for tests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::text::{fields, parse_number};
 use crate::game::{Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError, Reason, Wording};
 use crate::games::reasons::GAME_OVER;
 
-/// The maximum number of branches of a node.
+/// The largest number of branches of a node.
 pub const MAX_BRANCHES: usize = 8;
 
 const NO_BRANCH: Wording = Wording { key: "no_branch", english: "this node has {branches} branches" };
@@ -18,37 +18,37 @@ const FIELDS: [&str; 2] = ["node", "ply"];
 /// A node of a scripted game.
 #[derive(Clone, Debug)]
 pub enum Node {
-    /// This player chooses a branch. Consecutive nodes may have the same player.
+    /// This player selects a branch. Consecutive nodes may have the same player.
     Choice(Player, Vec<Node>),
     /// The game is over.
     End(Outcome),
 }
 
 impl Node {
-    /// A choice of White.
+    /// A node in which White selects a branch.
     pub fn white(branches: impl Into<Vec<Node>>) -> Node {
         Node::Choice(Player::White, branches.into())
     }
 
-    /// A choice of Black.
+    /// A node in which Black selects a branch.
     pub fn black(branches: impl Into<Vec<Node>>) -> Node {
         Node::Choice(Player::Black, branches.into())
     }
 
-    /// The end of the game, with these points.
+    /// The end of the game, with the points of both players.
     pub fn end(white: u8, black: u8) -> Node {
         Node::End(Outcome::by_score([white, black]))
     }
 }
 
-/// A game given as a tree: action `i` leads to branch `i`.
+/// A game that is given as a tree: action `i` leads to branch `i`.
 #[derive(Clone, Debug)]
 pub struct Scripted {
     nodes: Arc<[Flat]>,
     max_plies: u32,
 }
 
-/// A node of the tree, and the ply.
+/// A node of the tree and the ply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ScriptedPosition {
     node: u32,
@@ -70,7 +70,7 @@ struct Flat {
 }
 
 impl Scripted {
-    /// The game played on this tree.
+    /// The game on this tree.
     ///
     /// # Panics
     /// Panics if a choice has no branch or more than [`MAX_BRANCHES`].
@@ -90,8 +90,8 @@ impl Scripted {
     }
 }
 
-/// Appends the subtree to `nodes` and returns the index of its root. At an end the opponent of the
-/// parent's player is to move.
+/// Appends the subtree to `nodes` and returns the index of its root. At the end of the game, the player to move is
+/// the opponent of the one who moved last.
 fn flatten(node: &Node, parent: Player, nodes: &mut Vec<Flat>) -> u32 {
     let index = nodes.len();
     match node {

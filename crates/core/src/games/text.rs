@@ -1,8 +1,8 @@
-//! Parsing of the fields that the position texts of several games share, those of other crates included.
+//! Parses fields that the position texts of several games share. Games in other crates use it, too.
 
 use crate::game::{Player, PositionError};
 
-/// Splits position text into the named fields.
+/// Splits position text into its named fields.
 pub fn fields<'a, const N: usize>(text: &'a str, names: &[&str; N]) -> Result<[&'a str; N], PositionError> {
     let parts: Vec<&str> = text.split(' ').collect();
     parts.try_into().map_err(|_| PositionError::field_count(text, names))
@@ -17,7 +17,7 @@ pub fn parse_player(text: &str) -> Result<Player, PositionError> {
     }
 }
 
-/// Reads a number without sign or leading zeros. The limit leaves room to count on without overflow.
+/// Reads a number without sign or leading zeros. Its limit leaves room to count up without overflow.
 pub fn parse_number(field: &'static str, text: &str) -> Result<u32, PositionError> {
     const LIMIT: u32 = 1_000_000_000;
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());

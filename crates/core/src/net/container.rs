@@ -131,10 +131,10 @@ impl Format {
         }
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
         let header = metadata.metadata().as_ref().and_then(|all| all.get(*key));
-        let header = header.ok_or_else(|| format!("it holds no {what}: its metadata has no `{key}`"))?;
+        let header = header.ok_or_else(|| format!("it contains no {what}: its metadata has no `{key}`"))?;
         let fits = checksum::fits(bytes);
         if fits == Some(false) {
-            return Err("damaged: its checksum does not fit; use a copy of the file".to_owned());
+            return Err("damaged: its checksum does not match; use a copy of the file".to_owned());
         }
         let broken_header = |error: serde_json::Error| format!("broken header: {}", shorten_quotes(&error.to_string()));
         let Version { format } = serde_json::from_str(header).map_err(broken_header)?;
@@ -151,7 +151,7 @@ impl Format {
 
 fn broken(error: SafeTensorError) -> String {
     let error = shorten_quotes(&error.to_string());
-    format!("not a whole safetensors file: {error}")
+    format!("not a complete safetensors file: {error}")
 }
 
 /// The size of a file that begins with these bytes; `None` if they have no whole header.
@@ -165,7 +165,7 @@ pub fn stated_size(bytes: &[u8]) -> Option<u64> {
 
 /// Why a file of this size is refused if its header states another one.
 pub fn wrong_size(size: u64, stated: u64) -> String {
-    format!("not a whole safetensors file: it has {size} bytes, but its header states {stated}")
+    format!("not a complete safetensors file: it has {size} bytes, but its header states {stated}")
 }
 
 /// The dimensions of an array, and its numbers.

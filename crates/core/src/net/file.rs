@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::container::{Array, Format};
-use super::own::NetKind;
+use super::custom::NetKind;
 use super::version::GameVersion;
 use super::weights::Weights;
 use crate::encode::Encode;
@@ -34,7 +34,7 @@ pub struct Provenance {
     pub run: String,
     /// The seed of that run.
     pub seed: u64,
-    /// Learning steps taken.
+    /// Training steps taken.
     pub step: u64,
     /// Self-play games that it learned from.
     pub games: u64,
@@ -68,7 +68,19 @@ impl AgentFile {
     /// # Panics
     /// Panics if the weights are for another game.
     pub fn new<G: Encode>(game: &G, weights: Weights, provenance: Provenance, results: Vec<MatchResult>) -> AgentFile {
-        let version = GameVersion::of(game);
+        AgentFile::of_version(GameVersion::of(game), weights, provenance, results)
+    }
+
+    /// The same for the game of this version.
+    ///
+    /// # Panics
+    /// Panics if the weights are for another game.
+    pub fn of_version(
+        version: GameVersion,
+        weights: Weights,
+        provenance: Provenance,
+        results: Vec<MatchResult>,
+    ) -> AgentFile {
         assert_eq!(*weights.shape(), version.shape, "weights of this game");
         let header = AgentHeader { version, net: weights.net().clone(), provenance, results };
         AgentFile { header, weights }

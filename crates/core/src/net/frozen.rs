@@ -6,11 +6,11 @@ use std::mem::swap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::evaluator::Network;
+use super::custom::{NetKind, registered_net};
+use super::evaluator::{BATCH, Network};
 use super::features::FeatureBatch;
 use super::kernel::{Aligned, Dense, Epilogue, KernelKind, floats::FloatRows};
 use super::logits::Logits;
-use super::own::{NetKind, own_net};
 use super::settings::NetShape;
 use super::weights::Weights;
 
@@ -20,9 +20,10 @@ const CHUNK: usize = 96;
 /// A network that is ready to evaluate batches of positions. Clones share the weights, so each thread
 /// can have one.
 pub struct FrozenNet {
-    runner: Box<dyn RunNet>,
+    net: Box<dyn Network>,
     kind: KernelKind,
     shape: NetShape,
+    batch: usize, // the preferred number of positions
 }
 
 impl FrozenNet {
@@ -33,21 +34,26 @@ impl FrozenNet {
 
     /// Packs the weights for this kernel.
     pub fn with_kernel(weights: &Weights, kind: KernelKind) -> FrozenNet {
-        if let NetKind::Own { own } = weights.net() {
-            let own = own_net(own).expect("weights are of a network that is known");
-            return own.freeze(weights, kind);
+        if let NetKind::Custom { custom } = weights.net() {
+            let custom = registered_net(custom).expect("weights are of a network that is known");
+            return (custom.freeze)(weights);
         }
-        let runner = match kind {
-            KernelKind::Portable => runner(Floats, weights),
-            KernelKind::Int8 => int8::runner(weights),
+        let net = match kind {
+            KernelKind::Portable => packed(Floats, weights),
+            KernelKind::Int8 => int8::packed(weights),
         };
-        let shape = *weights.shape();
-        FrozenNet { runner, kind, shape }
+        FrozenNet { kind, shape: *weights.shape(), batch: BATCH, net }
     }
 
     /// Any other network with fixed weights.
-    pub fn of<N: Network + Clone + Send + 'static>(net: N) -> FrozenNet {
-        FrozenNet { shape: *net.shape(), runner: Box::new(net), kind: KernelKind::Portable }
+    pub fn of(net: impl Network + 'static) -> FrozenNet {
+        FrozenNet { shape: *net.shape(), batch: net.batch(), net: Box::new(net), kind: KernelKind::Portable }
+    }
+
+    /// The same network, which prefers this number of positions in a batch.
+    #[must_use]
+    pub fn in_batches_of(self, batch: usize) -> FrozenNet {
+        FrozenNet { batch, ..self }
     }
 
     /// The kernel that evaluates this network; the portable one if it is none of these kernels.
@@ -57,12 +63,12 @@ impl FrozenNet {
 }
 
 impl Network for FrozenNet {
-    /// Few, so that the trees whose leaves they are stay in the processor's cache. Self-play of jarmo searches 1.5 times
-    /// as many positions as with 256, and the network alone loses 2 to 10 %.
-    const BATCH: usize = 16;
-
     fn shape(&self) -> &NetShape {
         &self.shape
+    }
+
+    fn batch(&self) -> usize {
+        self.batch
     }
 
     /// The result for a position has the same bits in every batch.
@@ -70,36 +76,21 @@ impl Network for FrozenNet {
     /// # Panics
     /// Panics if a feature index is outside the network's inputs.
     fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
-        self.runner.run(batch, logits);
+        self.net.evaluate(batch, logits);
+    }
+
+    fn fork(&self) -> Box<dyn Network> {
+        Box::new(self.clone())
     }
 }
 
 impl Clone for FrozenNet {
     fn clone(&self) -> FrozenNet {
-        FrozenNet { runner: self.runner.fork(), ..*self }
+        FrozenNet { net: self.net.fork(), ..*self }
     }
 }
 
-/// A network packed for some kernel, with its working memory.
-trait RunNet: Send {
-    fn run(&mut self, batch: &FeatureBatch, logits: &mut Logits);
-
-    /// The same network with working memory of its own.
-    fn fork(&self) -> Box<dyn RunNet>;
-}
-
-/// A network that is none of these kernels.
-impl<N: Network + Clone + Send + 'static> RunNet for N {
-    fn run(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
-        self.evaluate(batch, logits);
-    }
-
-    fn fork(&self) -> Box<dyn RunNet> {
-        Box::new(self.clone())
-    }
-}
-
-fn runner<N: Numbers>(numbers: N, weights: &Weights) -> Box<dyn RunNet> {
+fn packed<N: Numbers>(numbers: N, weights: &Weights) -> Box<dyn Network> {
     Box::new(Runner::new(Arc::new(Packed::new(numbers, weights))))
 }
 
@@ -237,8 +228,12 @@ impl<N: Numbers> Runner<N> {
     }
 }
 
-impl<N: Numbers> RunNet for Runner<N> {
-    fn run(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
+impl<N: Numbers> Network for Runner<N> {
+    fn shape(&self) -> &NetShape {
+        &self.net.shape
+    }
+
+    fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
         let stride = N::outputs(&self.net.heads);
         logits.shape = self.net.shape;
         logits.stride = stride;
@@ -250,7 +245,7 @@ impl<N: Numbers> RunNet for Runner<N> {
         }
     }
 
-    fn fork(&self) -> Box<dyn RunNet> {
+    fn fork(&self) -> Box<dyn Network> {
         Box::new(Runner::new(Arc::clone(&self.net)))
     }
 }

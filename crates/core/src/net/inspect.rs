@@ -35,8 +35,10 @@ pub struct NetOutput {
     policy_logits: Vec<f32>, // by action index, unmasked
     result_logits: Vec<f32>,
     score_logits: Vec<f32>,
-    policy: Vec<(String, f32)>, // legal actions, likeliest first
-    result: Vec<f32>,           // win, draw, loss of the player to move
+    /// The legal actions with their probabilities, likeliest first.
+    pub policy: Vec<(String, f32)>,
+    /// The chances of the player to move: win, draw, loss.
+    pub result: Vec<f32>,
 }
 
 impl Inspection {

@@ -6,7 +6,7 @@ use rand::RngExt;
 use safetensors::SafeTensors;
 
 use super::container::{Array, floats};
-use super::own::{NetKind, check_own};
+use super::custom::{NetKind, check_custom};
 use super::settings::{NetError, NetSettings, NetShape};
 use crate::random::Stream;
 
@@ -69,18 +69,17 @@ impl Weights {
         Ok(Weights { net: NetKind::BuiltIn(settings), shape, tensors })
     }
 
-    /// Takes the tensors of a network of one's own, which this program must know by that name.
-    pub fn own(name: &str, shape: NetShape, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
-        check_own(name, &shape, &tensors)?;
-        let own = name.to_owned();
-        Ok(Weights { net: NetKind::Own { own }, shape, tensors })
+    /// Takes the tensors of a custom network, which this program must have registered by that name.
+    pub fn custom(name: &str, shape: NetShape, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
+        check_custom(name, &shape, &tensors)?;
+        Ok(Weights { net: NetKind::custom(name), shape, tensors })
     }
 
     /// Takes the tensors of this network.
     pub fn of(net: &NetKind, shape: NetShape, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
         match net {
             NetKind::BuiltIn(settings) => Weights::new(*settings, shape, tensors),
-            NetKind::Own { own } => Weights::own(own, shape, tensors),
+            NetKind::Custom { custom } => Weights::custom(custom, shape, tensors),
         }
     }
 
@@ -126,10 +125,10 @@ impl Weights {
     }
 
     /// Refuses weights with which a sum could leave the range of `f32`, because search relies on finite
-    /// outputs. Agent files are checked when they are read, a learner's averages after the steps of a turn. Of a network
-    /// of one's own, nothing is known but that its weights are finite.
+    /// outputs. Agent files are checked when they are read, a learner's averages after the steps of a turn. Of a custom
+    /// network, nothing is known but that its weights are finite.
     pub fn check_range(&self) -> Result<(), NetError> {
-        if let NetKind::Own { .. } = self.net {
+        if let NetKind::Custom { .. } = self.net {
             return Ok(());
         }
         let largest = self.largest_number();
@@ -175,7 +174,7 @@ impl Weights {
     /// Panics if the size is not valid.
     pub fn grown(&self, settings: NetSettings, stream: &mut Stream) -> Result<Weights, NetError> {
         let NetKind::BuiltIn(from) = self.net() else {
-            let text = "only the built-in network grows, not one of one's own";
+            let text = "only the built-in network grows, not a custom one";
             return Err(NetError(text.to_owned()));
         };
         settings.check_growth(*from)?;
@@ -199,7 +198,7 @@ impl Weights {
         Ok(weights)
     }
 
-    /// The same network with more inputs, which it ignores: their weights are 0. `None` for a network of one's own.
+    /// The same network with more inputs, which it ignores: their weights are 0. `None` for a custom network.
     pub(super) fn with_inputs(&self, features: usize) -> Option<Weights> {
         let NetKind::BuiltIn(settings) = self.net() else { return None };
         let mut tensors = self.tensors().clone();
@@ -217,11 +216,11 @@ impl Weights {
     /// The size of the built-in network.
     ///
     /// # Panics
-    /// Panics for a network of one's own.
+    /// Panics for a custom network.
     pub fn settings(&self) -> NetSettings {
         match self.net {
             NetKind::BuiltIn(settings) => settings,
-            NetKind::Own { .. } => panic!("a network of one's own has no such size"),
+            NetKind::Custom { .. } => panic!("a custom network has no such size"),
         }
     }
 

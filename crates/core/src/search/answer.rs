@@ -1,27 +1,28 @@
-//! The results of a search: the action to play, the policy, values and lines.
+//! The results of a search: the action to play, the policy, the values and the expected lines of play.
 
 use super::grow::{SearchRule, Tree, complete};
 use super::math::ln;
 use super::tree::NONE;
-use super::{gumbel, puct};
+use super::{GumbelSettings, PuctSettings, gumbel, puct};
 use crate::eval::Value;
 use crate::game::{Action, Game, Proven, Verdict};
 
-/// PUCT: actions compete for being played by their value less this over the root of their visits.
-const MARGIN: f32 = 0.3;
+/// At a PUCT root, an action with value Q and N visits competes for being played with Q − MARGIN / √N: a lower bound
+/// of its value, so that few lucky visits do not win.
+pub const MARGIN: f32 = 0.3;
 
-/// The results of one action at the root.
+/// What a search found out about one action at the root.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RootAction {
     /// The action.
     pub action: Action,
-    /// The evaluator's probability of it, at the search rule's temperature.
+    /// The evaluator's probability of the action, at the search rule's temperature.
     pub prior: f32,
-    /// Evaluations at or below it.
+    /// The number of evaluations below the action.
     pub visits: u32,
-    /// Its value for the player to move; `None` without visits.
+    /// Its value for the player to move at the root; `None` without visits.
     pub value: Option<Value>,
-    /// Its proven result for the player to move.
+    /// Its proven result for the player to move at the root.
     pub proven: Option<Proven>,
 }
 
@@ -32,13 +33,14 @@ impl<G: Game> Tree<G> {
         root.certain.proven()
     }
 
-    /// The value of the root for the player to move: its proven result, or the mean of all evaluations.
-    /// `None` before the root is evaluated.
+    /// The value of the root for the player to move: the proven result, or else the mean of all evaluations. `None`
+    /// before the root is evaluated.
     pub fn value(&self) -> Option<Value> {
         (!self.storage.nodes.is_empty()).then(|| self.node_value(0))
     }
 
-    /// The results of each legal action at the root, lowest first; empty before the root is evaluated.
+    /// The results of every legal action at the root, in the order of their indices; empty before the root is
+    /// evaluated.
     pub fn root_actions(&self) -> Vec<RootAction> {
         let Some(root) = self.storage.nodes.first() else {
             return Vec::new();
@@ -47,9 +49,9 @@ impl<G: Game> Tree<G> {
         (first..first + u32::from(root.edges)).map(|edge| self.root_action(edge)).collect()
     }
 
-    /// Writes the policy of the search over all actions of the game: the improved policy of Gumbel, or
-    /// the visit shares of PUCT. Illegal actions get 0, and so do actions that are proven to be worse
-    /// than another.
+    /// Writes the policy that the search recommends, over all actions of the game. With Gumbel it is the improved
+    /// policy softmax(ln P + σ(Q)), with PUCT the share of visits. Illegal actions get 0, and so do actions that are
+    /// proven to be worse than another.
     ///
     /// # Panics
     /// Panics unless the root is evaluated and `out` has one number per action of the game.
@@ -78,7 +80,7 @@ impl<G: Game> Tree<G> {
         if sum > 0.0 {
             out.iter_mut().for_each(|weight| *weight /= sum);
         } else {
-            // The search gave no weight to any undominated action.
+            // All the weight was on actions that are proven to be worse, so the others share it equally.
             let share = 1.0 / undominated.iter().filter(|one| **one).count() as f32;
             for index in (0..undominated.len()).filter(|&index| undominated[index]) {
                 out[self.storage.edges.actions[first + index].index()] = share;
@@ -86,15 +88,16 @@ impl<G: Game> Tree<G> {
         }
     }
 
-    /// The action to play: the quickest proven win, else the best action by search, or the slowest loss
-    /// if all actions lose. `None` before the root is evaluated.
+    /// The action to play: the quickest proven win; otherwise the best action that does not lose; if all actions
+    /// lose, the slowest loss. `None` before the root is evaluated.
     pub fn best(&self) -> Option<Action> {
         let root = self.storage.nodes.first()?;
         let best = self.best_index();
         Some(self.storage.edges.actions[root.first_edge as usize + best])
     }
 
-    /// The expected play after this action, which comes first.
+    /// The expected line of play that starts with this action: the best proven result, or else the most visits, at
+    /// every position.
     pub fn line(&self, first: Action) -> Vec<Action> {
         let mut line = vec![first];
         let mut edge = self.root_edge(first);
@@ -114,54 +117,75 @@ impl<G: Game> Tree<G> {
         line
     }
 
+    /// The index of the action to play among those of the root; ties go to the lowest.
     fn best_index(&self) -> usize {
-        let children = self.storage.children(0);
-        let first = self.storage.nodes[0].first_edge as usize;
-        let undominated = self.undominated();
-        let candidates = (0..children.len()).filter(|&index| undominated[index]);
-        // Proven draws get no further visits, so they compete by value.
-        let certain = |index: usize| self.storage.edges.ends[first + index].bounds.is_exact();
-        let open = candidates.clone().filter(|&index| !certain(index));
-        // A Gumbel root compares the visits of this plan only.
-        let visits = |index: usize| match self.rule {
-            SearchRule::Gumbel(_) if self.plan.started => children.visits[index] - self.plan.visits_before[index],
-            _ => children.visits[index],
-        };
-        let most = open.map(visits).max().unwrap_or(0);
-        let mut completed = Vec::new();
-        if let SearchRule::Gumbel(settings) = self.rule {
-            complete(&self.game, &self.storage, 0, &settings, &mut completed);
+        match &self.rule {
+            SearchRule::Gumbel(settings) => self.best_by_gumbel(settings),
+            SearchRule::Puct(settings) => self.best_by_puct(settings),
         }
-        let score = |index: usize| match completed.get(index) {
-            Some(value) => {
-                let logit = match self.plan.logits.get(index) {
-                    Some(logit) if self.plan.started => *logit,
-                    _ => ln(children.priors[index].max(f32::MIN_POSITIVE)),
-                };
-                logit + value
-            }
-            None => match children.known_value(index) {
-                Some(value) if certain(index) => value,
-                Some(value) => value - MARGIN / (visits(index) as f32).sqrt(),
-                None => -1.0,
-            },
+    }
+
+    /// The largest ln P + g + σ(Q) among the actions with the most visits of this plan.
+    fn best_by_gumbel(&self, settings: &GumbelSettings) -> usize {
+        let children = self.storage.children(0);
+        let started = self.plan.started;
+        let mut values = Vec::new();
+        complete(&self.game, &self.storage, 0, settings, &mut values);
+        let visits = |index: usize| {
+            let before = if started { self.plan.visits_before[index] } else { 0 };
+            children.visits[index] - before
         };
-        let enough = match self.rule {
-            SearchRule::Gumbel(_) => most,
-            // Of many visits, a share of 1 could be rounded up to more than all.
-            SearchRule::Puct(settings) => ((settings.contender * most as f32).ceil() as u32).min(most),
+        let score = |index: usize| {
+            let prior = children.priors[index].max(f32::MIN_POSITIVE);
+            let logit = if started { self.plan.logits[index] } else { ln(prior) };
+            logit + values[index]
         };
+        self.best_by(visits, |most| most, score)
+    }
+
+    /// The largest Q − [`MARGIN`] / √N among the actions with enough visits. A proven draw competes with its value.
+    fn best_by_puct(&self, settings: &PuctSettings) -> usize {
+        let children = self.storage.children(0);
+        let visits = |index: usize| children.visits[index];
+        // Rounding can make `min_visit_share` = 1 ask for more than the most visits, hence `min`.
+        let enough = |most: u32| ((settings.min_visit_share * most as f32).ceil() as u32).min(most);
+        let score = |index: usize| match children.known_value(index) {
+            Some(value) if self.is_certain(index) => value,
+            Some(value) => value - MARGIN / (visits(index) as f32).sqrt(),
+            None => -1.0,
+        };
+        self.best_by(visits, enough, score)
+    }
+
+    /// The action with the largest score among the undominated ones that have enough visits, or a proven result: those
+    /// get no further visits. `enough` turns the most visits of an unproven action into the number that is enough.
+    fn best_by(
+        &self,
+        visits: impl Fn(usize) -> u32,
+        enough: impl Fn(u32) -> u32,
+        score: impl Fn(usize) -> f32,
+    ) -> usize {
+        let undominated = self.undominated();
+        let candidates = (0..undominated.len()).filter(|&index| undominated[index]);
+        let unproven = candidates.clone().filter(|&index| !self.is_certain(index));
+        let enough = enough(unproven.map(&visits).max().unwrap_or(0));
         let mut best = (f32::NEG_INFINITY, usize::MAX);
-        for index in candidates {
-            if (certain(index) || visits(index) >= enough) && score(index) > best.0 {
+        for index in candidates.filter(|&index| self.is_certain(index) || visits(index) >= enough) {
+            if score(index) > best.0 {
                 best = (score(index), index);
             }
         }
         best.1
     }
 
-    /// For each action at the root, whether no other action is proven to be better. These are the
-    /// quickest proven wins, or the actions that are not proven to lose, or the slowest losses.
+    /// Whether the result of an action at the root is proven.
+    fn is_certain(&self, index: usize) -> bool {
+        let first = self.storage.nodes[0].first_edge as usize;
+        self.storage.edges.ends[first + index].bounds.is_exact()
+    }
+
+    /// For each action at the root, whether it may be played: no other action is proven to be better. These are the
+    /// quickest proven wins; without one, the actions that are not proven to lose; if all lose, the slowest losses.
     fn undominated(&self) -> Vec<bool> {
         let root = &self.storage.nodes[0];
         let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
@@ -208,7 +232,7 @@ impl<G: Game> Tree<G> {
             return Value::certain(verdict, score);
         }
         let (result, draw) = (node.value / count, node.draw / count);
-        // Sums are rounded, so a share can come out just below 0.
+        // Rounding errors in the sums can push a share slightly below 0 or above 1.
         let share = |share: f32| share.clamp(0.0, 1.0);
         let decided = 1.0 - draw;
         Value { win: share((decided + result) / 2.0), draw: share(draw), loss: share((decided - result) / 2.0), score }

@@ -1,43 +1,38 @@
-//! Many trees, one evaluator: their leaves are evaluated together.
+//! Grows many trees with one evaluator, so that their leaves are evaluated in one batch.
 
 use super::grow::{Leaf, Step, Tree};
-use crate::eval::{Evaluation, Evaluator, Value};
+use crate::eval::{EvalBatch, Evaluator};
 use crate::game::Game;
 
-/// Collects the leaves of many trees for one evaluator. Its buffers are reused between calls.
+/// Collects one leaf from each of many trees and evaluates the leaves together. Its buffers are reused between calls.
 pub struct Batch<G: Game> {
     actions: usize,
-    leaves: Vec<(usize, Leaf<G>)>, // with the index of its tree
-    positions: Vec<G::Position>,
-    seeds: Vec<u64>,
-    logits: Vec<f32>, // [leaves, actions], or empty
-    evaluations: Vec<Evaluation>,
+    leaves: Vec<(usize, Leaf<G>)>,     // the index of its tree, and the leaf
+    positions: EvalBatch<G::Position>, // those of the leaves
     active: Vec<usize>,
     /// The number of positions evaluated so far.
     pub evaluated: u64,
-    /// The number of positions that full batches would have held so far. A full batch is as large as
-    /// the evaluator prefers and the number of trees allows.
+    /// The number of positions that would have been evaluated so far if every batch had been full, to compare with
+    /// `evaluated`. A full batch has as many positions as the evaluator prefers, or as there are trees if these are
+    /// fewer.
     pub room: u64,
 }
 
 impl<G: Game> Batch<G> {
-    /// Buffers for trees of this game.
+    /// Empty buffers for trees of this game.
     pub fn new(game: &G) -> Batch<G> {
         Batch {
             actions: game.actions(),
             leaves: Vec::new(),
-            positions: Vec::new(),
-            seeds: Vec::new(),
-            logits: Vec::new(),
-            evaluations: Vec::new(),
+            positions: EvalBatch::new(0),
             active: Vec::new(),
             evaluated: 0,
             room: 0,
         }
     }
 
-    /// Grows every tree until its plan is done or `interrupted`, called before each batch, returns
-    /// true. The result of a tree does not depend on the others.
+    /// Grows every tree until its plan is done, or until `interrupted` returns true; it is called before each batch.
+    /// The result of a tree does not depend on the other trees.
     ///
     /// At most [`Evaluator::batch`] trees grow at a time; when one is done, the next takes its slot.
     pub fn search<E: Evaluator<G> + ?Sized>(
@@ -51,9 +46,9 @@ impl<G: Game> Batch<G> {
         self.grow(trees, width, evaluator, interrupted, |_, _| waiting.next());
     }
 
-    /// Searches more positions than there are trees. `renew` gets a tree whose plan is done: it takes the result, and
-    /// gives the tree its next position and plan, or returns false if there is none. Few trees stay in the processor's
-    /// cache.
+    /// Searches more positions than there are trees. When the plan of a tree is done, `renew` takes the result and
+    /// gives the tree its next position and plan, or returns false if no position is left. Reusing a few trees keeps
+    /// them in the CPU's cache.
     pub fn search_in_turn<E: Evaluator<G> + ?Sized>(
         &mut self,
         trees: &mut [Tree<G>],
@@ -65,7 +60,8 @@ impl<G: Game> Batch<G> {
         self.grow(trees, width, evaluator, |_| false, renew);
     }
 
-    /// Grows the first `width` trees. `renew` names the tree that takes the slot of one whose plan is done.
+    /// Grows the first `width` trees. When the plan of one is done, `renew` returns the index of the tree that takes
+    /// its slot.
     fn grow<E: Evaluator<G> + ?Sized>(
         &mut self,
         trees: &mut [Tree<G>],
@@ -82,16 +78,12 @@ impl<G: Game> Batch<G> {
             self.evaluate(evaluator);
             self.room += if self.leaves.is_empty() { 0 } else { room };
             for ((index, leaf), row) in self.leaves.drain(..).zip(0..) {
-                let logits = match self.logits.len() {
-                    0 => &[],
-                    _ => &self.logits[row * self.actions..][..self.actions],
-                };
-                trees[index].expand(leaf, logits, &self.evaluations[row]);
+                trees[index].expand(leaf, self.positions.logits(row), self.positions.evaluation(row));
             }
         }
     }
 
-    /// Selects a leaf from every active tree.
+    /// Collects a leaf from every active tree that needs an evaluation.
     fn gather(&mut self, trees: &mut [Tree<G>], renew: &mut impl FnMut(&mut [Tree<G>], usize) -> Option<usize>) {
         let mut slot = 0;
         while slot < self.active.len() {
@@ -113,19 +105,13 @@ impl<G: Game> Batch<G> {
     }
 
     fn evaluate<E: Evaluator<G> + ?Sized>(&mut self, evaluator: &mut E) {
-        let count = self.leaves.len();
-        self.positions.clear();
-        self.seeds.clear();
+        self.positions.clear_for(if evaluator.has_policy() { self.actions } else { 0 });
         for (_, leaf) in &self.leaves {
-            self.positions.push(leaf.position);
-            self.seeds.push(leaf.seed);
+            self.positions.push(leaf.position, leaf.seed);
         }
-        let width = if evaluator.has_policy() { self.actions } else { 0 };
-        self.logits.resize(count * width, 0.0);
-        self.evaluations.resize(count, Evaluation::of(Value::EVEN));
-        if count > 0 {
-            evaluator.evaluate(&self.positions, &self.seeds, &mut self.logits, &mut self.evaluations);
+        if !self.leaves.is_empty() {
+            evaluator.evaluate(&mut self.positions);
         }
-        self.evaluated += count as u64;
+        self.evaluated += self.leaves.len() as u64;
     }
 }

@@ -1,9 +1,9 @@
-//! What is proven about a position: the best result that its player to move is sure of, and the best
-//! result that is still possible.
+//! What is proven about a position, as two bounds: the result that the player to move can force, and the best result
+//! that is not yet excluded.
 
 use crate::game::{Proven, Verdict};
 
-/// The worst and the best possible result of best play, for the player to move.
+/// The worst and the best result that perfect play can still turn out to have, for the player to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub(super) lower: Verdict,
@@ -17,7 +17,7 @@ impl Bounds {
         Bounds { lower: verdict, upper: verdict }
     }
 
-    /// The result, if only one is possible.
+    /// The result, if both bounds agree.
     #[inline]
     pub(super) fn exact(self) -> Option<Verdict> {
         (self.lower == self.upper).then_some(self.lower)
@@ -28,27 +28,27 @@ impl Bounds {
         self.lower == self.upper
     }
 
-    /// The same bounds for the opponent.
+    /// The same bounds from the opponent's point of view.
     #[inline]
     pub(super) fn flip(self) -> Bounds {
         Bounds { lower: self.upper.flip(), upper: self.lower.flip() }
     }
 
-    /// The expected result, limited to the bounds.
+    /// An expected result, limited to the bounds.
     #[inline]
     pub(super) fn clamp(self, expectation: f32) -> f32 {
         expectation.clamp(self.lower.sign().into(), self.upper.sign().into())
     }
 }
 
-/// Bounds and the plies to a proven result, packed for the tree.
+/// The bounds of a position and, if the result is proven, the number of plies to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Certainty {
     pub(super) bounds: Bounds,
-    plies: u16, // until the end, if the result is proven
+    plies: u16, // until the end of the game, if the result is proven
 }
 
-/// The plies until the end are unknown.
+/// Stands for an unknown number of plies.
 const UNKNOWN_PLIES: u16 = u16::MAX;
 
 impl Certainty {
@@ -67,7 +67,7 @@ impl Certainty {
         self.bounds != Bounds::UNKNOWN
     }
 
-    /// The result, if only one is possible.
+    /// The result, if both bounds agree.
     #[inline]
     pub(super) fn proven(self) -> Option<Proven> {
         let verdict = self.bounds.exact()?;
@@ -75,7 +75,8 @@ impl Certainty {
         Some(Proven { verdict, plies })
     }
 
-    /// The same one ply earlier, for the opponent if the player to move changes there.
+    /// What this position proves about the action that leads to it. Results count one ply more, and are negated if
+    /// the action passes the turn to the opponent (`turns`).
     #[inline]
     pub(super) fn before(self, turns: bool) -> Certainty {
         match self.proven() {
@@ -86,14 +87,14 @@ impl Certainty {
         }
     }
 
-    /// The bounds of a position from those of all its actions.
+    /// The bounds of a position, from those of all its actions: a player can force at least the best lower bound.
     pub(super) fn best_of(children: &[Certainty]) -> Certainty {
         let mut bounds = Bounds::exactly(Verdict::Loss);
         for child in children {
             bounds.lower = bounds.lower.max(child.bounds.lower);
             bounds.upper = bounds.upper.max(child.bounds.upper);
         }
-        // With equal bounds, the result is that of the best child.
+        // If the result is proven, it has the plies of the best child: the quickest win or the slowest loss.
         match children.iter().filter_map(|child| child.proven()).max_by_key(|proven| proven.preference()) {
             Some(best) if bounds.is_exact() => Certainty::of(best),
             _ => Certainty { bounds, plies: UNKNOWN_PLIES },

@@ -1,8 +1,6 @@
-//! A tree that grows: select a leaf, evaluate it, expand it.
+//! A search tree that grows in three steps: select a leaf, evaluate it, expand it.
 
 use std::fmt;
-
-use serde::{Deserialize, Serialize};
 
 use super::gumbel::{self, GumbelSettings, Halving};
 use super::math::{exp, largest, ln, normalize};
@@ -12,17 +10,15 @@ use crate::eval::Evaluation;
 use crate::game::{Action, Game, Mask};
 use crate::random::mix;
 
-/// How a tree distributes its simulations, with the settings of that rule. As text it is the name of the rule, which
-/// stands for the default settings.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// How a tree distributes its simulations, with the settings of the rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SearchRule {
-    /// Sequential halving at the root and the improved policy below. The noise is one Gumbel variable
-    /// per legal action at the root.
-    Gumbel(#[serde(skip)] GumbelSettings),
-    /// AlphaZero's rule everywhere. The noise is a sample of a Dirichlet distribution over the legal
-    /// actions at the root.
-    Puct(#[serde(skip)] PuctSettings),
+    /// Sequential halving at the root, and visits that follow the improved policy below. The noise is one Gumbel
+    /// variable per legal action at the root.
+    Gumbel(GumbelSettings),
+    /// AlphaZero's rule at every node. The noise is a sample of a Dirichlet distribution over the legal actions at
+    /// the root.
+    Puct(PuctSettings),
 }
 
 impl fmt::Display for SearchRule {
@@ -52,45 +48,44 @@ impl SearchRule {
 
 /// A search tree of one game.
 ///
-/// [`Tree::select`] returns a leaf by value and [`Tree::expand`] consumes it, so each leaf is backed up
-/// exactly once. The tree draws no random numbers: noise and the seed for leaves come with
-/// [`Tree::plan`].
+/// [`Tree::select`] returns a leaf, and [`Tree::expand`] consumes it, so each leaf is backed up exactly once. The
+/// tree draws no random numbers: the noise and a seed are arguments of [`Tree::plan`].
 pub struct Tree<G: Game> {
     pub(super) game: G,
     pub(super) rule: SearchRule,
     pub(super) storage: Storage<G::Position>,
     pub(super) plan: Plan,
     root_position: G::Position,
-    ticket: u64, // of the selected leaf, or of the next one to be selected
+    ticket: u64, // identifies the selected leaf, or the next one to be selected
     full: bool,
     scratch: Vec<f32>,
     moved: Vec<Moved>,
 }
 
-/// The search that was requested at the root, and its progress.
+/// The search that [`Tree::plan`] requested, and its progress.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    simulations: u32, // the length of the schedule
-    most: u32,        // the search ends after this many
+    simulations: u32, // the length of the halving schedule
+    most: u32,        // the search ends after this many simulations
     done: u32,
     seed: u64,
-    noise: Vec<f32>,          // by legal action, or empty
+    noise: Vec<f32>,          // [legal actions], or empty
     pub(super) started: bool, // whether the fields below are set
     halving: Option<Halving>,
-    pub(super) visits_before: Vec<u32>, // by legal action
-    pub(super) logits: Vec<f32>,        // Gumbel: by legal action, noise included
-    priors: Vec<f32>,                   // PUCT: by legal action, noise included
+    pub(super) visits_before: Vec<u32>, // [legal actions]
+    pub(super) logits: Vec<f32>,        // Gumbel: [legal actions], ln prior + noise
+    priors: Vec<f32>,                   // PUCT: [legal actions], mixed with noise
 }
 
-/// A position of a tree that must be evaluated.
+/// A position that must be evaluated before it joins the tree.
 #[derive(Debug)]
 pub struct Leaf<G: Game> {
     /// The position to evaluate.
     pub position: G::Position,
-    /// A random number for the evaluator.
+    /// A seed for evaluators that need random numbers, such as playouts.
     pub seed: u64,
     legal: G::Mask,
-    parent: (u32, u32), // node and edge
+    parent: (u32, u32), // node and edge, or NONE for the root
     ticket: u64,
 }
 
@@ -99,14 +94,14 @@ pub struct Leaf<G: Game> {
 pub enum Step<G: Game> {
     /// This leaf must be evaluated and expanded.
     Evaluate(Leaf<G>),
-    /// The simulation reached the end of a game and was backed up.
+    /// The simulation reached the end of a game and has been backed up.
     Ended,
-    /// The search is over: the plan is done, the result is proven, or the tree is full.
+    /// The search is over: the plan is done, the result is proven or the tree is full.
     Done,
 }
 
 impl<G: Game> Tree<G> {
-    /// A tree with only a root, which is not evaluated yet.
+    /// A tree that has no node yet. Its root is the first leaf to be evaluated.
     pub fn new(game: G, rule: SearchRule, limit: TreeSize, position: G::Position) -> Tree<G> {
         Tree {
             scratch: Vec::with_capacity(game.actions()),
@@ -121,14 +116,14 @@ impl<G: Game> Tree<G> {
         }
     }
 
-    /// Forgets everything and starts at another position.
+    /// Drops all nodes and starts at another position.
     pub fn restart(&mut self, position: G::Position) {
         self.storage.clear();
         self.begin_at(position);
     }
 
-    /// Makes this position the root. Its subtree is kept if the tree has one and `room` remains for the
-    /// next search; otherwise the tree starts empty.
+    /// Makes this position the root. If the tree contains the position and has `room` left for the next search, it
+    /// keeps the subtree; otherwise it starts empty.
     pub fn continue_at(&mut self, position: G::Position, room: TreeSize) {
         let known = self.storage.find(&position);
         match known.filter(|&node| self.storage.has_proof(node)) {
@@ -143,7 +138,7 @@ impl<G: Game> Tree<G> {
         }
     }
 
-    /// Sets the root and drops the plan.
+    /// Sets the root position and drops the plan.
     fn begin_at(&mut self, root: G::Position) {
         self.root_position = root;
         self.plan.started = false;
@@ -152,9 +147,9 @@ impl<G: Game> Tree<G> {
         self.ticket += 1;
     }
 
-    /// Plans a search with a schedule of `simulations`, which continues up to `most` if the caller does
-    /// not stop it. `noise` has one number per legal action of the root, lowest first, or is empty.
-    /// `seed` is for the leaves.
+    /// Plans a search. `simulations` is the length of its schedule. If `most` is larger, the search goes on up to
+    /// that many simulations unless the caller stops it. `noise` has one number per legal action of the root, lowest
+    /// action first, or is empty. `seed` determines the seeds of the leaves.
     ///
     /// # Panics
     /// Panics if the noise has another length.
@@ -171,7 +166,7 @@ impl<G: Game> Tree<G> {
         plan.started = false;
     }
 
-    /// Walks down to the next leaf. The leaf must be expanded before the tree is used again.
+    /// Walks down to the next leaf. Expand the leaf before you call another method of the tree.
     pub fn select(&mut self) -> Step<G> {
         if self.storage.nodes.is_empty() {
             return self.root_leaf();
@@ -219,8 +214,8 @@ impl<G: Game> Tree<G> {
         Step::Evaluate(self.leaf(position, legal, (index, edge)))
     }
 
-    /// Adds an evaluated leaf to the tree. `logits` has one number per action of the game, or is empty
-    /// if the evaluator has no policy. Only the logits of legal actions are read.
+    /// Adds an evaluated leaf to the tree and backs up its value. `logits` has one number per action of the game, or
+    /// is empty if the evaluator has no policy. The logits of illegal actions are ignored.
     ///
     /// # Panics
     /// Panics if the leaf is not the one that was selected last.
@@ -241,7 +236,7 @@ impl<G: Game> Tree<G> {
         };
         let mut evaluation = *evaluation;
         if parent.0 == NONE {
-            evaluation.proven = None; // a proven root would name no action
+            evaluation.proven = None; // a proven root would end the search before it finds an action
         }
         storage.set_evaluation(node, &evaluation);
         storage.back_up(node, evaluation.value);
@@ -255,12 +250,12 @@ impl<G: Game> Tree<G> {
         &self.root_position
     }
 
-    /// The largest size that the tree may have.
+    /// The size that the tree may grow to.
     pub fn limit(&self) -> TreeSize {
         self.storage.limit
     }
 
-    /// Simulations made since the plan was set.
+    /// The number of simulations since the plan was set.
     pub fn simulations_done(&self) -> u32 {
         self.plan.done
     }
@@ -270,7 +265,7 @@ impl<G: Game> Tree<G> {
         self.full
     }
 
-    /// The current size of the tree.
+    /// The size of the tree now.
     pub fn size(&self) -> TreeSize {
         self.storage.size()
     }
@@ -305,7 +300,7 @@ impl<G: Game> Tree<G> {
         self.storage.back_up(node, value);
     }
 
-    /// Adds a forced position, which is not evaluated, and returns its node and edge.
+    /// Adds a position with only one legal action, which needs no evaluation. Returns its node and edge.
     fn add_forced(&mut self, position: G::Position, legal: &G::Mask, parent: (u32, u32)) -> (u32, u32) {
         let mover = self.game.to_move(&position);
         let storage = &mut self.storage;
@@ -359,8 +354,8 @@ impl<G: Game> Tree<G> {
         self.storage.nodes[0].first_edge + index as u32
     }
 
-    /// The open child with the highest score among those whose visits match the schedule. If proven
-    /// results have closed all of those, the highest score of all open children.
+    /// The open child with the largest ln P + g + σ(Q) among those that have as many visits as the schedule requires.
+    /// If all of those are proven, the largest of all open children.
     fn select_considered(&mut self, settings: &GumbelSettings) -> usize {
         complete(&self.game, &self.storage, 0, settings, &mut self.scratch);
         let children = self.storage.children(0);
@@ -406,7 +401,7 @@ impl<G: Game> Tree<G> {
     }
 }
 
-/// Writes the completed values of a node's actions, on the scale of logits.
+/// [`gumbel::complete`] for a node of the tree.
 pub(super) fn complete<G: Game>(
     game: &G,
     storage: &Storage<G::Position>,
@@ -420,7 +415,7 @@ pub(super) fn complete<G: Game>(
     gumbel::complete(&children, storage.nodes[node as usize].raw, all_legal, settings, values);
 }
 
-/// Writes the probabilities of the legal actions, lowest first. `sharpness` multiplies the logits.
+/// Writes the probabilities of the legal actions, lowest action first. `sharpness` multiplies the logits.
 fn softmax<M: Mask>(logits: &[f32], sharpness: f32, legal: &M, out: &mut Vec<f32>) {
     out.clear();
     out.extend(legal.iter().map(|action| logits[action.index()]));

@@ -1,20 +1,33 @@
-//! The formulas of "Policy improvement by planning with Gumbel" (Danihelka et al., 2022), as pure
-//! functions: sequential halving at the root, completed values, the improved policy.
+//! The formulas of Gumbel search as pure functions: sequential halving, completed values, the improved policy.
+//! [`GumbelSettings`] states them.
 
 use super::math::{exp, largest, normalize};
 use super::tree::Children;
 
-/// Settings of the Gumbel search rule.
+/// The search rule of "Policy improvement by planning with Gumbel" (Danihelka et al., 2022).
+///
+/// P(a) is the prior of an action, N(a) its number of visits, Q(a) its mean or proven value, and g(a) Gumbel noise.
+///
+/// - **Completed values.** An action that has neither visits nor a proven value gets the mixed value
+///   Q(a) = (v + ΣN · ΣPQ / ΣP) / (1 + ΣN). Here v is the evaluator's value of the node, and the sums run over the
+///   visited actions.
+/// - **The scale of logits.** σ(Q) = (`visit_offset` + max N) · `value_scale` · (Q − min Q) / (max Q − min Q). The
+///   mixed value counts in the minimum and maximum unless all actions are legal and have values.
+/// - **The improved policy** is π′ = softmax(ln P + σ(Q)).
+/// - **At the root,** sequential halving decides how many visits the next action must have had. Among the actions with
+///   that many visits, the one with the largest ln P + g + σ(Q) is next.
+/// - **Below the root,** the next action is the one with the largest π′(a) − N(a) / (1 + ΣN). The visits then approach
+///   the improved policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GumbelSettings {
-    /// Actions at the root that get simulations before the first halving.
+    /// How many actions at the root get simulations before the first halving.
     pub considered: u32,
-    /// Weight of values against logits.
+    /// c_scale in the paper: the weight of values relative to logits.
     pub value_scale: f32,
-    /// Added to the largest visit count when values are scaled.
+    /// c_visit in the paper: added to the largest visit count of a node when its values are scaled.
     pub visit_offset: f32,
-    /// If all values at a node span less than this, their influence shrinks in proportion. 0 always
-    /// scales them to the full range, as in the paper.
+    /// The values of a node are divided by their range, or by this if the range is smaller, so that small differences
+    /// keep little influence. 0 always scales the values to the full range, as in the paper.
     pub least_range: f32,
 }
 
@@ -30,24 +43,26 @@ impl Default for GumbelSettings {
     }
 }
 
-/// Ranges of values below this count as this, to avoid division by 0.
+/// A smaller range of values counts as this, so that nothing is divided by 0.
 const MIN_RANGE: f32 = 1e-8;
 
-/// The schedule of sequential halving: for each simulation, the visits that the action to visit has
-/// had. All considered actions are visited equally often, then the better half of them, and so on down
+/// The schedule of sequential halving. It says for each simulation how many visits the action must have had that is
+/// visited next. First all considered actions are visited equally often, then the better half of them, and so on down
 /// to two.
+///
+/// A *row* is one visit to each of the remaining actions, which all had the same number of visits before it.
 #[derive(Clone, Debug)]
 pub(super) struct Halving {
     simulations: u32,
     rounds: u32,            // the number of halvings, at least 1
     considered: u32,        // actions that remain
-    pub(super) visits: u32, // that the next action to visit has had, like all of them before this row
-    left: u32,              // actions to visit in this row
-    rows: u32,              // until the next halving, this one included
+    pub(super) visits: u32, // in this plan, of the next action to be visited
+    left: u32,              // actions still to be visited in this row
+    rows: u32,              // until the next halving, including this one
 }
 
 impl Halving {
-    /// The schedule for this many actions and simulations.
+    /// The schedule for this many considered actions and simulations.
     pub(super) fn new(considered: u32, simulations: u32) -> Halving {
         let considered = considered.max(1);
         let rounds = considered.next_power_of_two().trailing_zeros().max(1);
@@ -60,7 +75,7 @@ impl Halving {
         (self.simulations / (self.rounds * self.considered)).max(1)
     }
 
-    /// Moves to the next simulation.
+    /// Moves on to the next simulation.
     pub(super) fn advance(&mut self) {
         self.left -= 1;
         if self.left > 0 {
@@ -78,11 +93,8 @@ impl Halving {
     }
 }
 
-/// Writes the completed values of a node's actions, on the scale of logits. `raw` is the evaluator's expected result
-/// of the node itself. `all_legal` says whether every action of the game is legal here.
-///
-/// An unvisited action gets the mixed value: the mean of the raw value and the values of the visited
-/// actions, weighted by prior and visits.
+/// Replaces `values` by the completed values of a node's actions on the scale of logits, σ(Q). `raw` is the
+/// evaluator's expected result of the node itself. `all_legal` says whether every action of the game is legal here.
 #[inline]
 pub(super) fn complete(
     children: &Children<'_>,
@@ -119,14 +131,14 @@ pub(super) fn complete(
     }
 }
 
-/// Turns completed values into the improved policy, `softmax(logits + completed values)`.
+/// Replaces completed values σ(Q) by the improved policy softmax(ln P + σ(Q)).
 pub(super) fn improve_policy(children: &Children<'_>, values: &mut [f32]) {
-    // Completed values lie between 0 and (offset + visits) * scale, which may overflow `exp`, so the
-    // largest is subtracted.
+    // Completed values lie between 0 and (visit_offset + visits) · value_scale. `exp` of that can overflow, so the
+    // largest one is subtracted first.
     let top = largest(values);
     let is_possible = |(prior, value): (&f32, &f32)| prior * exp(value - top) > 0.0;
     if !children.priors.iter().zip(&*values).any(is_possible) {
-        // The best values have priors of 0, so the values decide alone.
+        // The actions with the best values have priors of 0, so the priors are ignored.
         let share = 1.0 / values.iter().filter(|value| **value == top).count() as f32;
         values.iter_mut().for_each(|value| *value = if *value == top { share } else { 0.0 });
         return;
@@ -137,8 +149,8 @@ pub(super) fn improve_policy(children: &Children<'_>, values: &mut [f32]) {
     normalize(values);
 }
 
-/// The child to visit inside the tree, so that visit shares approach the improved policy, to which the completed values
-/// in `values` are changed.
+/// The child to visit below the root: the largest π′(a) − N(a) / (1 + ΣN) of the open ones. `values` has the
+/// completed values, and the improved policy π′ afterwards.
 #[inline]
 pub(super) fn select_interior(children: &Children<'_>, values: &mut [f32]) -> usize {
     improve_policy(children, values);

@@ -1,6 +1,6 @@
-//! `exp` and `ln` from correctly rounded operations alone. They return the same bits on every machine,
-//! which the platform's functions do not guarantee. Loops over rows have no branches, so that the compiler makes
-//! vectors of them; only sums go one by one, because their bits depend on the order.
+//! `exp` and `ln`, computed only by correctly rounded operations. They therefore return the same bits on every
+//! machine, which the platform's functions do not guarantee. Loops over rows have no branches, so that the compiler
+//! vectorizes them. Only sums are added one by one, because their bits depend on the order.
 
 /// `exp` returns 0 below this.
 const MIN_EXPONENT: f32 = -87.0;
@@ -10,11 +10,11 @@ const MIN_EXPONENT: f32 = -87.0;
 pub(super) fn exp(x: f32) -> f32 {
     debug_assert!(x < 88.0, "overflow");
     let (is_zero, x) = if x < MIN_EXPONENT { (true, 0.0) } else { (false, x) };
-    // x = n ln 2 + r with |r| <= ln 2 / 2. The logarithm is subtracted in two parts; the first has few
-    // enough bits that its product with n is exact.
+    // x = n ln 2 + r with |r| <= ln 2 / 2. n ln 2 is subtracted in two parts: LN_2_HIGH has so few bits that its
+    // product with n is exact.
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
-    // Adding this leaves no bits for a fraction, so the sum is rounded to a whole number.
+    // Adding this leaves no bits for a fraction, so the sum is rounded to an integer.
     const ROUNDER: f32 = 12_582_912.0;
     let rounded = x * std::f32::consts::LOG2_E + ROUNDER;
     let n = rounded - ROUNDER;
@@ -24,12 +24,12 @@ pub(super) fn exp(x: f32) -> f32 {
     for coefficient in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
         sum = sum * r + coefficient;
     }
-    // The lowest bits of the rounded sum are those of n.
+    // The lowest bits of `rounded` are those of n, which becomes the exponent of a floating-point number.
     let power_of_two = f32::from_bits(rounded.to_bits().wrapping_sub(ROUNDER.to_bits()).wrapping_add(127) << 23);
     if is_zero { 0.0 } else { sum * power_of_two }
 }
 
-/// The largest of some numbers, none of which is NaN.
+/// The largest of these numbers, none of which is NaN.
 #[inline]
 pub(super) fn largest(numbers: &[f32]) -> f32 {
     let (lanes, rest) = numbers.as_chunks::<8>();

@@ -1,6 +1,7 @@
-//! Search: trees that grow by select and expand, many at a time; alpha-beta; hand-written evaluations.
+//! Search: trees that grow one leaf at a time so that many can share a batch of evaluations; alpha-beta; hand-written
+//! evaluations.
 //!
-//! Nothing here draws random numbers, starts threads or knows a network.
+//! Nothing here draws random numbers, starts threads or depends on a network.
 
 pub mod alphabeta;
 mod answer;
@@ -12,14 +13,16 @@ pub mod heuristic;
 mod noise;
 mod math;
 mod puct;
+mod settings;
 mod tree;
 
 pub use alphabeta::AlphaBeta;
-pub use answer::RootAction;
+pub use answer::{MARGIN, RootAction};
 pub use batch::Batch;
 pub use grow::{Leaf, SearchRule, Step, Tree};
 pub use gumbel::GumbelSettings;
 pub use heuristic::{HasHeuristic, Heuristic};
 pub use noise::{dirichlet, gumbel_noise};
 pub use puct::PuctSettings;
+pub use settings::{Root, SearchSettings};
 pub use tree::TreeSize;

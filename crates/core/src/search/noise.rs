@@ -1,20 +1,21 @@
-//! Noise for the root, made from random bits that the caller draws.
+//! Noise for the root. The caller provides the random bits.
 
-/// A Gumbel variable from 64 random bits.
+/// A sample of the standard Gumbel distribution, from 64 random bits.
 #[inline]
 pub fn gumbel_noise(bits: u64) -> f32 {
     let uniform = open_uniform(bits);
     (-(-uniform.ln()).ln()) as f32
 }
 
-/// A sample of the symmetric Dirichlet distribution with concentration `alpha`, written to `out`.
-/// `bits` draws 64 random bits.
+/// Writes a sample of the symmetric Dirichlet distribution with concentration `alpha` to `out`. `bits` returns 64
+/// random bits at a time.
 ///
 /// # Panics
 /// Panics unless `alpha` is positive.
 pub fn dirichlet(alpha: f64, out: &mut [f32], mut bits: impl FnMut() -> u64) {
     assert!(alpha > 0.0, "the concentration must be positive");
-    // Gamma variables divided by their sum, as logarithms, because for small alpha they are tiny.
+    // Gamma variables divided by their sum. For small alpha they are too small for a float, so we use their
+    // logarithms.
     let mut top = f64::NEG_INFINITY;
     let logs: Vec<f64> = out
         .iter()
@@ -30,10 +31,10 @@ pub fn dirichlet(alpha: f64, out: &mut [f32], mut bits: impl FnMut() -> u64) {
     }
 }
 
-/// The logarithm of a gamma variable with this shape and scale one (Marsaglia and Tsang, 2000).
+/// The logarithm of a gamma variable with this shape and scale 1 (Marsaglia and Tsang, 2000).
 fn log_gamma_variable(shape: f64, bits: &mut impl FnMut() -> u64) -> f64 {
     if shape < 1.0 {
-        // A variable with the shape plus 1, times a power of a uniform variable.
+        // G(shape) has the distribution of G(shape + 1) · U^(1 / shape), with U uniform.
         return log_gamma_variable(shape + 1.0, bits) + open_uniform(bits()).ln() / shape;
     }
     let d = shape - 1.0 / 3.0;
@@ -50,7 +51,7 @@ fn log_gamma_variable(shape: f64, bits: &mut impl FnMut() -> u64) -> f64 {
     }
 }
 
-/// A number strictly between 0 and 1.
+/// A uniform number strictly between 0 and 1.
 #[inline]
 fn open_uniform(bits: u64) -> f64 {
     ((bits >> 11) as f64 + 0.5) / (1_u64 << 53) as f64

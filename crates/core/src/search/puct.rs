@@ -1,36 +1,43 @@
-//! The formulas of AlphaZero's PUCT, as pure functions.
+//! The formulas of AlphaZero's PUCT as pure functions; [`PuctSettings`] states them.
 
 use super::math::ln;
 use super::tree::Children;
 
-/// Settings of PUCT.
+/// PUCT, the search rule of AlphaZero.
+///
+/// The action visited next is the one with the largest Q(a) + C · P(a) · √ΣN / (1 + N(a)), where
+/// C = `c_puct` + ln((1 + ΣN + `c_puct_base`) / `c_puct_base`).
+///
+/// P(a) is the prior, N(a) the number of visits, and Q(a) the mean or proven value. An action that has neither starts
+/// at Q(a) = V − `fpu` · √p, where V is the value of the node and p the sum of the priors of its
+/// visited actions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PuctSettings {
-    /// Weight of exploration.
-    pub exploration: f32,
-    /// The weight of exploration grows with the logarithm of the visits over this base.
-    pub exploration_base: f32,
-    /// First-play urgency: an unvisited action is valued at its parent's value less this, times the
-    /// square root of the prior mass of the visited actions.
-    pub unvisited_reduction: f32,
+    /// The weight of exploration in a node with few visits.
+    pub c_puct: f32,
+    /// The weight of exploration grows with the logarithm of the node's visits, relative to this number.
+    pub c_puct_base: f32,
+    /// First-play urgency: an unvisited action starts at the value of its parent, minus this number times the square
+    /// root of the prior mass that has been visited.
+    pub fpu: f32,
     /// Softmax temperature of the priors; 1 leaves them unchanged.
     pub temperature: f32,
-    /// The share of noise in the root's priors.
+    /// The priors of the root are (1 − noise_fraction) · prior + noise_fraction · noise.
     pub noise_fraction: f32,
-    /// Actions compete for being played from this share of the most visits on, by their values less a margin that
-    /// shrinks with the root of their visits; 1: only the most visited ones.
-    pub contender: f32,
+    /// Actions with at least this fraction of the largest visit count compete for being played by Q − 0.3 / √N. With
+    /// 1 the most visited action is played.
+    pub min_visit_share: f32,
 }
 
 impl PuctSettings {
     /// The default settings.
     pub const DEFAULT: PuctSettings = PuctSettings {
-        exploration: 1.25,
-        exploration_base: 19_652.0,
-        unvisited_reduction: 0.2,
+        c_puct: 1.25,
+        c_puct_base: 19_652.0,
+        fpu: 0.2,
         temperature: 1.0,
         noise_fraction: 0.25,
-        contender: 1.0,
+        min_visit_share: 1.0,
     };
 }
 
@@ -41,17 +48,17 @@ impl Default for PuctSettings {
 }
 
 impl PuctSettings {
-    /// The weight of exploration below a node with this many visits, times their square root.
+    /// C · √ΣN of the formula, for a node with this many visits.
     #[inline]
     fn exploration_at(&self, visits: u32) -> f32 {
         let visits = visits as f32;
-        let growth = (visits + self.exploration_base + 1.0) / self.exploration_base;
-        (self.exploration + ln(growth)) * visits.sqrt()
+        let growth = (visits + self.c_puct_base + 1.0) / self.c_puct_base;
+        (self.c_puct + ln(growth)) * visits.sqrt()
     }
 }
 
-/// The child with the highest `value + exploration * prior / (1 + visits)`. `mean` is the value of the
-/// node so far; `priors` are used in place of those of the children.
+/// The open child to visit next, by the formula of [`PuctSettings`]. `mean` is the value of the node so far. `priors`
+/// replaces the priors of the children: those of the root have noise.
 #[inline]
 pub(super) fn select(children: &Children<'_>, priors: &[f32], mean: f32, settings: &PuctSettings) -> usize {
     let mut visits = 0;
@@ -60,7 +67,7 @@ pub(super) fn select(children: &Children<'_>, priors: &[f32], mean: f32, setting
         visits += count;
         visited_mass += if *count > 0 { *prior } else { 0.0 };
     }
-    let unvisited = mean - settings.unvisited_reduction * visited_mass.sqrt();
+    let unvisited = mean - settings.fpu * visited_mass.sqrt();
     let weight = settings.exploration_at(visits.max(1));
     let mut best = (usize::MAX, f32::NEG_INFINITY);
     for (index, prior) in priors.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! The tree as arrays of plain numbers, allocated once.
+//! The tree as arrays of numbers, allocated once.
 //!
-//! Edges are legal actions. The edges of a node are contiguous, lowest action first. A node is created
-//! when its edge is first visited. Sums on an edge are for the player who acts there, sums on a node
-//! for the player to move there.
+//! An edge is a legal action. The edges of a node are contiguous, lowest action first. A node is created when its
+//! edge is first visited. Sums on an edge are from the point of view of the player who acts there, sums on a node
+//! from that of the player to move.
 
 use std::cmp::Reverse;
 
@@ -10,23 +10,24 @@ use super::bounds::Certainty;
 use crate::eval::{Evaluation, Value};
 use crate::game::{Action, Game, Mask, Outcome, Player, Proven};
 
-/// No node or edge.
+/// Stands for a missing node or edge.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The size of a tree, or the largest that it may have.
+/// The size of a tree, or its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeSize {
     /// The number of positions.
     pub nodes: u32,
-    /// The number of their legal actions.
+    /// The number of their legal actions together.
     pub edges: u32,
 }
 
 impl TreeSize {
-    /// Few trees have more legal actions per position on average.
+    /// The average number of legal actions per position is rarely larger than this.
     const TYPICAL_ACTIONS: u32 = 48;
 
-    /// Room for this many simulations. The system provides memory only as it is used.
+    /// Enough for this many simulations. Unused room costs no memory, because the operating system provides memory
+    /// only when it is written.
     pub fn for_simulations<G: Game>(game: &G, simulations: u32) -> TreeSize {
         let actions = (game.actions() as u32).min(TreeSize::TYPICAL_ACTIONS);
         let per_simulation = if game.is_often_forced() { 2 } else { 1 };
@@ -55,11 +56,11 @@ pub(super) struct TreeNode {
     pub(super) first_edge: u32,
     pub(super) parent: u32,      // node, or NONE for the root
     pub(super) parent_edge: u32, // edge, or NONE for the root
-    pub(super) visits: u32,      // evaluations at or below this node
+    pub(super) visits: u32,      // evaluations of this node and below
     pub(super) value: f32,       // sum of expected results
     pub(super) draw: f32,        // sum of draw probabilities
-    pub(super) score: f32,       // sum of score differences
-    pub(super) raw: f32,         // the evaluator's expected result of this position
+    pub(super) score: f32,       // sum of point differences
+    pub(super) raw: f32,         // the evaluator's expected result of this position, without search
     pub(super) edges: u16,
     pub(super) certain: Certainty,
     pub(super) mover: Player,
@@ -72,7 +73,7 @@ pub(super) struct Edges {
     pub(super) visits: Vec<u32>,
     pub(super) values: Vec<f32>, // sum of expected results
     pub(super) children: Vec<u32>,
-    pub(super) ends: Vec<Certainty>, // for the player who acts
+    pub(super) ends: Vec<Certainty>, // what is proven, for the player who acts
     pub(super) actions: Vec<Action>,
 }
 
@@ -86,7 +87,7 @@ impl Edges {
         self.actions.truncate(count);
     }
 
-    /// Copies `count` edges from index `from` to index `to`, which is not above it.
+    /// Copies `count` edges from index `from` down to index `to`.
     fn copy_back(&mut self, from: usize, to: usize, count: usize) {
         let range = from..from + count;
         self.priors.copy_within(range.clone(), to);
@@ -98,16 +99,16 @@ impl Edges {
     }
 }
 
-/// The edges of one node.
+/// The edges of one node, as slices: `[legal actions]`.
 #[derive(Clone, Copy)]
 pub(super) struct Children<'a> {
     /// The evaluator's probability of each action, at the search rule's temperature.
     pub priors: &'a [f32],
-    /// Evaluations at or below each action.
+    /// The number of evaluations below each action.
     pub visits: &'a [u32],
     values: &'a [f32],
     ends: &'a [Certainty],
-    floor: Certainty, // of the node itself
+    floor: Certainty, // what is proven about the node itself
 }
 
 impl Children<'_> {
@@ -121,7 +122,7 @@ impl Children<'_> {
         self.priors.is_empty()
     }
 
-    /// The value of a visited or proven child for the player who acts, from -1 to 1.
+    /// The mean or proven value of a child for the player who acts, from -1 to 1; `None` if it has neither.
     #[inline]
     pub(super) fn known_value(&self, index: usize) -> Option<f32> {
         let visits = self.visits[index];
@@ -135,7 +136,7 @@ impl Children<'_> {
         }
     }
 
-    /// Writes [`Children::known_value`] of all children, NaN if there is none.
+    /// Writes [`Children::known_value`] of all children, with NaN instead of `None`.
     #[inline]
     pub(super) fn write_known_values(&self, out: &mut [f32]) {
         for ((out, value), &visits) in out.iter_mut().zip(self.values).zip(self.visits) {
@@ -148,8 +149,8 @@ impl Children<'_> {
         }
     }
 
-    /// Whether more visits to a child can change anything: its result is not proven, and it may be
-    /// better than the result that the node is sure of.
+    /// Whether more visits to a child can change the result: it is not proven, and it could still be better than what
+    /// the node can force.
     #[inline]
     pub(super) fn is_open(&self, index: usize) -> bool {
         let bounds = self.ends[index].bounds;
@@ -157,7 +158,7 @@ impl Children<'_> {
     }
 }
 
-/// Nodes and edges of one tree: the root first, every node after its parent.
+/// Nodes and edges of one tree. The root comes first, and every node comes after its parent.
 #[derive(Debug)]
 pub(super) struct Storage<P> {
     pub(super) limit: TreeSize,
@@ -190,7 +191,7 @@ impl<P: Copy> Storage<P> {
         self.edges.truncate(0);
     }
 
-    /// Whether there is room for this many more nodes, with this many edges in total.
+    /// Whether this many more nodes fit, with this many edges in total.
     #[inline]
     pub(super) fn has_room(&self, nodes: usize, edges: u32) -> bool {
         self.nodes.len() + nodes <= self.limit.nodes as usize
@@ -214,14 +215,14 @@ impl<P: Copy> Storage<P> {
         }
     }
 
-    /// The mean of a node's evaluations.
+    /// The mean of all evaluations at and below a node.
     #[inline]
     pub(super) fn mean(&self, node: &TreeNode) -> f32 {
         node.value / node.visits as f32
     }
 
-    /// Adds a node without visits below `parent_edge` of `parent`. `priors` has one number per action
-    /// of `legal`, lowest first.
+    /// Adds a node without visits as the child of edge `parent_edge`. `priors` has one number per action of `legal`,
+    /// lowest action first.
     pub(super) fn add<M: Mask>(
         &mut self,
         position: P,
@@ -260,7 +261,7 @@ impl<P: Copy> Storage<P> {
         index
     }
 
-    /// Marks a node as the end of the game and returns its value for its mover.
+    /// Records that the game is over at this node, and returns its value for the player to move.
     pub(super) fn end(&mut self, node: u32, outcome: Outcome) -> Value {
         let node = &mut self.nodes[node as usize];
         let verdict = outcome.verdict(node.mover);
@@ -268,7 +269,7 @@ impl<P: Copy> Storage<P> {
         Value::certain(verdict, outcome.score_difference(node.mover).into())
     }
 
-    /// Stores the evaluator's expected result and proven value of a node.
+    /// Stores what the evaluator says about a node: its expected result and, if it is certain, the proven one.
     pub(super) fn set_evaluation(&mut self, node: u32, evaluation: &Evaluation) {
         let node = &mut self.nodes[node as usize];
         node.raw = evaluation.value.expectation();
@@ -277,8 +278,8 @@ impl<P: Copy> Storage<P> {
         }
     }
 
-    /// Backs up one evaluation from a node to the root, and proven results with it. `value` is for the
-    /// player to move at the node.
+    /// Adds one evaluation to all nodes from this one up to the root, and updates what is proven on the way. `value`
+    /// is for the player to move at the node.
     pub(super) fn back_up(&mut self, mut index: u32, value: Value) {
         let (mut result, mut draw, mut score) = (value.expectation(), value.draw, value.score);
         let mut certain = self.nodes[index as usize].certain.is_known();
@@ -311,7 +312,7 @@ impl<P: Copy> Storage<P> {
         }
     }
 
-    /// Updates a node's bounds from its edges and returns whether they changed.
+    /// Updates what is proven about a node from its edges. Returns whether its bounds changed.
     fn tighten(&mut self, index: u32) -> bool {
         let node = &mut self.nodes[index as usize];
         let range = node.first_edge as usize..node.first_edge as usize + usize::from(node.edges);
@@ -333,7 +334,8 @@ impl<P: Copy> Storage<P> {
         Some(best as u32)
     }
 
-    /// Whether a proven node has the action that proves it. A node proven by the evaluator may not.
+    /// Whether search can name the action that proves this node's result, if it is proven. It cannot if the evaluator
+    /// proved it.
     pub(super) fn has_proof(&self, node: u32) -> bool {
         let bounds = self.nodes[node as usize].certain.bounds;
         !bounds.is_exact() || Certainty::best_of(self.children(node).ends).bounds == bounds
@@ -341,8 +343,8 @@ impl<P: Copy> Storage<P> {
 
     /// Makes a node the root, keeps the nodes below it and drops the rest.
     ///
-    /// Every node and its edges come after its parent's, so one forward pass moves them into place.
-    /// `moved` is scratch space.
+    /// Parents come before their children, so one pass from front to back moves every node and its edges into place.
+    /// `moved` is a scratch buffer.
     pub(super) fn reroot(&mut self, root: u32, moved: &mut Vec<Moved>) {
         let root = root as usize;
         moved.clear();
@@ -376,7 +378,7 @@ impl<P: Copy> Storage<P> {
     }
 }
 
-/// The new index of a node after the root moved, and by how much its edges moved down.
+/// Where a node went when the root changed: its new index, and by how much its edges moved down.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
     node: u32,

@@ -1,4 +1,4 @@
-//! Jarmo and guard: circles and lines.
+//! How jarmo and guard are shown: circles and lines.
 
 use super::setup::MOST_PLY;
 use super::{Cell, FieldKind, GameView, Gesture, Layout, Note, Palette, Piece, SideCount, Style};
@@ -8,15 +8,15 @@ use crate::games::guard::{PASSES_TO_END, Turn};
 use crate::games::jarmo::{SHUTTLE_LIMIT, Shuttles};
 use crate::games::{Guard, GuardPosition, Jarmo, JarmoPosition};
 
-/// What the games on this board show besides the board: see [`GameView`].
+/// What jarmo and guard show in addition to the board, see [`GameView`].
 pub trait BoardView: BoardRules {
-    /// Counts of both sides.
+    /// Numbers for both players.
     fn tallies(position: &BoardPosition<Self>) -> Vec<SideCount>;
 
     /// Remarks about the position.
     fn notes(game: &BoardGame<Self>, position: &BoardPosition<Self>) -> Vec<Note>;
 
-    /// What an editor of positions offers.
+    /// The controls of the position editor.
     fn palette() -> Palette;
 }
 
@@ -88,7 +88,7 @@ impl BoardView for Shuttles {
             })
         };
         let mut notes: Vec<Note> = match game.outcome(position) {
-            Some(_) => Vec::new(), // no move is left to forbid
+            Some(_) => Vec::new(), // no move is left to be forbidden
             None => Player::BOTH.into_iter().filter_map(banned).collect(),
         };
         if position.both_passed() {
@@ -112,7 +112,7 @@ impl BoardView for Shuttles {
     }
 }
 
-/// A remark about each player without a piece outside the goal row.
+/// A remark about each player whose pieces are all on the goal row.
 fn home<R: BoardRules>(key: &'static str, position: &BoardPosition<R>) -> impl Iterator<Item = Note> {
     let outside = Player::BOTH.map(|player| position.pieces(player) & !Circles::goal(player));
     let players = Player::BOTH.into_iter().filter(move |player| outside[player.index()].is_empty());

@@ -1,4 +1,4 @@
-//! Connect four: holes in an upright frame.
+//! How connect four is shown: an upright frame with holes.
 
 use super::{Cell, GameView, Gesture, Layout, Note, Palette, Piece, Setup, Style};
 use crate::game::{Action, Game, Outcome, Player};
@@ -53,7 +53,7 @@ impl GameView for ConnectFour {
         Palette { strong: false, mover: false, fields: Vec::new() }
     }
 
-    /// The player to move and the ply follow from the stones.
+    /// The editor needs no player to move and no ply, because both follow from the stones.
     fn setup_text(&self, setup: &Setup) -> String {
         let stones = setup.pieces.len();
         let white = |piece: &&Piece| piece.player == Player::White;

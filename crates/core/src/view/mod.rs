@@ -1,5 +1,5 @@
-//! What a user interface needs to show a game: cells, lines, pieces, and the effect of an action.
-//! Colours and shapes are up to the interface.
+//! Everything that a user interface needs to show a game: cells, lines, pieces, and what an action does on the board.
+//! The interface chooses colours and shapes.
 
 mod connect_four;
 mod tammi;
@@ -13,11 +13,12 @@ pub use setup::{Field, FieldKind, Palette, Setup};
 pub use svg::Arrow;
 
 use crate::game::{Action, Game, Player};
+use crate::games::Scripted;
 
-/// A game that can be shown as pieces on the cells of a board. A game that is shown by its [drawing](Game::draw) alone
-/// needs none of the methods.
+/// A game that can be shown as pieces on the cells of a board. A game that has only its text [drawing](Game::draw)
+/// need not implement any method.
 pub trait GameView: Game {
-    /// The board, which is the same in every position; without cells if the game has only its drawing.
+    /// The board, which is the same in every position. It has no cells if the game has only its drawing.
     fn layout(&self) -> Layout {
         Layout::none()
     }
@@ -27,37 +28,53 @@ pub trait GameView: Game {
         Vec::new()
     }
 
-    /// The effect of a legal action on the board.
+    /// What a legal action does on the board.
     fn gesture(&self, _: &Self::Position, _: Action) -> Gesture {
         Gesture::default()
     }
 
-    /// Numbers for each player to show beside the board.
+    /// Numbers for each player that are shown beside the board.
     fn tallies(&self, _: &Self::Position) -> Vec<SideCount> {
         Vec::new()
     }
 
-    /// Remarks about the position; once the game is over, also why it ended.
+    /// Remarks about the position. If the game is over, they also say why.
     fn notes(&self, _: &Self::Position) -> Vec<Note> {
         Vec::new()
     }
 
-    /// The cells of the line that won the game, in games that are won by a line.
+    /// The cells of the line that won the game, if a line wins the game.
     fn winning_cells(&self, _: &Self::Position) -> Vec<usize> {
         Vec::new()
     }
 
-    /// What an editor of positions offers: two kinds of pieces, either player to move, and no more fields.
+    /// The rules in the words of those who play, in lines: `# ` begins a heading, `- ` a point. The interface has texts for
+    /// the games of this program; any other game can bring its own.
+    fn rules_text(&self) -> Option<&str> {
+        None
+    }
+
+    /// The picture of a piece that the text of a position writes with this letter: SVG elements around (0, 0), 80 units
+    /// wide. Without one, the interface shows the letter.
+    fn piece_svg(&self, _letter: char) -> Option<&str> {
+        None
+    }
+
+    /// The controls of the position editor. By default there are two kinds of pieces, either player can be to move,
+    /// and there are no other fields.
     fn palette(&self) -> Palette {
         Palette::of(Vec::new())
     }
 
-    /// The text of a position that was set up. [`Game::parse_position`] decides whether the position is legal.
+    /// The text of a position from the editor. [`Game::parse_position`] decides whether it is legal.
     fn setup_text(&self, setup: &Setup) -> String {
         let first = [setup.board(&self.layout()), setup.to_move.letter().to_string()];
         [&first[..], &setup.fields].concat().join(" ")
     }
 }
+
+/// It has its drawing.
+impl GameView for Scripted {}
 
 /// How a board is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -65,9 +82,9 @@ pub trait GameView: Game {
 pub enum Style {
     /// Circles with lines between them.
     Board,
-    /// Dark squares of a chequered board.
+    /// The dark squares of a chequered board.
     Squares,
-    /// Holes in an upright frame that stones fall into.
+    /// An upright frame with holes into which stones fall.
     Slots,
 }
 
@@ -76,18 +93,18 @@ pub enum Style {
 pub struct Layout {
     /// How the board is drawn.
     pub style: Style,
-    /// Number of columns, A on the left.
+    /// The number of columns; A is on the left.
     pub columns: usize,
-    /// Number of rows, White's side at the bottom.
+    /// The number of rows; White's side is at the bottom.
     pub rows: usize,
-    /// The places pieces can stand on.
+    /// The cells that pieces can stand on.
     pub cells: Vec<Cell>,
-    /// Pairs of cells connected by a line.
+    /// Pairs of indices of cells that a line connects.
     pub lines: Vec<(usize, usize)>,
 }
 
 impl Layout {
-    /// No board.
+    /// A layout without a board.
     pub fn none() -> Layout {
         Layout { style: Style::Board, columns: 0, rows: 0, cells: Vec::new(), lines: Vec::new() }
     }
@@ -97,13 +114,13 @@ impl Layout {
         self.cells.is_empty()
     }
 
-    /// The cell at this column and row.
+    /// The index of the cell at this column and row.
     pub fn cell_at(&self, column: usize, row: usize) -> Option<usize> {
         self.cells.iter().position(|cell| (cell.column, cell.row) == (column, row))
     }
 }
 
-/// A place that a piece can stand on.
+/// A circle, square or hole that a piece can stand on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cell {
     /// The name of the cell, such as `C2`.
@@ -120,27 +137,27 @@ pub struct Cell {
 pub struct Piece {
     /// The cell it stands on.
     pub cell: usize,
-    /// The owner.
+    /// The player who owns it.
     pub player: Player,
-    /// A marked archer, a guard, or a king.
+    /// Whether it is a marked archer, a guard, or a king.
     pub strong: bool,
-    /// Already jumped; it leaves the board at the end of the capture. No piece that is set up does.
+    /// Whether it has been jumped and will be removed at the end of the capture. Never true in the editor.
     #[serde(default)]
     pub leaving: bool,
 }
 
-/// The effect of an action on the board. A move has a source and a target, a placement only a target, a pass neither.
+/// What an action does on the board. A move has a source and a target, a placement only a target, a pass neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Gesture {
     /// The cell a piece leaves.
     pub from: Option<usize>,
-    /// The cell where a piece arrives.
+    /// The cell on which a piece arrives.
     pub to: Option<usize>,
     /// The cell of the captured piece.
     pub captured: Option<usize>,
 }
 
-/// A number for each player, with the key of its label in the language tables.
+/// A number for each player, with a label. Tables of languages have the label's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SideCount {
     /// The key of the label.
@@ -155,14 +172,14 @@ impl SideCount {
     }
 }
 
-/// A remark about a position, with the key of its text in the language tables.
+/// A remark about a position. Tables of languages have its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
     /// The key of the text.
     pub key: &'static str,
-    /// The player it is about, if it is about only one.
+    /// The player it is about; `None` if it is not about one player.
     pub player: Option<Player>,
-    /// The value for `{what}` in the text.
+    /// The value that replaces `{what}` in the text.
     pub what: String,
 }
 

@@ -1,22 +1,22 @@
-//! A position as a picture: SVG that stands alone, with its own colours.
+//! A position as a picture: an SVG file that needs no style sheet.
 
 use std::fmt::Write;
 
 use super::{GameView, Layout, Piece, Style};
 use crate::game::Player;
 
-/// An action as an arrow, or as a ring around its target if it has no source.
+/// An action as an arrow. Without a source, it is a ring around its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrow {
-    /// The cell a piece leaves.
+    /// The cell that a piece leaves.
     pub from: Option<usize>,
-    /// The cell where a piece arrives.
+    /// The cell on which a piece arrives.
     pub to: usize,
-    /// Whether the action is legal; others are dashed and red.
+    /// Whether the action is legal. Illegal actions are dashed and red.
     pub legal: bool,
 }
 
-/// Units between neighbouring cells.
+/// The distance of neighbouring cells, in units of the picture.
 const STEP: usize = 100;
 
 /// Pixels per hundred units.
@@ -34,10 +34,10 @@ const MARK: &str = "#c8641e";
 const LEGAL: &str = "#2f6f62";
 const REFUSED: &str = "#b3261e";
 
-/// Draws a position with its arrows. The title is read out in place of the picture.
+/// Draws a position with arrows. Screen readers read the title instead of the picture.
 pub fn draw<G: GameView>(game: &G, position: &G::Position, arrows: &[Arrow], title: &str) -> String {
     let layout = game.layout();
-    // Circles leave more room for the names of rows and columns than squares do.
+    // A board of circles has more room for the names of rows and columns than a board of squares.
     let margin = match layout.style {
         Style::Board => 70,
         Style::Squares | Style::Slots => 84,
@@ -70,7 +70,7 @@ struct Picture<'a> {
     layout: &'a Layout,
     width: usize,
     height: usize,
-    margin: usize, // from the outer cells to the edge
+    margin: usize, // from the centres of the outer cells to the edge
     text: String,
 }
 
@@ -93,7 +93,7 @@ impl Picture<'_> {
         self.add(&format!("<rect width=\"{width}\" height=\"{height}\" rx=\"16\" fill=\"{WOOD}\"/>"));
     }
 
-    /// The centre of a column and a row, row 1 at the bottom.
+    /// The centre of a cell. Row 1 is at the bottom.
     fn centre_of(&self, column: usize, row: usize) -> (usize, usize) {
         let up = self.layout.rows - 1 - row;
         (self.margin + STEP * column, self.margin + STEP * up)
@@ -104,7 +104,7 @@ impl Picture<'_> {
         self.centre_of(cell.column, cell.row)
     }
 
-    /// Circles and lines. A line has a gap where another one crosses over it.
+    /// Circles and lines. A line has a gap where another line crosses over it.
     fn lines(&mut self) {
         for &(a, b) in &self.layout.lines {
             let ((x1, y1), (x2, y2)) = (self.centre(a), self.centre(b));
@@ -152,7 +152,7 @@ impl Picture<'_> {
         }
     }
 
-    /// Letters below the board and, except for slots, numbers beside it.
+    /// Letters below the board, and numbers beside it unless it is an upright frame.
     fn names(&mut self) {
         let bottom = self.height - 8;
         for column in 0..self.layout.columns {
@@ -173,7 +173,7 @@ impl Picture<'_> {
         self.add(&format!("<text x=\"{x}\" y=\"{y}\" font-size=\"18\" fill=\"{INK}\">{text}</text>"));
     }
 
-    /// A piece with the shape that the page gives it.
+    /// A piece, in the shape that it has on the page.
     fn piece(&mut self, game: &str, piece: &Piece) {
         let (fill, edge, ink) = match piece.player {
             Player::White => ("#fffdf6", "#4a4f53", "#3a4045"),
@@ -224,7 +224,7 @@ impl Picture<'_> {
             self.add(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"32\" {stroke}/>"));
             return;
         };
-        // From the edge of one circle to the edge of the other, in whole units.
+        // The arrow leads from the edge of one circle to the edge of the other.
         const GAP: f64 = 40.0;
         const HEAD: f64 = 24.0;
         let (from_x, from_y) = self.centre(from);

@@ -1,4 +1,4 @@
-//! Tammi: the dark squares of a chequered board.
+//! How tammi is shown: the dark squares of a chequered board.
 
 use super::setup::MOST_PLY;
 use super::{Cell, FieldKind, GameView, Gesture, Layout, Note, Palette, Piece, SideCount, Style};

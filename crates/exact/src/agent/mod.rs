@@ -6,14 +6,34 @@ mod trained;
 pub use jarmo_core::agent::{
     AGENTS, Agent, AgentError, AgentOpponent, AgentSource, AgentSpec, AlphaBetaAgent, AlphaBetaSpec, Candidate,
     Deadline, Decision, EndgameAgent, GreedyAgent, Limit, Memory, PolicyAgent, RandomAgent, Request, SamplingAgent,
-    Sources, TreeAgent, TreeSettings, TreeSpec, YesNo, build_from,
+    Sources, TreeAgent, TreeSettings, TreeSpec, YesNo, build_from, build_without_search,
 };
 
 pub use networks::Networks;
 pub use trained::{is_file, is_trained, load, provide, trained};
 
 use crate::catalog::CatalogGame;
-use jarmo_core::agent;
+use jarmo_core::error::FileError;
+use jarmo_host::run_folder;
+
+/// Reads a spec as users of this machine write it. A run, which is named by its folder, `run:FOLDER` or
+/// `run:FOLDER@STEP`, stands for the agent file of its newest checkpoint, or of that step. Settings after a `?` apply to
+/// it as well.
+pub fn read_spec(text: &str) -> Result<AgentSpec, AgentError> {
+    let spec = text.parse();
+    if spec.is_ok() {
+        return spec;
+    }
+    let (head, settings) = text.split_at(text.find('?').unwrap_or(text.len()));
+    let wrong = |problem: FileError| AgentError::new(text, problem);
+    match run_folder::named(head).map_err(wrong)? {
+        None => spec,
+        Some((folder, step)) => {
+            let (_, file) = run_folder::checkpoint_at(folder, step).map_err(wrong)?;
+            format!("{}{settings}", file.display()).parse()
+        }
+    }
+}
 
 /// Builds the agent of a spec for this game.
 pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, AgentError> {
@@ -27,15 +47,4 @@ pub type Agents<G> = Vec<Box<dyn Agent<G>>>;
 pub fn build_all<G: CatalogGame>(game: &G, spec: &AgentSpec, count: usize) -> Result<Agents<G>, AgentError> {
     let networks = Networks::new();
     (0..count).map(|_| build_from(game.clone(), spec, &networks)).collect()
-}
-
-/// Builds agents of the network of a spec alone, without its search and its tables; `None` if it has no network.
-pub fn build_without_search<G: CatalogGame>(
-    game: &G,
-    spec: &AgentSpec,
-    count: usize,
-) -> Result<Option<Agents<G>>, AgentError> {
-    let networks = Networks::new();
-    let agents = (0..count).map(|_| agent::build_without_search(game.clone(), spec, &networks).transpose());
-    agents.collect::<Option<Result<_, _>>>().transpose()
 }

@@ -8,7 +8,7 @@ use jarmo_core::agent::{AGENTS, AgentSource, FILE_ENDING, Sources};
 use jarmo_core::encode::Encode;
 use jarmo_core::error::FileError;
 use jarmo_core::game::shorten;
-use jarmo_core::known::{Endgames, Guide};
+use jarmo_core::known::{Endgames, ProofStrategy};
 use jarmo_core::net::{FrozenNet, GameVersion, KernelKind};
 
 use super::trained;
@@ -82,7 +82,7 @@ impl<G: CatalogGame> Sources<G> for Networks {
         game.open_endgames(folder).map_err(|error| error.to_string())
     }
 
-    fn proof(&self, game: &G) -> Option<Arc<dyn Guide<G>>> {
+    fn proof(&self, game: &G) -> Option<Arc<dyn ProofStrategy<G>>> {
         game.proof()
     }
 }
@@ -107,7 +107,7 @@ fn missing_file(path: &Path) -> String {
         .collect();
     found.sort();
     let files = match found.len() {
-        0 => format!("{} holds no agent file", shorten(&folder.display().to_string())),
+        0 => format!("{} contains no agent file", shorten(&folder.display().to_string())),
         _ => format!("agent files there: {}", found.join(", ")),
     };
     format!("no such file; {files}; agents are {AGENTS}")

@@ -46,13 +46,13 @@ impl Proof {
         }
         let before = TITLE.len() + 1 + CHECKSUM.len();
         let Some((digits_and_rest, start)) = bytes.get(before..).zip(bytes.get(..before)) else {
-            return problem("it is cut off");
+            return problem("it is truncated");
         };
         let Some((found, rest)) = digits_and_rest.split_at_checked(DIGITS) else {
-            return problem("it is cut off");
+            return problem("it is truncated");
         };
         if found != digits(&[start, rest]).as_bytes() {
-            return problem("it is damaged or cut off: its checksum does not fit its bytes");
+            return problem("it is damaged or truncated: its checksum does not match");
         }
         let Some(end) = rest.windows(2).position(|pair| pair == b"\n\n") else {
             return problem("it has no header");
@@ -77,19 +77,18 @@ impl Claim {
         let wrong = || format!("the claim `{}` cannot be read", shorten(text));
         let fields: Vec<&str> = text.split('|').map(str::trim).collect();
         let [winner, plies, start, actions] = fields[..] else { return Err(wrong()) };
-        let mut players = Player::BOTH.into_iter();
-        let winner = players.find(|player| player.name() == winner);
-        let start = game.parse_position(start);
-        let start = Jarmo::as_solved(&start.map_err(|error| error.to_string())?);
-        let mut opening = Line::at(start);
+        let winner = Player::BOTH.into_iter().find(|player| player.name() == winner).ok_or_else(wrong)?;
+        let plies = plies.parse().map_err(|_| wrong())?;
+        let start = game.parse_position(start).map_err(|error| error.to_string())?;
+        let mut opening = Line::at(Jarmo::as_solved(&start));
         for word in actions.split_whitespace() {
-            let action = game.play_text(&mut opening.position, word);
-            opening.actions.push(action.map_err(|error| error.to_string())?);
+            let action = game.play_text(&mut opening.position, word).map_err(|error| error.to_string())?;
+            opening.actions.push(action);
         }
         if game.outcome(&opening.position).is_some() {
             return Err(format!("the game of `{}` is over", shorten(text)));
         }
-        Ok(Claim { opening, winner: winner.ok_or_else(wrong)?, plies: plies.parse().map_err(|_| wrong())? })
+        Ok(Claim { opening, winner, plies })
     }
 }
 

@@ -12,7 +12,7 @@ mod strategy;
 
 pub use check::{Checked, check, replay};
 pub use file::{CHECKSUM, MOST_SEARCH, TITLE};
-pub use jarmo_core::known::Guide;
+pub use jarmo_core::known::ProofStrategy;
 pub use strategy::{Claim, Numbers, Proof};
 
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub fn shipped() -> Arc<Proof> {
 }
 
 /// The proof for jarmo on this board that is part of the program.
-pub(crate) fn of_board(game: &Jarmo) -> Option<Arc<dyn Guide<Jarmo>>> {
+pub(crate) fn of_board(game: &Jarmo) -> Option<Arc<dyn ProofStrategy<Jarmo>>> {
     // A browser tab does without, because the proof is larger than all the rest of the page.
     #[cfg(target_family = "wasm")]
     let proof: Option<Arc<Proof>> = None;

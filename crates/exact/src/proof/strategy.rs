@@ -1,11 +1,11 @@
 //! Claims, and the moves that prove them.
 
 use super::short::Short;
-use crate::tables::index::{LEAST_FORCE, Layer, MOST_FORCE, Placement};
+use crate::tables::index::{JarmoLayer, LEAST_FORCE, MOST_FORCE, Placement};
 use jarmo_core::env::Line;
 use jarmo_core::game::{Action, Game, Mask, Player};
 use jarmo_core::games::{Jarmo, JarmoPosition};
-use jarmo_core::known::Guide;
+use jarmo_core::known::ProofStrategy;
 
 /// A decided position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Claim {
 /// Claims and the strategies that prove them.
 #[derive(Clone, Debug)]
 pub struct Proof {
-    /// The rules, without a limit on the length.
+    /// The rules, without a move limit.
     pub game: Jarmo,
     /// How it was made.
     pub made: String,
@@ -49,8 +49,8 @@ impl Proof {
     }
 }
 
-impl Guide<Jarmo> for Proof {
-    /// A stored action, or the first of a short win. `None` also if the shuttle rule or the limit on the length is in the
+impl ProofStrategy<Jarmo> for Proof {
+    /// A stored action, or the first of a short win. `None` also if the shuttle rule or the move limit is in the
     /// way.
     fn next(&self, game: &Jarmo, position: &JarmoPosition) -> Option<(Action, Option<u32>)> {
         let (action, plies) = match self.action(position) {
@@ -69,8 +69,8 @@ impl Guide<Jarmo> for Proof {
 /// Numbers all placements: those of each force follow those of the force below, in the order of the tables.
 #[derive(Clone, Debug)]
 pub struct Numbers {
-    layers: Vec<(u64, Layer)>, // the first number and the layer of each force
-    pub(super) count: u64,     // of placements
+    layers: Vec<(u64, JarmoLayer)>, // the first number and the layer of each force
+    pub(super) count: u64,          // of placements
 }
 
 impl Default for Numbers {
@@ -78,7 +78,7 @@ impl Default for Numbers {
         let mut count = 0;
         let layers = (LEAST_FORCE..=MOST_FORCE)
             .map(|force| {
-                let layer = Layer::new(force);
+                let layer = JarmoLayer::new(force);
                 let first = count;
                 count += layer.size as u64;
                 (first, layer)

@@ -3,12 +3,10 @@
 use std::fmt;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use super::file::{Bytes, Owner, lock, unfinished_path};
-use super::lookup::Tables;
-use super::solvable::{Job, Layer, LayerEvent, Solvable};
+use super::file::{Bytes, lock};
+use super::solvable::{Job, Layer, LayerEvent, Solvable, owner, table_id};
 use crate::{ExactError, ExactErrorKind};
 
 /// Settings of a build.
@@ -16,8 +14,6 @@ use crate::{ExactError, ExactErrorKind};
 pub struct BuildSettings {
     /// The highest force to solve.
     pub force: u32,
-    /// The bytes of memory to use, mapped files aside; `None`: half of what the machine has.
-    pub memory: Option<u64>,
     /// The time between two saves of the unfinished layer.
     pub save_every: Duration,
 }
@@ -43,50 +39,60 @@ impl fmt::Display for TableProgress {
         match self {
             Kept(force) => write!(out, "force {force}: already there"),
             Rebuilding(problem) => write!(out, "{problem}: building it again"),
-            Resumed(force) => write!(out, "force {force}: going on with the unfinished layer"),
+            Resumed(force) => write!(out, "force {force}: continuing with the unfinished layer"),
             Working(force, what) | Done(force, what) => write!(out, "force {force}: {what}"),
         }
     }
 }
 
-/// Builds all layers up to a force in `folder`. Intact layers that exist already are kept.
-///
-/// # Panics
-/// Panics if the game has no tables of this force.
-pub fn build<G: Solvable>(
+/// Builds all layers up to a force in `folder`, and opens them. Intact layers that exist already are kept.
+pub(super) fn build_layers<G: Solvable>(
     game: &G,
     folder: &Path,
     settings: BuildSettings,
     tell: &mut dyn FnMut(TableProgress),
-) -> Result<Tables<G>, ExactError> {
-    assert!(G::FORCES.contains(&settings.force), "no tables have this force");
-    game.check_solvable()?;
-    let owner = Owner::of(game);
+) -> Result<Vec<Bytes>, ExactError> {
+    assert!(G::TABLES.forces.contains(&settings.force), "no tables have this force");
+    let owner = owner(game);
     fs::create_dir_all(folder).map_err(ExactError::io(folder))?;
-    let forces = *G::FORCES.start()..=settings.force;
-    let kept =
-        forces.clone().map(|force| kept_layer::<G>(folder, owner, force, tell)).collect::<Result<Vec<_>, _>>()?;
-    let missing: Vec<u32> =
-        forces.clone().zip(&kept).filter_map(|(force, kept)| kept.is_none().then_some(force)).collect();
-    let memory = check_room::<G>(folder, &missing, settings.memory)?;
-    let _lock = match missing.is_empty() {
-        true => None,
-        false => Some(lock(folder)?),
+    let layers: Vec<G::Layer> = (*G::TABLES.forces.start()..=settings.force).map(G::Layer::new).collect();
+    let mut kept = Vec::new();
+    for layer in &layers {
+        let found = Bytes::open(&table_id::<G>(folder, owner, layer));
+        kept.push(match found {
+            Ok(bytes) => {
+                tell(TableProgress::Kept(layer.force()));
+                Some(bytes)
+            }
+            Err(error) => {
+                may_rebuild(error, &mut |why| tell(TableProgress::Rebuilding(why)))?;
+                None
+            }
+        });
+    }
+    let missing: Vec<&G::Layer> =
+        layers.iter().zip(&kept).filter(|(_, kept)| kept.is_none()).map(|(layer, _)| layer).collect();
+    let _lock = match missing.last() {
+        Some(highest) => {
+            let begun = |layer: &&G::Layer| fs::metadata(table_id::<G>(folder, owner, layer).unfinished());
+            let begun = missing.iter().map(|layer| begun(layer).map_or(0, |file| file.len())).sum();
+            check_room(folder, positions(&missing), begun, G::memory_needed(highest))?;
+            Some(lock(folder)?)
+        }
+        None => None,
     };
 
-    let all = missing.iter().map(|&force| G::layer(force).size() as f64).sum();
-    let mut clock = TimeLeft { began: Instant::now(), all, done: 0.0, before: None };
+    let mut clock = TimeLeft { began: Instant::now(), all: positions(&missing) as f64, done: 0.0, before: None };
     let mut done: Vec<Bytes> = Vec::new();
-    for (force, kept) in forces.zip(kept) {
+    for (layer, kept) in layers.iter().zip(kept) {
         if let Some(bytes) = kept {
             done.push(bytes);
             continue;
         }
-        let began = Instant::now();
-        let job: Job<'_, G> =
-            Job { folder, owner, layer: G::layer(force), done: &done, save_every: settings.save_every, memory };
-        let positions = job.layer.size();
-        game.build_layer(&job, &mut |event| {
+        let (began, force, positions) = (Instant::now(), layer.force(), layer.size());
+        let id = table_id::<G>(folder, owner, layer);
+        let job = Job { id, layer, lower: &done, save_every: settings.save_every };
+        game.solve(&job, &mut |event| {
             tell(match event {
                 LayerEvent::Resumed => TableProgress::Resumed(force),
                 LayerEvent::Rebuilding(why) => TableProgress::Rebuilding(why),
@@ -100,42 +106,13 @@ pub fn build<G: Solvable>(
         clock.done += positions as f64;
         let took = began.elapsed().as_secs_f64();
         tell(TableProgress::Done(force, format!("{positions} positions in {took:.1} s")));
-        done.push(Bytes::open::<G>(folder, owner, &job.layer)?);
+        done.push(Bytes::open(&id)?);
     }
-    Ok(Tables::from_layers(game, done))
+    Ok(done)
 }
 
-impl<G: Solvable> Tables<G> {
-    /// Builds all layers up to a force in a folder that is removed again, for small forces and this process alone.
-    pub fn solve(game: &G, force: u32) -> Result<Tables<G>, ExactError> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let unique = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-        let name = format!("jarmo-tables-{}-{unique}-{number}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        fs::create_dir(&folder).map_err(ExactError::io(&folder))?;
-        let settings = BuildSettings { force, memory: None, save_every: Duration::MAX };
-        let built = build(game, &folder, settings, &mut |_| {});
-        // The tables are mapped and do not need the names of their files.
-        let _ = fs::remove_dir_all(&folder);
-        built
-    }
-}
-
-/// The layer of a force if an earlier build left it intact.
-fn kept_layer<G: Solvable>(
-    folder: &Path,
-    owner: Owner,
-    force: u32,
-    tell: &mut dyn FnMut(TableProgress),
-) -> Result<Option<Bytes>, ExactError> {
-    match Bytes::open::<G>(folder, owner, &G::layer(force)) {
-        Ok(bytes) => {
-            tell(TableProgress::Kept(force));
-            Ok(Some(bytes))
-        }
-        Err(error) => may_rebuild(error, &mut |why| tell(TableProgress::Rebuilding(why))).map(|()| None),
-    }
+fn positions<L: Layer>(layers: &[&L]) -> u64 {
+    layers.iter().map(|layer| layer.size() as u64).sum()
 }
 
 /// Accepts a missing or damaged file, which is made again; any other problem ends the work.
@@ -148,25 +125,11 @@ pub(super) fn may_rebuild(error: ExactError, tell: &mut dyn FnMut(String)) -> Re
     Ok(())
 }
 
-/// Refuses a build for which disk space or memory is too small; returns the bytes of memory to use.
-fn check_room<G: Solvable>(folder: &Path, missing: &[u32], allowed: Option<u64>) -> Result<u64, ExactError> {
-    let Some(&highest) = missing.last() else { return Ok(0) };
-    let (least, most) = G::memory_needed(&G::layer(highest));
-    let half = memory("MemTotal:").map(|bytes| bytes / 2);
-    let usable = allowed.or(half).unwrap_or(most);
-    if usable < least {
-        // Rounded up, so that what is asked for is enough.
-        let gibibytes = (10.0 * least as f64 / f64::from(1 << 30)).ceil() / 10.0;
-        return Err(ExactError::new(format!(
-            "force {highest} needs at least {gibibytes:.1} GiB of memory to build; allow it, or build a lower force"
-        )));
-    }
-    // Next to the tables there are only some pages of the unfinished layer.
+/// Refuses a build for which disk space or memory is too small. `begun` bytes of the `tables` are there already.
+fn check_room(folder: &Path, tables: u64, begun: u64, memory: u64) -> Result<(), ExactError> {
+    // Next to the tables there are only copies of some pages of the unfinished layer.
     const BESIDES: u64 = 64 << 20;
-    let begun = |&force| fs::metadata(unfinished_path::<G>(folder, force)).map_or(0, |file| file.len());
-    let begun: u64 = missing.iter().map(begun).sum(); // what unfinished layers take already
-    let layers: u64 = missing.iter().map(|&force| G::layer(force).size() as u64).sum();
-    let disk = (layers + BESIDES).saturating_sub(begun);
+    let disk = (tables + BESIDES).saturating_sub(begun);
     #[cfg(any(unix, windows))]
     let free = fs4::available_space(folder).map_err(ExactError::io(folder))?;
     #[cfg(not(any(unix, windows)))]
@@ -180,21 +143,16 @@ fn check_room<G: Solvable>(folder: &Path, missing: &[u32], allowed: Option<u64>)
     if free < disk {
         return short("disk space", disk, free);
     }
-    let needed = match allowed {
-        Some(allowed) => allowed.min(most),
-        None => least,
-    };
-    match memory("MemAvailable:") {
-        Some(free) if free < needed => short("memory", needed, free),
-        Some(free) => Ok(usable.min(free)),
-        None => Ok(usable),
+    match free_memory() {
+        Some(free) if free < memory => short("memory", memory, free),
+        _ => Ok(()),
     }
 }
 
-/// A line of the system's report on memory, in bytes.
-fn memory(name: &str) -> Option<u64> {
+/// The memory that programs can use, where the system says.
+fn free_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kibibytes << 10)
 }

@@ -1,4 +1,4 @@
-//! Tables as exact knowledge of a game: opens them by folder, draws random endgames, and applies the limit on the length.
+//! Tables as exact knowledge of a game: opens them by folder and draws random endgames.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -7,14 +7,13 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use rand::Rng;
 
-use super::file::{finished_path, packed_path};
 use super::lookup::Tables;
-use super::real::Holds;
-use super::solvable::Solvable;
-use super::verify::random_position;
+use super::shuttle_bounds::ShuttleBounds;
+use super::solvable::{Layer, Solvable, random_position};
+use super::solver::Solver;
 use crate::{ExactError, ExactErrorKind};
-use jarmo_core::game::{Action, Game, Player, Proven, Verdict};
-use jarmo_core::known::{Endgames, Guide};
+use jarmo_core::game::Game;
+use jarmo_core::known::{Endgames, ProofStrategy};
 use jarmo_core::random::{Stream, below};
 
 /// A game for which there may be exact tables or a proof.
@@ -29,8 +28,13 @@ pub trait HasEndgames: Game {
         Ok(None)
     }
 
+    /// Builds, checks and reads tables of this game; `None` for games without tables.
+    fn solver(&self) -> Option<&dyn Solver> {
+        None
+    }
+
     /// The proof that is part of the program; `None` for games, boards and programs without one.
-    fn proof(&self) -> Option<Arc<dyn Guide<Self>>> {
+    fn proof(&self) -> Option<Arc<dyn ProofStrategy<Self>>> {
         None
     }
 
@@ -50,85 +54,34 @@ pub trait HasEndgames: Game {
 /// A function that draws random endgames.
 pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
 
-impl<G: Solvable> Endgames<G> for Tables<G> {
-    fn known(&self, game: &G, position: &G::Position) -> Option<Proven> {
-        self.in_real_game(game, position, self.proven(position)?)
-    }
-
-    fn known_all(&self, game: &G, positions: &[G::Position], out: &mut Vec<Option<Proven>>) {
-        out.clear();
-        out.resize(positions.len(), None);
-        self.proven_all(positions, out);
-        for (position, known) in positions.iter().zip(out) {
-            *known = known.and_then(|proven| self.in_real_game(game, position, proven));
-        }
-    }
-
-    fn holds(&self, _: &G, position: &G::Position, player: Player) -> Option<bool> {
-        let solved = G::force(position) <= self.force();
-        solved.then(|| G::holds(self, position, player))?
-    }
-
-    /// The limit on the length is far enough: `known` asked that of the position before.
-    fn successor(&self, game: &G, position: &G::Position) -> Option<Proven> {
-        Some(game.in_game(position, self.proven(position)?))
-    }
-
-    fn force(&self, position: &G::Position) -> u32 {
-        G::force(position)
-    }
-
-    fn way_forward(&self, game: &G, position: &G::Position, winning: &[Action], stream: &mut Stream) -> Action {
-        G::way_forward(self, game, position, winning, stream)
-    }
-
-    fn random(&self, stream: &mut Stream) -> G::Position {
-        let number = below(stream.next_u64(), self.layers().count() as u32) as usize;
-        random_position(self.layers().nth(number).expect("the number is below that of the layers"), stream)
-    }
-}
-
-impl<G: Solvable> Tables<G> {
-    /// A result of the tables in the game as it is played. `None` if the limit on the length is so close that it could
-    /// matter and how is not known, here or after one action, or if a player to whom the result gives a draw or win is
-    /// not proven to hold it although something is known of that.
-    fn in_real_game(&self, game: &G, position: &G::Position, proven: Proven) -> Option<Proven> {
-        let mover = game.to_move(position);
-        let holds = |player| G::holds(self, position, player) != Some(false);
-        let stands = match proven.verdict {
-            Verdict::Win => holds(mover),
-            Verdict::Loss => holds(!mover),
-            Verdict::Draw => Player::BOTH.into_iter().all(holds),
-        };
-        let is_far = |left| !G::is_close(self, position, proven, left);
-        (stands && game.plies_left(position).is_none_or(is_far)).then(|| game.in_game(position, proven))
-    }
-}
-
-/// Tables of any game, by their folder and how the names of their files begin.
-type ByFolder = HashMap<(PathBuf, &'static str), Weak<dyn Any + Send + Sync>>;
+/// Tables of any game, by their folder, how the names of their files begin, and whether it has shuttle bounds.
+type ByFolder = HashMap<(PathBuf, &'static str, bool), Weak<dyn Any + Send + Sync>>;
 
 /// Tables in use.
 static SHARED: LazyLock<Mutex<ByFolder>> = LazyLock::new(Mutex::default);
 
-/// The tables of a folder. Those that are still in use are shared if they belong to this game.
-pub(crate) fn open_shared<G: Solvable>(game: &G, folder: &Path) -> Result<Arc<Tables<G>>, ExactError> {
-    let key = (folder.canonicalize().unwrap_or_else(|_| folder.to_owned()), G::FILES);
-    let has_holds = G::HOLDS && Holds::exist(folder);
-    let fits = |tables: &Arc<Tables<G>>| tables.belong_to(game) && tables.holds.is_some() == has_holds;
+/// The tables of a folder, with what `open_bounds` finds there. Those that are still in use are shared if they belong to
+/// this game.
+pub(crate) fn open_shared<G: Solvable>(
+    game: &G,
+    folder: &Path,
+    open_bounds: impl FnOnce() -> Result<Option<ShuttleBounds>, ExactError>,
+) -> Result<Arc<Tables<G>>, ExactError> {
+    let key =
+        (folder.canonicalize().unwrap_or_else(|_| folder.to_owned()), G::TABLES.files, ShuttleBounds::exist(folder));
     let mut opened = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = opened.get(&key).and_then(Weak::upgrade).and_then(|found| found.downcast().ok());
-    if let Some(found) = found.filter(fits) {
+    let found: Option<Arc<Tables<G>>> =
+        opened.get(&key).and_then(Weak::upgrade).and_then(|found| found.downcast().ok());
+    if let Some(found) = found.filter(|tables| tables.belong_to(game)) {
         return Ok(found);
     }
-    let has = |force| finished_path::<G>(folder, force).exists() || packed_path::<G>(folder, force).exists();
-    if folder.is_dir() && !G::FORCES.into_iter().any(has) {
+    if folder.is_dir() && Tables::<G>::forces_in(folder).is_empty() {
         let problem =
             format!("{} has no tables of {}; build them, or name another folder", folder.display(), game.id());
         return Err(ExactError::of_kind(ExactErrorKind::NoTables, problem));
     }
     let mut tables = Tables::open(game, folder)?;
-    tables.holds = has_holds.then(|| G::open_holds(game, folder)).transpose()?;
+    tables.bounds = open_bounds()?;
     let new = Arc::new(tables);
     let any: Arc<dyn Any + Send + Sync> = new.clone();
     opened.insert(key, Arc::downgrade(&any));
@@ -137,8 +90,8 @@ pub(crate) fn open_shared<G: Solvable>(game: &G, folder: &Path) -> Result<Arc<Ta
 
 /// Draws a force up to this one, then a position of that force.
 pub(crate) fn draw_endgames<G: Solvable>(most: u32) -> RandomEndgames<G::Position> {
-    let (least, highest) = G::FORCES.into_inner();
-    let layers: Vec<G::Layer> = (least..=most.min(highest)).map(G::layer).collect();
+    let (least, highest) = G::TABLES.forces.into_inner();
+    let layers: Vec<G::Layer> = (least..=most.min(highest)).map(G::Layer::new).collect();
     Arc::new(move |stream| {
         let number = below(stream.next_u64(), layers.len() as u32);
         random_position(&layers[number as usize], stream)

@@ -1,7 +1,7 @@
 //! A dense index of all positions of equal force.
 //!
 //! The *force* of a position is the number of archers and marks on the board. The positions of one force are a *layer*.
-//! A layer is cut into *blocks* by material and side to move; [`Layer`] gives the order. A block is a matrix:
+//! A layer is cut into *blocks* by material and side to move; [`JarmoLayer`] gives the order. A block is a matrix:
 //!
 //! - the **row** encodes the circles and marks of the archers of the player *not* to move:
 //!   `rank(circles) * choose(archers, marks) + rank(marks among the archers)`;
@@ -136,7 +136,7 @@ impl Material {
     #[inline(always)]
     fn key(&self) -> usize {
         const SIX: usize = MOST + 1;
-        let side = |strength: SideMaterial| usize::from(strength.archers) * SIX + usize::from(strength.marks);
+        let side = |material: SideMaterial| usize::from(material.archers) * SIX + usize::from(material.marks);
         (self.mover.index() * SIX * SIX + side(self.own)) * SIX * SIX + side(self.enemy)
     }
 }
@@ -150,6 +150,8 @@ pub struct Block {
     pub material: Material,
     /// The index of its first position in the layer.
     pub start: usize,
+    /// The same, counting only positions with the same player to move.
+    pub start_of_side: usize,
     /// Placements of the player not to move.
     pub rows: usize,
     /// Placements of the player to move in each row.
@@ -193,8 +195,8 @@ impl Block {
 
 /// The number of an army with these archers and this pattern of marks, which is its row or column in a block. See [`army`].
 #[inline(always)]
-pub(super) fn number_of(strength: SideMaterial, archers: u32, marks: u32) -> usize {
-    rank(archers, strength.archers.into()) * strength.patterns() + pattern_rank(marks)
+pub(super) fn number_of(material: SideMaterial, archers: u32, marks: u32) -> usize {
+    rank(archers, material.archers.into()) * material.patterns() + pattern_rank(marks)
 }
 
 /// The layer of all positions of one force, cut into blocks.
@@ -202,7 +204,7 @@ pub(super) fn number_of(strength: SideMaterial, archers: u32, marks: u32) -> usi
 /// Blocks come in the order of White's archers, Black's archers, White's marks, then White to move
 /// before Black to move. The force then determines Black's marks.
 #[derive(Clone, Debug)]
-pub struct Layer {
+pub struct JarmoLayer {
     /// Archers plus marks in every position of the layer.
     pub force: u32,
     /// Its blocks, in order.
@@ -214,14 +216,14 @@ pub struct Layer {
 
 const NO_BLOCK: u8 = u8::MAX;
 
-impl Layer {
+impl JarmoLayer {
     /// The layer of this force.
     ///
     /// # Panics
     /// Panics unless the force is 2 to 10.
-    pub fn new(force: u32) -> Layer {
+    pub fn new(force: u32) -> JarmoLayer {
         assert!((LEAST_FORCE..=MOST_FORCE).contains(&force), "the force must be 2 to 10");
-        let mut layer = Layer { force, blocks: Vec::new(), by_key: vec![NO_BLOCK; MATERIALS], size: 0 };
+        let mut layer = JarmoLayer { force, blocks: Vec::new(), by_key: vec![NO_BLOCK; MATERIALS], size: 0 };
         let most = MOST as u8;
         for white in 1..=most {
             for black in 1..=most {
@@ -249,6 +251,7 @@ impl Layer {
             let block = Block {
                 material,
                 start: self.size,
+                start_of_side: self.size_of_side(mover),
                 rows: enemy.placements(CIRCLES),
                 columns: own.placements(CIRCLES - usize::from(enemy.archers)),
             };
@@ -256,6 +259,11 @@ impl Layer {
             self.size += block.size();
             self.blocks.push(block);
         }
+    }
+
+    /// The number of positions with this player to move, in the blocks so far.
+    fn size_of_side(&self, mover: Player) -> usize {
+        self.blocks.iter().filter(|block| block.material.mover == mover).map(Block::size).sum()
     }
 
     /// The index of the block with this material, if this layer has one.
@@ -270,6 +278,14 @@ impl Layer {
     pub fn index(&self, placement: &Placement) -> Option<usize> {
         let (number, within) = self.place(placement)?;
         Some(self.blocks[number].start + within)
+    }
+
+    /// The index of a placement, counting only those with the same player to move; there are as many for either player.
+    /// `None` if it has another force or a player has no archer.
+    #[inline(always)]
+    pub fn index_of_side(&self, placement: &Placement) -> Option<usize> {
+        let (number, within) = self.place(placement)?;
+        Some(self.blocks[number].start_of_side + within)
     }
 
     /// The block of a placement and its place there; `None` if it has another force or a player has no archer.
@@ -300,9 +316,9 @@ impl Layer {
 }
 
 /// The army with this number, on the circles outside `taken`.
-pub fn army(strength: SideMaterial, number: usize, taken: u32) -> Army {
-    let set = unrank_below(CIRCLES, number / strength.patterns(), strength.archers.into());
+pub fn army(material: SideMaterial, number: usize, taken: u32) -> Army {
+    let set = unrank_below(CIRCLES, number / material.patterns(), material.archers.into());
     let archers = expand(set, &places_outside(taken));
-    let marks = unrank_below(CIRCLES, number % strength.patterns(), strength.marks.into());
+    let marks = unrank_below(CIRCLES, number % material.patterns(), material.marks.into());
     Army { archers, marked: pick(marks, archers) }
 }

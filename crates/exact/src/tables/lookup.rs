@@ -1,33 +1,39 @@
-//! Lookups in the tables.
+//! Tables that are solved: builds, lookups, counts.
 
+use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rand::Rng;
+
+use super::build::{BuildSettings, TableProgress, build_layers};
 use super::code;
-use super::file::{Bytes, Owner, finished_path, packed_path};
-use super::index::{LEAST_FORCE, Material, Placement};
-use super::lines::{is_over, score_difference};
-use super::packed::{PackedLayer, four};
-use super::real::Holds;
-use super::solvable::{Layer, Solvable};
+use super::file::{Bytes, finished_path, packed_path};
+use super::packed::PackedLayer;
+use super::shuttle_bounds::ShuttleBounds;
+use super::solvable::{Layer, Packed, Solvable, owner, random_position, table_id};
+use super::stats::{LayerStats, layer_stats};
 use crate::ExactError;
 use jarmo_core::env::Line;
-use jarmo_core::game::{Action, Game, Mask, Player, Proven, Verdict};
-use jarmo_core::games::{Jarmo, JarmoPosition};
+use jarmo_core::game::{Action, Mask, Player, Proven};
+use jarmo_core::games::Jarmo;
+use jarmo_core::random::{Stream, below};
 
 /// The exact values of all positions up to a force.
 ///
-/// Jarmo's are those *without the shuttle rule and without a limit on the length of a game*; a position's shuttles and
-/// ply are ignored. Tammi's are those *without the rule of repetition and without a limit on the length of a game*, but
+/// Jarmo's are those *without the shuttle rule and without a move limit*; a position's shuttles and
+/// ply are ignored. Tammi's are those *without the rule of repetition and without a move limit*, but
 /// with the limit on plies without a capture.
 ///
 /// A force has a table, or a packed one, which in jarmo has no distances.
 #[derive(Debug)]
 pub struct Tables<G: Solvable = Jarmo> {
-    /// The game, without a limit on the length.
+    /// The game, without a move limit.
     pub(super) game: G,
     layers: Vec<Solved<G>>,
     /// What each side holds under the shuttle rule of jarmo, if there are files.
-    pub(super) holds: Option<Holds>,
+    pub(super) bounds: Option<ShuttleBounds>,
 }
 
 /// The solved positions of one force.
@@ -73,57 +79,92 @@ impl<G: Solvable> Solved<G> {
     }
 }
 
+/// Builds all layers up to a force in `folder`. Intact layers that exist already are kept.
+///
+/// # Panics
+/// Panics if the game has no tables of this force.
+pub fn build<G: Solvable>(
+    game: &G,
+    folder: &Path,
+    settings: BuildSettings,
+    tell: &mut dyn FnMut(TableProgress),
+) -> Result<Tables<G>, ExactError> {
+    let built = build_layers(game, folder, settings, tell)?;
+    let layers = built.into_iter().zip(G::TABLES.forces);
+    let layers = layers.map(|(bytes, force)| Solved::new(G::Layer::new(force), Values::Exact(bytes)));
+    Ok(Tables { game: game.clone().with_max_plies(0), layers: layers.collect(), bounds: None })
+}
+
 impl<G: Solvable> Tables<G> {
     /// Opens a folder of tables, packed or not, and verifies all checksums. Of a force that has both forms,
     /// the table is taken.
     pub fn open(game: &G, folder: &Path) -> Result<Tables<G>, ExactError> {
-        let owner = Owner::of(game);
+        let owner = owner(game);
         if !folder.is_dir() {
             return Err(ExactError::missing().at(folder));
         }
-        let lowest = *G::FORCES.start();
-        let has_table = |force| finished_path::<G>(folder, force).exists();
-        let has_packed = |force| packed_path::<G>(folder, force).exists();
-        let highest = G::FORCES.rev().find(|&force| has_table(force) || has_packed(force)).unwrap_or(lowest);
-        let layers = (lowest..=highest)
-            .map(|force| {
-                let layer = G::layer(force);
-                let values = match !has_table(force) && has_packed(force) {
-                    true => Values::Packed(PackedLayer::open::<G>(folder, owner, &layer)?),
-                    false => Values::Exact(Bytes::open::<G>(folder, owner, &layer)?),
-                };
-                Ok(Solved::new(layer, values))
-            })
-            .collect::<Result<_, ExactError>>()?;
-        let game = game.clone().with_max_plies(0);
-        Ok(Tables { game, layers, holds: None })
+        let kind = G::TABLES;
+        let lowest = *kind.forces.start();
+        let highest = Tables::<G>::forces_in(folder).last().copied().unwrap_or(lowest);
+        let mut layers = Vec::new();
+        for force in lowest..=highest {
+            let layer = G::Layer::new(force);
+            let id = table_id::<G>(folder, owner, &layer);
+            let values = if !id.finished().exists() && id.packed().exists() {
+                Values::Packed(PackedLayer::open(&id, &kind, &layer)?)
+            } else {
+                Values::Exact(Bytes::open(&id)?)
+            };
+            layers.push(Solved::new(layer, values));
+        }
+        Ok(Tables { game: game.clone().with_max_plies(0), layers, bounds: None })
     }
 
-    /// Tables of finished layers, lowest force first.
-    pub(super) fn from_layers(game: &G, layers: Vec<Bytes>) -> Tables<G> {
-        let layers = layers
-            .into_iter()
-            .zip(G::FORCES)
-            .map(|(bytes, force)| Solved::new(G::layer(force), Values::Exact(bytes)))
-            .collect();
-        let game = game.clone().with_max_plies(0);
-        Tables { game, layers, holds: None }
+    /// Builds all layers up to a force in a folder that is removed again, for small forces and this process alone.
+    pub fn solve(game: &G, force: u32) -> Result<Tables<G>, ExactError> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let unique = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+        let name = format!("jarmo-tables-{}-{unique}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir(&folder).map_err(ExactError::io(&folder))?;
+        let built = build(game, &folder, BuildSettings { force, save_every: Duration::MAX }, &mut |_| {});
+        // The tables are mapped and do not need the names of their files.
+        let _ = fs::remove_dir_all(&folder);
+        built
+    }
+
+    /// The forces of which a folder has a table, packed or not.
+    pub(super) fn forces_in(folder: &Path) -> Vec<u32> {
+        let files = G::TABLES.files;
+        let has =
+            |&force: &u32| finished_path(folder, files, force).exists() || packed_path(folder, files, force).exists();
+        G::TABLES.forces.filter(has).collect()
     }
 
     /// Whether the tables belong to this game's rules and board.
     pub fn belong_to(&self, game: &G) -> bool {
-        Owner::of(&self.game) == Owner::of(game)
+        owner(&self.game) == owner(game)
     }
 
-    /// The sum of the most plies of a win or loss of every force up to this one.
-    pub(super) fn plies_up_to(&self, force: u32) -> u32 {
-        let forces = force.saturating_sub(*G::FORCES.start()) as usize + 1;
-        self.layers.iter().take(forces).map(|solved| solved.longest).sum()
+    /// The most plies of a win or loss of every force up to this one.
+    pub(super) fn longest_up_to(&self, force: u32) -> impl Iterator<Item = u32> {
+        let forces = force.saturating_sub(*G::TABLES.forces.start()) as usize + 1;
+        self.layers.iter().take(forces).map(|solved| solved.longest)
+    }
+
+    /// Counts every layer.
+    pub fn stats(&self) -> Vec<LayerStats> {
+        let count = |solved: &Solved<G>| match &solved.values {
+            Values::Exact(bytes) => layer_stats(&solved.layer, bytes.get()),
+            Values::Packed(packed) => packed.stats.clone(),
+        };
+        self.layers.iter().map(count).collect()
     }
 
     /// The highest force in these tables.
     pub fn force(&self) -> u32 {
-        G::FORCES.start() + self.layers.len() as u32 - 1
+        G::TABLES.forces.start() + self.layers.len() as u32 - 1
     }
 
     /// The layers, lowest force first.
@@ -139,17 +180,9 @@ impl<G: Solvable> Tables<G> {
         }
     }
 
-    /// The packed values of a force, if it has no table.
-    pub(super) fn packed(&self, force: u32) -> Option<(&G::Layer, &PackedLayer)> {
-        match self.solved(force)? {
-            Solved { layer, values: Values::Packed(packed), .. } => Some((layer, packed)),
-            _ => None,
-        }
-    }
-
     #[inline]
     fn solved(&self, force: u32) -> Option<&Solved<G>> {
-        self.layers.get(force.checked_sub(*G::FORCES.start())? as usize)
+        self.layers.get(force.checked_sub(*G::TABLES.forces.start())? as usize)
     }
 
     /// The value for the player to move. `None` outside the tables and where a player has no piece. Jarmo's
@@ -179,23 +212,51 @@ impl<G: Solvable> Tables<G> {
         }
     }
 
+    /// Writes the values of many positions, as they count in a game: `in_game` applies what the tables ignore.
+    pub(super) fn known_by(
+        &self,
+        positions: &[G::Position],
+        out: &mut Vec<Option<Proven>>,
+        in_game: impl Fn(&G::Position, Proven) -> Option<Proven>,
+    ) {
+        out.clear();
+        out.resize(positions.len(), None);
+        self.proven_all(positions, out);
+        for (position, known) in positions.iter().zip(out) {
+            *known = known.and_then(|proven| in_game(position, proven));
+        }
+    }
+
+    /// A random position. First its force is drawn, then its placement.
+    pub(super) fn draw(&self, stream: &mut Stream) -> G::Position {
+        let number = below(stream.next_u64(), self.layers.len() as u32) as usize;
+        random_position(&self.layers[number].layer, stream)
+    }
+
     /// The position's byte or its value without one, if it is in the tables.
     #[inline]
     fn place(&self, position: &G::Position) -> Option<Place<'_>> {
-        let Solved { layer, values, .. } = self.solved(G::force(position))?;
-        if let Values::Exact(bytes) = values
-            && let Some(index) = layer.index_of(position)
+        let solved = self.solved(G::force(position))?;
+        if let Values::Exact(bytes) = &solved.values
+            && let Some(index) = solved.layer.index_of(position)
         {
             return Some(Place::Byte(&bytes.get()[index]));
         }
-        self.value_without_byte(position).map(Place::Known)
+        self.value_without_byte(solved, position).map(Place::Known)
     }
 
     /// Apart from [`Tables::place`], whose other path is the quick one.
     #[cold]
     #[inline(never)]
-    fn value_without_byte(&self, position: &G::Position) -> Option<Proven> {
-        G::value_without_byte(self, position)
+    fn value_without_byte(&self, solved: &Solved<G>, position: &G::Position) -> Option<Proven> {
+        let known = |position: &G::Position| self.proven(position).or_else(|| self.over(position));
+        match &solved.values {
+            Values::Exact(_) => self.game.value_without_byte(position, None, &known),
+            Values::Packed(packed) => {
+                let symbol = |at| packed.symbol(at);
+                self.game.value_without_byte(position, Some(Packed { layer: &solved.layer, symbol: &symbol }), &known)
+            }
+        }
     }
 
     #[inline]
@@ -237,69 +298,30 @@ impl<G: Solvable> Tables<G> {
         Some(line)
     }
 
+    /// All sequences of this many actions from a position, in the order of their actions, with their values for White.
+    /// `None` outside the tables. Sequences that end the game earlier are left out.
+    pub fn openings(&self, game: &G, start: &G::Position, plies: u32) -> Option<Vec<(Line<G::Position>, Proven)>> {
+        let mut openings = Vec::new();
+        for line in Line::at(*start).longer(game, plies) {
+            let proven = self.proven(&line.position)?;
+            let for_white = match game.to_move(&line.position) {
+                Player::White => proven,
+                Player::Black => proven.flip(),
+            };
+            openings.push((line, for_white));
+        }
+        Some(openings)
+    }
+
     /// The value of a position that is over, such as one in which a player has no piece left.
     fn over(&self, position: &G::Position) -> Option<Proven> {
         let outcome = self.game.outcome(position)?;
         Some(Proven::over(outcome.verdict(self.game.to_move(position))))
     }
-}
-
-impl Tables {
-    /// All sequences of this many actions from a position, in the order of their actions, with their values for White.
-    /// `None` outside the tables. Sequences that end the game earlier are left out.
-    pub fn openings(
-        &self,
-        game: &Jarmo,
-        start: &JarmoPosition,
-        plies: u32,
-    ) -> Option<Vec<(Line<JarmoPosition>, Proven)>> {
-        let solved = |line: Line<JarmoPosition>| {
-            let proven = self.proven(&line.position)?;
-            Some(match line.position.to_move() {
-                Player::White => (line, proven),
-                Player::Black => (line, proven.flip()),
-            })
-        };
-        Line::at(*start).longer(game, plies).into_iter().map(solved).collect()
-    }
 
     /// The plies of the longest win or loss among the packed results up to a force.
-    pub(super) fn longest(&self, force: u32) -> u32 {
-        let packed = (LEAST_FORCE..=force).zip(&self.layers).filter(|(force, _)| self.packed(*force).is_some());
-        packed.map(|(_, solved)| solved.longest).max().unwrap_or(0)
-    }
-
-    /// The value of a position of which there are packed results.
-    pub(super) fn packed_value(&self, position: &JarmoPosition) -> Option<Proven> {
-        let placement = &Placement::of(position);
-        let (layer, packed) = self.packed(placement.force())?;
-        layer.block_of(&Material::of(placement))?;
-        if is_over(placement) {
-            return Some(Proven::over(match score_difference(placement) {
-                1.. => Verdict::Win,
-                0 => Verdict::Draw,
-                _ => Verdict::Loss,
-            }));
-        }
-        let verdict = match placement.mover {
-            Player::White => four::verdict(packed, layer, placement)?,
-            Player::Black => self.result_of_successors(position)?,
-        };
-        Some(Proven { verdict, plies: None })
-    }
-
-    /// The result for the player to move, from the results of the successors.
-    fn result_of_successors(&self, position: &JarmoPosition) -> Option<Verdict> {
-        let position = &Jarmo::as_solved(position);
-        let mut best = Verdict::Loss;
-        for action in self.game.legal(position).iter() {
-            let next = self.game.after(position, action);
-            let proven = self.proven(&next).or_else(|| self.over(&next))?;
-            best = best.max(proven.verdict.flip());
-            if best == Verdict::Win {
-                break;
-            }
-        }
-        Some(best)
+    pub(super) fn longest_packed(&self, force: u32) -> u32 {
+        let packed = self.layers.iter().filter(|solved| matches!(solved.values, Values::Packed(_)));
+        packed.filter(|solved| solved.layer.force() <= force).map(|solved| solved.longest).max().unwrap_or(0)
     }
 }

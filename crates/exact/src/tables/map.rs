@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 
 /// Maps a whole file into memory, read-only.
 pub(super) fn map(file: &File) -> io::Result<Mmap> {
@@ -14,6 +14,13 @@ pub(super) fn map(file: &File) -> io::Result<Mmap> {
     // memory-mapped database, other programs must not write to these files. The bytes are plain `u8`s:
     // every value is valid, and a wrong one can at worst end the program with a message.
     unsafe { Mmap::map(file) }
+}
+
+/// Maps a whole file into memory, for reading and writing. What is written survives the end of the process.
+pub fn map_mut(file: &File) -> io::Result<MmapMut> {
+    // SAFETY: no other program may change or truncate the file. The caller holds the lock of the folder, so
+    // no other process of this program maps it for writing, and the map is the only one in this process.
+    unsafe { MmapMut::map_mut(file) }
 }
 
 /// Takes room for a file on the disk, where the file system can.

@@ -1,15 +1,16 @@
-//! What the tables need to know of a game: the layers of its positions, and how a layer is solved.
+//! What the tables need to know of a game: the layers of its positions, how a layer is solved, and what its values leave
+//! out.
 
 use std::fmt::Debug;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::time::Duration;
 
-use super::file::{Bytes, Owner};
-use super::lookup::Tables;
-use super::real::Holds;
+use rand::Rng;
+
+use super::file::{Bytes, Owner, TableId};
 use crate::ExactError;
-use jarmo_core::game::{Action, Game, Player, Proven};
+use jarmo_core::game::{Game, Player, Proven};
 use jarmo_core::random::Stream;
 
 /// A game whose positions with little left on the board can be solved.
@@ -18,26 +19,11 @@ use jarmo_core::random::Stream;
 /// pieces in tammi. The positions of one force are a [`Layer`]. Layers are solved one after the other, because an
 /// action leads to the same layer or to a lower one.
 pub trait Solvable: Game {
-    /// The forces that tables can have.
-    const FORCES: RangeInclusive<u32>;
-    /// What the force of a position counts.
-    const FORCE_COUNTS: &'static str;
-    /// How the names of its files begin.
-    const FILES: &'static str;
-    /// The event to which the plies of won and lost positions count.
-    const PLIES_TO: PliesTo;
-    /// The most plies that a packed result can have; `None` if packed results have no plies.
-    const PACKED_PLIES: Option<u32> = None;
-    /// Whether there may be files of what the sides hold by every rule.
-    const HOLDS: bool = false;
-    /// What the tables of other rules with the same version were built for, and the remedy.
-    const OTHER_RULES: [&'static str; 2];
+    /// The tables of this game.
+    const TABLES: TableKind;
 
     /// The index of one force.
     type Layer: Layer<Position = Self::Position> + 'static;
-
-    /// The layer of this force.
-    fn layer(force: u32) -> Self::Layer;
 
     /// The force of a position.
     fn force(position: &Self::Position) -> u32;
@@ -45,13 +31,16 @@ pub trait Solvable: Game {
     /// The settings of the rules that change the tables, as text.
     fn solved_rules(&self) -> String;
 
-    /// The value of a position whose placement has this value.
+    /// The same position without the history that tables must ignore for a game to end as they say. Other history
+    /// stays.
+    fn as_solved(position: &Self::Position) -> Self::Position {
+        *position
+    }
+
+    /// Applies the history that the index ignores to the value of a placement.
     fn value(&self, _position: &Self::Position, placement: Proven) -> Proven {
         placement
     }
-
-    /// The value of a position that has no byte of its own; `None` outside the tables.
-    fn value_without_byte(tables: &Tables<Self>, position: &Self::Position) -> Option<Proven>;
 
     /// The value of `position` for the player to move, if the action that leads to `next` is taken and `after` is
     /// the value there.
@@ -59,54 +48,52 @@ pub trait Solvable: Game {
         after.flip().before()
     }
 
-    /// Whether the limit on the length of the game, this many plies away, can change a value of the tables in a way that
-    /// is not known, here or after one action.
-    fn is_close(tables: &Tables<Self>, position: &Self::Position, proven: Proven, left: u32) -> bool;
-
-    /// Opens the files of what the sides hold. Only jarmo has some.
-    fn open_holds(&self, folder: &Path) -> Result<Holds, ExactError> {
-        Err(ExactError::missing().at(folder))
-    }
-
-    /// Whether a player is proven not to lose a position by every rule; `None` if nothing is known of that.
-    fn holds(_tables: &Tables<Self>, _position: &Self::Position, _player: Player) -> Option<bool> {
-        None
-    }
-
-    /// The value in a game with a limit on its length that is not close.
-    fn in_game(&self, position: &Self::Position, proven: Proven) -> Proven;
-
-    /// Which of the actions that keep a win to take if its plies to the end are not known, so that it comes closer.
-    fn way_forward(
-        tables: &Tables<Self>,
-        game: &Self,
+    /// The value of a position that has no byte of its own; `None` outside the tables. `packed` is the packed
+    /// table of its force, if there is one, and `known` gives the values of other positions.
+    fn value_without_byte(
+        &self,
         position: &Self::Position,
-        winning: &[Action],
-        stream: &mut Stream,
-    ) -> Action;
+        packed: Option<Packed<'_, Self::Layer>>,
+        known: &dyn Fn(&Self::Position) -> Option<Proven>,
+    ) -> Option<Proven>;
 
-    /// The same position without the history that tables must ignore for a game to end as they say. Other history
-    /// stays.
-    fn as_solved(position: &Self::Position) -> Self::Position {
-        *position
-    }
+    /// Passes on the symbols of the packed table of a layer with these values, in order: the share of the work that is
+    /// done, then some symbols.
+    fn each_symbol(&self, layer: &Self::Layer, values: &[u8], visit: &mut dyn FnMut(f64, &[u8]));
 
-    /// Refuses rules that cannot be solved.
-    fn check_solvable(&self) -> Result<(), ExactError> {
-        Ok(())
-    }
+    /// The bytes of memory that solving a layer takes.
+    fn memory_needed(layer: &Self::Layer) -> u64;
 
-    /// The matrices of a packed layer: the rows of each, and the symbols in a row.
-    fn matrices(layer: &Self::Layer) -> Vec<[usize; 2]>;
+    /// Solves a layer and writes its table. Refuses rules that cannot be solved.
+    fn solve(&self, job: &Job<'_, Self::Layer>, tell: &mut dyn FnMut(LayerEvent)) -> Result<(), ExactError>;
+}
 
-    /// Reads a row of a matrix, by the numbers of both, from the values of a layer. Symbols are below 81.
-    fn read_row(&self, layer: &Self::Layer, values: &[u8], row: (usize, usize), symbols: &mut [u8]);
+/// The packed table of a force.
+#[derive(Clone, Copy)]
+pub struct Packed<'a, L> {
+    /// The positions.
+    pub layer: &'a L,
+    /// Reads a symbol.
+    pub symbol: &'a dyn Fn(usize) -> u8,
+}
 
-    /// The bytes of memory that solving a layer takes at least, and with the whole layer in memory; mapped files aside.
-    fn memory_needed(layer: &Self::Layer) -> (u64, u64);
-
-    /// Solves a layer and writes its table.
-    fn build_layer(&self, job: &Job<'_, Self>, tell: &mut dyn FnMut(LayerEvent)) -> Result<(), ExactError>;
+/// The tables of a game.
+#[derive(Clone, Debug)]
+pub struct TableKind {
+    /// The forces that tables can have.
+    pub forces: RangeInclusive<u32>,
+    /// What the force of a position counts.
+    pub force_counts: &'static str,
+    /// How the names of the files begin.
+    pub files: &'static str,
+    /// The event to which the plies of won and lost positions count.
+    pub plies_to: PliesTo,
+    /// How many positions of a layer share one symbol of its packed table.
+    pub positions_per_symbol: usize,
+    /// Whether packed results have plies.
+    pub packs_plies: bool,
+    /// What the tables of other rules with the same version were built for, and the remedy.
+    pub other_rules: [&'static str; 2],
 }
 
 /// The event to which the plies of won and lost positions count.
@@ -123,6 +110,12 @@ pub enum PliesTo {
 pub trait Layer: Send + Sync + Debug {
     /// The positions.
     type Position;
+
+    /// The layer of this force.
+    ///
+    /// # Panics
+    /// Panics if the game has no tables of this force.
+    fn new(force: u32) -> Self;
 
     /// The force of all its positions.
     fn force(&self) -> u32;
@@ -143,20 +136,22 @@ pub trait Layer: Send + Sync + Debug {
     fn sides(&self) -> Vec<(Option<Player>, Range<usize>)>;
 }
 
+/// A random position of the layer; every placement is equally likely.
+pub fn random_position<L: Layer>(layer: &L, stream: &mut Stream) -> L::Position {
+    let share = u128::from(stream.next_u64()) * layer.size() as u128;
+    layer.position_at((share >> 64) as usize)
+}
+
 /// A layer to solve.
-pub struct Job<'a, G: Solvable> {
-    /// Where its files are.
-    pub folder: &'a Path,
-    /// What its table says about the rules.
-    pub owner: Owner,
+pub struct Job<'a, L> {
+    /// The table to write.
+    pub id: TableId<'a>,
     /// The layer.
-    pub layer: G::Layer,
-    /// The finished layers, lowest force first.
-    pub done: &'a [Bytes],
+    pub layer: &'a L,
+    /// The tables of the layers below, lowest force first.
+    pub lower: &'a [Bytes],
     /// The time between two saves.
     pub save_every: Duration,
-    /// The bytes of memory that may be used.
-    pub memory: u64,
 }
 
 /// A message while a layer is solved.
@@ -168,4 +163,14 @@ pub enum LayerEvent {
     Rebuilding(String),
     /// This share of the work is done.
     Done(f64),
+}
+
+/// The rules that the tables of this game are valid for.
+pub fn owner<G: Solvable>(game: &G) -> Owner {
+    Owner::new(game.rules_version(), &game.solved_rules(), G::TABLES.other_rules)
+}
+
+/// The table of a layer in a folder.
+pub(super) fn table_id<'a, G: Solvable>(folder: &'a Path, owner: Owner, layer: &G::Layer) -> TableId<'a> {
+    TableId { folder, files: G::TABLES.files, owner, force: layer.force(), size: layer.size() }
 }

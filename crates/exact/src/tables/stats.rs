@@ -3,8 +3,7 @@
 use rayon::prelude::*;
 
 use super::code;
-use super::lookup::Tables;
-use super::solvable::{Layer, Solvable};
+use super::solvable::Layer;
 use jarmo_core::game::{Player, Verdict};
 
 /// Results of all positions with one force and one side to move.
@@ -41,18 +40,6 @@ impl LayerStats {
     /// The most plies of a win or loss.
     pub(super) fn longest(&self) -> u32 {
         self.longest_win.max(self.longest_loss).map_or(0, |(plies, _)| plies)
-    }
-}
-
-impl<G: Solvable> Tables<G> {
-    /// Counts every layer.
-    pub fn stats(&self) -> Vec<LayerStats> {
-        self.layers()
-            .map(|layer| match self.packed(layer.force()) {
-                Some((_, packed)) => packed.stats.clone(),
-                None => layer_stats(layer, self.bytes(layer.force()).expect("solved")),
-            })
-            .collect()
     }
 }
 

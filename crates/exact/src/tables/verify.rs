@@ -1,12 +1,11 @@
 //! Checks tables against the rules of the game, which the solver implements separately.
 
-use rand::Rng;
 use rayon::prelude::*;
 
 use super::lookup::Tables;
-use super::solvable::{Layer, PliesTo, Solvable};
+use super::solvable::{Layer, PliesTo, Solvable, random_position};
 use jarmo_core::game::Proven;
-use jarmo_core::random::{Stream, stream};
+use jarmo_core::random::stream;
 
 /// The checks of a layer and their failures.
 #[derive(Clone, Debug)]
@@ -25,40 +24,37 @@ pub struct LayerCheck {
 const KEPT: usize = 10;
 
 /// Checks `samples` random positions of every layer against their successors, and draws a tenth as many
-/// to play out those that are won or lost.
-pub fn verify<G: Solvable>(game: &G, tables: &Tables<G>, samples: u64, seed: u64) -> Vec<LayerCheck> {
-    let game = &game.clone().with_max_plies(0);
-    tables
-        .layers()
-        .map(|layer| {
-            let wrong: Vec<String> = (0..samples)
-                .into_par_iter()
-                .filter_map(|sample| {
-                    let mut stream = stream(seed ^ u64::from(layer.force()), sample);
-                    check(game, tables, &random_position(layer, &mut stream))
-                })
-                .collect();
-            let games: Vec<Result<(), String>> = (0..samples / 10)
-                .into_par_iter()
-                .filter_map(|sample| {
-                    let mut stream = stream(!seed ^ u64::from(layer.force()), sample);
-                    play_out(game, tables, random_position(layer, &mut stream))
-                })
-                .collect();
-            LayerCheck {
-                force: layer.force(),
-                positions: samples,
-                games: games.len() as u64,
-                mistakes: wrong.into_iter().chain(games.into_iter().filter_map(Result::err)).take(KEPT).collect(),
-            }
-        })
-        .collect()
-}
-
-/// A random position of the layer; every placement is equally likely.
-pub fn random_position<L: Layer>(layer: &L, stream: &mut Stream) -> L::Position {
-    let share = u128::from(stream.next_u64()) * layer.size() as u128;
-    layer.position_at((share >> 64) as usize)
+/// to play out those that are won or lost. A layer is checked when its result is asked for.
+pub fn verify<'a, G: Solvable>(
+    game: &G,
+    tables: &'a Tables<G>,
+    samples: u64,
+    seed: u64,
+) -> impl Iterator<Item = LayerCheck> + use<'a, G> {
+    let game = game.clone().with_max_plies(0);
+    tables.layers().map(move |layer| {
+        let game = &game;
+        let wrong: Vec<String> = (0..samples)
+            .into_par_iter()
+            .filter_map(|sample| {
+                let mut stream = stream(seed ^ u64::from(layer.force()), sample);
+                check(game, tables, &random_position(layer, &mut stream))
+            })
+            .collect();
+        let games: Vec<Result<(), String>> = (0..samples / 10)
+            .into_par_iter()
+            .filter_map(|sample| {
+                let mut stream = stream(!seed ^ u64::from(layer.force()), sample);
+                play_out(game, tables, random_position(layer, &mut stream))
+            })
+            .collect();
+        LayerCheck {
+            force: layer.force(),
+            positions: samples,
+            games: games.len() as u64,
+            mistakes: wrong.into_iter().chain(games.into_iter().filter_map(Result::err)).take(KEPT).collect(),
+        }
+    })
 }
 
 /// Checks that the value of a position follows from those of its successors.
@@ -86,7 +82,7 @@ const MOST_PLIES: u32 = 1000;
 fn play_out<G: Solvable>(game: &G, tables: &Tables<G>, start: G::Position) -> Option<Result<(), String>> {
     let stored = tables.proven(&start).expect("the layer holds it");
     let (verdict, plies) = (stored.verdict, stored.plies?);
-    let most = match G::PLIES_TO {
+    let most = match G::TABLES.plies_to {
         PliesTo::End => plies,
         PliesTo::Capture => MOST_PLIES,
     };
@@ -94,7 +90,7 @@ fn play_out<G: Solvable>(game: &G, tables: &Tables<G>, start: G::Position) -> Op
     let mut position = start;
     for played in 0..=most {
         if let Some(outcome) = game.outcome(&position) {
-            let in_time = G::PLIES_TO == PliesTo::Capture || played == plies;
+            let in_time = G::TABLES.plies_to == PliesTo::Capture || played == plies;
             return Some(if in_time && outcome.verdict(mover) == verdict {
                 Ok(())
             } else {

@@ -1,4 +1,4 @@
-//! The configuration of a server: JetStream, limits, users with keys, TLS.
+//! The configuration of a server: JetStream, limits, accounts with keys, TLS.
 
 mod users;
 
@@ -24,7 +24,6 @@ pub use users::{Role, User};
 
 const CONFIG: &str = "server.conf";
 const AUTHORITY: &str = "authority.pem";
-const AUTHORITY_KEY: &str = "authority-key.pem";
 const CERTIFICATE: &str = "server.pem";
 const CERTIFICATE_KEY: &str = "server-key.pem";
 const PROCESS: &str = "server.pid";
@@ -32,6 +31,7 @@ const SETTINGS: &str = "# Settings: "; // then all that the configuration was wr
 
 const PURGE: Duration = Duration::from_secs(60); // at most, to delete the files of a key
 const RELOAD: Duration = Duration::from_secs(2); // at most, to read a configuration again
+const BETWEEN_RELOADS: Duration = Duration::from_millis(500); // so that the second signal is not merged with the first
 
 /// What a server is like.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,16 +45,13 @@ pub struct ServerSettings {
     pub workers: u32,
     /// Whether connections are encrypted, with an authority made for this server.
     pub tls: bool,
-    /// Whether the key of that authority is kept, so that the server's certificate can be renewed.
-    pub keep_authority: bool,
     /// The most gigabytes of the server's data.
     pub gigabytes: u32,
 }
 
 impl Default for ServerSettings {
     fn default() -> ServerSettings {
-        let host = "localhost".to_owned();
-        ServerSettings { host, port: 4222, workers: 1, tls: false, keep_authority: false, gigabytes: 10 }
+        ServerSettings { host: "localhost".to_owned(), port: 4222, workers: 1, tls: false, gigabytes: 10 }
     }
 }
 
@@ -71,8 +68,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Writes the files. Returns whether they are new: an existing server keeps its files, because its keys are on other
-    /// machines; it must have these settings.
+    /// Writes the files. Returns whether they are new: an existing server keeps its keys, because they are on other
+    /// machines; it must have these settings. Its configuration is written again, as this version writes it.
     pub fn write(folder: &Path, settings: ServerSettings) -> Result<(Server, bool), FleetError> {
         if folder.join(CONFIG).exists() {
             let server = Server::open(folder)?;
@@ -80,7 +77,7 @@ impl Server {
                 .map(|settings| serde_json::to_value(settings).expect("settings are plain data"));
             let mut wanted = wanted.as_object().into_iter().flatten();
             return match wanted.find(|(name, value)| there[name] != **value) {
-                None => Ok((server, false)),
+                None => server.write_config().map(|()| (server, false)),
                 Some((name, _)) => Err(FleetError::new(format!(
                     "{}: the server in this folder was made with another `{name}`; leave it as it is, or make another \
                      server in another folder",
@@ -95,7 +92,7 @@ impl Server {
         let users = others.into_iter().chain(workers).map(|(name, role)| server.new_user(&name, role));
         server.users = users.collect::<Result<_, _>>()?;
         if server.settings.tls {
-            server.write_certificates(None)?;
+            server.write_certificates()?;
         }
         server.write_config()?;
         Ok((server, true))
@@ -171,8 +168,9 @@ impl Server {
         let purge = async {
             let runs = runs(&link.context).await?;
             let blocked = runs.get(BLOCKED).await?;
+            // A list that cannot be read begins anew: the keys in it are no longer in the configuration.
             let mut blocked: BTreeSet<String> =
-                blocked.map_or(Ok(BTreeSet::new()), |keys| serde_json::from_slice(&keys))?;
+                blocked.and_then(|keys| serde_json::from_slice(&keys).ok()).unwrap_or_default();
             blocked.insert(key.to_owned());
             runs.put(BLOCKED, json(&blocked).into()).await?;
             let mut files = 0;
@@ -189,20 +187,16 @@ impl Server {
         link.within(PURGE, purge)?.map_err(FleetError::new)
     }
 
-    /// Writes a new certificate of the server, signed by the same authority.
-    pub fn renew(&self) -> Result<(), FleetError> {
-        let path = self.folder.join(AUTHORITY_KEY);
-        let key = read_text(&path, SETTINGS_BYTES).map_err(|error| {
-            FleetError::new(format!(
-                "{}: {error}; only a server whose authority's key was kept can renew its certificate",
-                path.display()
-            ))
-        })?;
-        self.write_certificates(Some(&key))
+    /// Lets the running server read its configuration again. Returns whether it was found. nats-server (2.14) connects a
+    /// new account with the services that it imports only when it reads the configuration a second time.
+    pub fn reload(&self) -> bool {
+        self.signal() && {
+            thread::sleep(BETWEEN_RELOADS);
+            self.signal()
+        }
     }
 
-    /// Lets the running server read its configuration again. Returns whether it was found.
-    pub fn reload(&self) -> bool {
+    fn signal(&self) -> bool {
         // If nothing listens, the number may be another program's by now.
         let id = read_text(&self.folder.join(PROCESS), SETTINGS_BYTES).ok().filter(|_| self.listens());
         #[cfg(unix)]
@@ -263,20 +257,14 @@ impl Server {
         Ok(User { name: name.to_owned(), key: pair.public_key(), role })
     }
 
-    /// Writes a certificate of the server, signed by the authority with this key, or by a new one, which is written too.
-    fn write_certificates(&self, authority: Option<&str>) -> Result<(), FleetError> {
+    /// Writes a certificate of the server and that of a new authority, which signed it and whose key is thrown away.
+    fn write_certificates(&self) -> Result<(), FleetError> {
         let host = &self.settings.host;
-        let (issuer, certificate, key) =
-            certify(host, authority).map_err(|error| FleetError::new(format!("a certificate for {host}: {error}")))?;
+        let (authority, certificate, key) =
+            certify(host).map_err(|error| FleetError::new(format!("a certificate for {host}: {error}")))?;
         self.write_private(CERTIFICATE_KEY, &key.serialize_pem())?;
         self.write_file(CERTIFICATE, &certificate.pem())?;
-        if authority.is_none() {
-            self.write_file(AUTHORITY, &issuer.pem())?;
-            if self.settings.keep_authority {
-                self.write_private(AUTHORITY_KEY, &issuer.key().serialize_pem())?;
-            }
-        }
-        Ok(())
+        self.write_file(AUTHORITY, &authority.pem())
     }
 
     fn write_file(&self, name: &str, text: &str) -> Result<(), FleetError> {
@@ -310,9 +298,9 @@ impl Server {
             true => format!("tls {{\n  cert_file: {certificate:?}\n  key_file: {key:?}\n}}\n\n"),
             false => String::new(),
         };
-        let users: String = self.users.iter().map(User::text).collect();
+        let accounts: String = self.users.iter().map(User::account).collect();
         let text = format!(
-            "# A server for a fleet, written by `jarmo fleet up`. docs/fleet.md says what is what.\n\
+            "# A server for a fleet, written by `jarmo fleet up`. docs/fleet.md explains it.\n\
              {SETTINGS}{}\n\n\
              server_name: jarmo\n\
              listen: \"{listens}:{port}\"\n\
@@ -324,7 +312,7 @@ impl Server {
              sync_interval: always\n  \
              max_file_store: {gigabytes}GB\n  \
              max_memory_store: 256MB\n}}\n\n\
-             {tls}authorization {{\n  users: [\n{users}  ]\n}}\n",
+             {tls}accounts {{\n{accounts}}}\n",
             json(self),
             path(PROCESS),
             path("data"),
@@ -333,17 +321,13 @@ impl Server {
     }
 }
 
-/// A certificate for a host and its key, signed by the authority with this key or by a new one.
-fn certify(
-    host: &str,
-    authority: Option<&str>,
-) -> Result<(CertifiedIssuer<'static, rcgen::KeyPair>, Certificate, rcgen::KeyPair), rcgen::Error> {
-    let mut issuer = CertificateParams::new([])?;
-    issuer.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    issuer.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-    issuer.distinguished_name.push(DnType::CommonName, "jarmo fleet");
-    let key = authority.map_or_else(rcgen::KeyPair::generate, rcgen::KeyPair::from_pem)?;
-    let issuer = CertifiedIssuer::self_signed(issuer, key)?;
+/// A new authority, a certificate for a host that it signed, and the certificate's key. They end in the year 4096.
+fn certify(host: &str) -> Result<(Certificate, Certificate, rcgen::KeyPair), rcgen::Error> {
+    let mut authority = CertificateParams::new([])?;
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    authority.distinguished_name.push(DnType::CommonName, "jarmo fleet");
+    let issuer = CertifiedIssuer::self_signed(authority, rcgen::KeyPair::generate()?)?;
     let mut names = vec![host, "localhost", "127.0.0.1"];
     names.dedup();
     let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
@@ -351,5 +335,5 @@ fn certify(
     server.distinguished_name.push(DnType::CommonName, "jarmo server");
     let key = rcgen::KeyPair::generate()?;
     let certificate = server.signed_by(&key, &issuer)?;
-    Ok((issuer, certificate, key))
+    Ok((issuer.as_ref().clone(), certificate, key))
 }

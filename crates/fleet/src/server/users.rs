@@ -1,9 +1,13 @@
-//! The users of a server: their keys, and what each may say and hear.
+//! The users of a server: their keys, and what each can reach.
+//!
+//! A server checks the subject that a message is published to, and neither checks nor limits the subject that its answer
+//! goes to. So every key except the learner's has an account of its own, which imports only the services that it needs
+//! from the learner's account. An answer returns to the account that asked, where nothing else is.
 
 use serde::{Deserialize, Serialize};
 
 use crate::places::{
-    AGENTS, NETWORKS, PROGRESS, RUNS, blocks_subject, progress_subject, results_subject, samples_subject,
+    AGENTS, INFO, NETWORKS, PROGRESS, RUNS, blocks_subject, progress_subject, results_subject, samples_subject,
 };
 
 /// What a key is for.
@@ -27,7 +31,28 @@ impl Role {
             Role::Watcher => "status",
         }
     }
+
+    /// The subjects of the learner's account that a key can send to.
+    fn services(self, key: &str) -> Vec<String> {
+        let read = |what: &str| format!("$JS.API.DIRECT.GET.{what}");
+        match self {
+            Role::Learner => Vec::new(),
+            Role::Worker => vec![
+                samples_subject("*", key),
+                progress_subject(key, "*"),
+                blocks_subject(key),
+                results_subject("*", key),
+                read(&format!("KV_{RUNS}.>")),
+                read(&format!("OBJ_{NETWORKS}")),
+                read(&format!("OBJ_{AGENTS}")),
+            ],
+            Role::Watcher => vec![STREAM_INFO.to_owned(), read(&format!("KV_{RUNS}")), read(PROGRESS)],
+        }
+    }
 }
+
+/// The question about a stream. The server itself answers it in every account, so other accounts have another name for it.
+const STREAM_INFO: &str = "$JS.API.STREAM.INFO.*";
 
 /// A user of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,40 +66,37 @@ pub struct User {
 }
 
 impl User {
-    /// The user in the server's configuration.
-    pub(super) fn text(&self) -> String {
+    /// The account of the user in the server's configuration.
+    pub(super) fn account(&self) -> String {
         let User { name, key, role } = self;
-        let answers = format!("_INBOX_{key}.>"); // to its own requests
-        let (publish, subscribe) = match role {
-            Role::Learner => return format!("    # {name}\n    {{ nkey: {key} }}\n"),
-            Role::Worker => (worker_may_publish(key), vec![answers, format!("$KV.{RUNS}.>")]),
-            Role::Watcher => {
-                let read = ["STREAM.INFO.*", &format!("DIRECT.GET.KV_{RUNS}"), &format!("DIRECT.GET.{PROGRESS}")];
-                (read.map(|what| format!("$JS.API.{what}")).to_vec(), vec![answers])
+        let learner = Role::Learner.name();
+        let (account, content) = match role {
+            Role::Learner => (learner, format!("jetstream: enabled\n    exports: [{}]", exports())),
+            Role::Worker | Role::Watcher => {
+                let service = |subject: String| {
+                    let to = if subject == STREAM_INFO { format!(", to: \"{INFO}.*\"") } else { String::new() };
+                    format!("\n      {{ service: {{ account: {learner}, subject: {subject:?} }}{to} }}")
+                };
+                let mut imports: String = role.services(key).into_iter().map(service).collect();
+                if *role == Role::Worker {
+                    imports += &format!("\n      {{ stream: {{ account: {learner}, subject: \"$KV.{RUNS}.>\" }} }}");
+                }
+                (key.as_str(), format!("imports: [{imports}\n    ]"))
             }
         };
-        let [publish, subscribe] = [publish, subscribe].map(|subjects| {
-            let subjects: Vec<_> = subjects.iter().map(|subject| format!("{subject:?}")).collect();
-            format!("{{ allow: [\n        {}\n      ] }}", subjects.join(",\n        "))
-        });
-        format!(
-            "    # {name}\n    {{ nkey: {key}, permissions: {{\n      publish: {publish}\n      subscribe: {subscribe}\n    \
-             }} }}\n"
-        )
+        format!("  # {name}\n  {account}: {{\n    users: [{{ nkey: {key} }}]\n    {content}\n  }}\n")
     }
 }
 
-/// Files, games and progress under its own key, and requests to read settings, networks and agents. A worker may make no
-/// consumer: the server sends what a consumer delivers to any subject.
-fn worker_may_publish(key: &str) -> Vec<String> {
-    let own = [
-        samples_subject("*", key),
-        blocks_subject(key),
-        results_subject("*", key),
-        progress_subject(key, "*"),
-        format!("$JS.API.STREAM.INFO.KV_{RUNS}"),
-    ];
-    let read = [format!("KV_{RUNS}"), format!("OBJ_{NETWORKS}"), format!("OBJ_{AGENTS}")];
-    let read = read.map(|stream| ["", ".>"].map(|part| format!("$JS.API.DIRECT.GET.{stream}{part}")));
-    own.into_iter().chain(read.into_iter().flatten()).collect()
+/// What the learner's account gives to the accounts that import it.
+fn exports() -> String {
+    let service = |role: Role, subject: String| {
+        let is_list = role == Role::Watcher && subject != STREAM_INFO;
+        let answers = if is_list { ", response: stream" } else { "" };
+        format!("\n      {{ service: {subject:?}{answers} }}")
+    };
+    let roles = [Role::Worker, Role::Watcher];
+    let services =
+        roles.map(|role| role.services("*").into_iter().map(|subject| service(role, subject)).collect::<String>());
+    services.concat() + &format!("\n      {{ stream: \"$KV.{RUNS}.>\" }}\n    ")
 }

@@ -13,17 +13,17 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Shared;
-use crate::places::{BLOCKED, sender};
+use super::exam::{Found, sample};
+use crate::places::{BLOCKED, read_value, sender};
 use crate::status::plain;
 use crate::{FleetError, GameFile, MOST_BYTES, json, lock};
-use jarmo_core::encode::Encode;
-use jarmo_core::net::GameVersion;
-use jarmo_exact::tables::HasEndgames;
+use jarmo_core::net::FrozenNet;
+use jarmo_facade::AnyGame;
 use jarmo_host::files::{list, read, remove_leftovers, write_whole};
 use jarmo_learn::observe::FleetReport;
 use jarmo_learn::run::{Delivery, FileId, Seen, Sent};
 use jarmo_selfplay::replay::Samples;
-use jarmo_selfplay::selfplay::{Counts, EpisodeReader, SelfPlaySettings};
+use jarmo_selfplay::selfplay::{Counts, SelfPlaySettings};
 
 const INBOX: &str = "inbox";
 const QUARANTINE: &str = "quarantine";
@@ -48,8 +48,12 @@ pub(super) struct Arrivals {
     pub(super) ready: BTreeMap<(u64, FileId), Delivery>, // in the order of arrival at the server
     pub(super) waiting: usize,                           // samples in `ready`
     pub(super) seen: Seen,                               // files that the loop has taken
-    pub(super) newest: u64,                              // learning steps of the newest network that workers can have
+    pub(super) newest: u64,                              // training steps of the newest network that workers can have
+    claimed: BTreeMap<FileId, FileId>,                   // games of files that are checked or ready, with their files
+    pub(super) networks: BTreeMap<u64, FrozenNet>,       // some that workers can have, by their steps
+    pub(super) asked: BTreeMap<String, (u64, Vec<Found>)>, // of the newest file of a key, with its weights
     blocked: BTreeSet<String>,                           // keys
+    shunned: BTreeSet<String>,                           // keys, until the learner is started again
     bad: BTreeMap<String, u32>,                          // files, by key
     pub(super) report: FleetReport,
     pub(super) warnings: Vec<String>,
@@ -68,6 +72,30 @@ impl Arrivals {
         self.seen.contains_key(&id) || self.ready.keys().any(|(_, ready)| *ready == id)
     }
 
+    /// Whether a game has come in no other file. It then belongs to this one, which may come again.
+    fn claim(&mut self, game: FileId, file: FileId) -> bool {
+        let is_new = !self.seen.contains_key(&game) && *self.claimed.entry(game).or_insert(file) == file;
+        self.report.repeated += u64::from(!is_new);
+        is_new
+    }
+
+    /// Gives up the games of a file.
+    fn release(&mut self, file: FileId) {
+        self.claimed.retain(|_, of| *of != file);
+    }
+
+    /// Takes the next file.
+    pub(super) fn take(&mut self) -> Option<Delivery> {
+        let (_, delivery) = self.ready.pop_first()?;
+        self.waiting -= delivery.samples.len();
+        let Delivery { sent, games, .. } = &delivery;
+        for game in games {
+            self.claimed.remove(game);
+        }
+        self.seen.extend(games.iter().chain([&sent.id]).map(|name| (*name, sent.weights)));
+        Some(delivery)
+    }
+
     /// Adds a file, unless it has come before: also through another thread, which was checking it at the same time.
     fn add(&mut self, delivery: Delivery) {
         if self.has(delivery.sent.id) {
@@ -79,35 +107,43 @@ impl Arrivals {
     }
 }
 
-/// Reads a file and checks all that can be checked. The newest network is of so many learning steps.
-pub(super) type Check = dyn Fn(&KeptName, &[u8], u64) -> Result<Delivery, FleetError> + Send + Sync;
+/// Reads a file and checks all that can be checked. The newest network is of so many training steps. Games that are not
+/// new are left out.
+pub(super) type Check =
+    dyn Fn(&KeptName, &[u8], u64, &dyn Fn(FileId) -> bool) -> Result<(Delivery, Vec<Found>), FleetError> + Send + Sync;
 
 /// Plays the games of a file again, which must be of this run.
-pub(super) fn check<G: Encode + HasEndgames>(run: &str, game: &G, settings: &SelfPlaySettings) -> Box<Check> {
-    let (run, origin, reader) = (run.to_owned(), GameVersion::of(game), EpisodeReader::new(game, settings));
-    Box::new(move |name, bytes, newest| {
+pub(super) fn check(run: &str, game: &dyn AnyGame, settings: &SelfPlaySettings) -> Box<Check> {
+    let (run, origin, reader) = (run.to_owned(), game.facts().version.clone(), game.read_episodes(settings));
+    Box::new(move |name, bytes, newest, is_new| {
         let file = GameFile::from_bytes(bytes)?;
         file.origin.check(&origin).map_err(FleetError::new)?;
         if file.run != run {
             return Err(FleetError::new("it belongs to another run"));
         }
-        let (mut samples, mut counts) = (Samples::new(), Counts::default());
+        let (mut samples, mut counts, mut games) = (Samples::new(), Counts::default(), BTreeSet::new());
         for (number, game) in file.games.iter().enumerate() {
             let wrong = |problem: String| FleetError::new(format!("game {number}: {problem}"));
-            reader.read(game, &mut samples, &mut counts).map_err(|error| wrong(error.to_string()))?;
             let weights = game.weights;
             if weights > newest {
                 return Err(wrong(format!(
                     "it was played by a network of step {weights}, and the newest one is of step {newest}"
                 )));
             }
+            let id = GameFile::game_id(game);
+            if !is_new(id) || !games.insert(id) {
+                continue;
+            }
+            reader(game, &mut samples, &mut counts).map_err(|error| wrong(error.to_string()))?;
             counts.positions += game.searches.len() as u64;
         }
         let weights = file.games.iter().map(|game| game.weights).min();
-        let weights = weights.ok_or_else(|| FleetError::new("it holds no games"))?;
+        let weights = weights.ok_or_else(|| FleetError::new("it contains no games"))?;
         let KeptName { id, sequence, key } = name.clone();
         let sent = Sent { id, sequence, key, worker: plain(&file.worker), weights };
-        Ok(Delivery { sent, bytes: bytes.len() as u64, samples, counts })
+        let found = sample(&file.games);
+        let games = games.into_iter().collect();
+        Ok((Delivery { sent, games, bytes: bytes.len() as u64, samples, counts }, found))
     })
 }
 
@@ -123,13 +159,14 @@ impl Shared {
         let kept = self.inbox.load()?;
         self.saved(seen)?;
         for (name, bytes) in kept {
-            let mut arrivals = self.arrivals();
             if seen.contains_key(&name.id) {
                 continue;
             }
             // Files that were acknowledged were checked against the newest network of their time.
-            match (self.check)(&name, &bytes, u64::MAX) {
-                Ok(delivery) if !arrivals.blocked.contains(&name.key) => arrivals.add(delivery),
+            let checked = self.check(&name, &bytes, u64::MAX);
+            let mut arrivals = self.arrivals();
+            match checked {
+                Ok((delivery, _)) if !arrivals.blocked.contains(&name.key) => arrivals.add(delivery),
                 // The settings were changed since then, or the key was revoked.
                 _ => self.inbox.retain(|id| id != name.id)?,
             }
@@ -137,25 +174,53 @@ impl Shared {
         Ok(())
     }
 
+    /// Checks a file. A bad one has no claim to its games.
+    fn check(&self, name: &KeptName, bytes: &[u8], newest: u64) -> Result<(Delivery, Vec<Found>), FleetError> {
+        let checked = (self.check)(name, bytes, newest, &|game| self.arrivals().claim(game, name.id));
+        checked.inspect_err(|_| self.arrivals().release(name.id))
+    }
+
     /// Drops what keys sent that were revoked, and all that they send from now on.
     pub(super) fn block_revoked(&self) -> Result<(), FleetError> {
-        let Some(keys) = self.link.wait(self.places.runs.get(BLOCKED))? else {
+        let Some(keys) = read_value(&self.link, BLOCKED)? else {
             return Ok(());
         };
-        let keys: BTreeSet<String> = serde_json::from_slice(&keys).map_err(FleetError::new)?;
         let arrivals = &mut *self.arrivals();
+        let mut keys: BTreeSet<String> = serde_json::from_slice(&keys).unwrap_or_else(|error| {
+            arrivals
+                .warn(format!("the list of revoked keys cannot be read: {error}; `fleet key revoke` writes it again"));
+            BTreeSet::new()
+        });
+        keys.retain(|key| !arrivals.blocked.contains(key));
         for key in keys {
-            if !arrivals.blocked.insert(key.clone()) {
-                continue;
-            }
             arrivals.warn(format!("{key} is blocked; order.jsonl names the files that it sent before"));
-            for (_, delivery) in arrivals.ready.extract_if(.., |_, delivery| delivery.sent.key == key) {
-                arrivals.waiting -= delivery.samples.len();
-                arrivals.report.blocked += 1;
-                self.inbox.retain(|id| id != delivery.sent.id)?;
-            }
+            self.drop_files(arrivals, &key)?;
+            arrivals.blocked.insert(key);
         }
         Ok(())
+    }
+
+    /// Drops the files of a key that the run has not taken.
+    fn drop_files(&self, arrivals: &mut Arrivals, key: &str) -> Result<(), FleetError> {
+        for (_, delivery) in arrivals.ready.extract_if(.., |_, delivery| delivery.sent.key == key) {
+            arrivals.waiting -= delivery.samples.len();
+            arrivals.report.blocked += 1;
+            arrivals.claimed.retain(|_, file| *file != delivery.sent.id);
+            self.inbox.retain(|id| id != delivery.sent.id)?;
+        }
+        Ok(())
+    }
+
+    /// Takes no more files of a key until the learner is started again.
+    pub(super) fn shun(&self, key: &str, why: &str) -> Result<(), FleetError> {
+        let arrivals = &mut *self.arrivals();
+        if arrivals.shunned.insert(key.to_owned()) {
+            arrivals.warn(format!(
+                "{key}: {why}; its files are left at the server until this run is started again; `fleet key revoke {key}` \
+                 shuts it out"
+            ));
+        }
+        self.drop_files(arrivals, key)
     }
 
     /// Takes in the files that wait, or the next one. Checks them on all threads, keeps them, and only then acknowledges
@@ -174,7 +239,7 @@ impl Shared {
             if arrivals.blocked.contains(&name.key) {
                 arrivals.report.blocked += 1;
                 done.push(message);
-            } else if arrivals.bad.get(&name.key).is_some_and(|&bad| bad >= MOST_BAD) {
+            } else if arrivals.shunned.contains(&name.key) {
                 left.push(message);
             } else {
                 arrivals.report.bytes += message.payload.len() as u64;
@@ -191,11 +256,17 @@ impl Shared {
         }
         let newest = self.arrivals().newest;
         let checked: Vec<_> =
-            new.par_iter().map(|(name, message)| (self.check)(name, &message.payload, newest)).collect();
+            new.par_iter().map(|(name, message)| self.check(name, &message.payload, newest)).collect();
         let mut sound = Vec::new();
         for ((name, message), checked) in new.iter().zip(checked) {
             match checked {
-                Ok(delivery) => sound.push(((name, &*message.payload), delivery)),
+                Ok((delivery, _)) if delivery.games.is_empty() => self.arrivals().report.duplicates += 1,
+                Ok((delivery, found)) => {
+                    if !found.is_empty() {
+                        self.arrivals().asked.insert(name.key.clone(), (delivery.sent.weights, found));
+                    }
+                    sound.push(((name, &*message.payload), delivery));
+                }
                 Err(problem) => self.put_away(name, &message.payload, &problem)?,
             }
             done.push(*message);
@@ -217,18 +288,18 @@ impl Shared {
             write_whole(&path, bytes).map_err(FleetError::new)?;
             path.display().to_string()
         };
-        let arrivals = &mut *self.arrivals();
-        arrivals.warn(format!("a bad file of {key}: {why} (kept as {place})"));
-        arrivals.report.bad += 1;
-        let bad = arrivals.bad.entry(key.clone()).or_default();
-        *bad += 1;
-        if *bad == MOST_BAD {
-            arrivals.warn(format!(
-                "{key} has sent {MOST_BAD} bad files; its files are left at the server until this run is started again; \
-                 `fleet key revoke {key}` shuts it out"
-            ));
+        let bad = {
+            let arrivals = &mut *self.arrivals();
+            arrivals.warn(format!("a bad file of {key}: {why} (kept as {place})"));
+            arrivals.report.bad += 1;
+            let bad = arrivals.bad.entry(key.clone()).or_default();
+            *bad += 1;
+            *bad
+        };
+        match bad {
+            MOST_BAD => self.shun(key, &format!("it has sent {MOST_BAD} bad files")),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -335,3 +406,6 @@ fn files_of(batch: &[u8]) -> Option<Vec<(KeptName, Vec<u8>)>> {
     }
     Some(files)
 }
+
+#[cfg(test)]
+mod tests;

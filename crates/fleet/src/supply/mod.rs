@@ -1,28 +1,34 @@
 //! The learner's side: takes in files, publishes networks, watches the workers.
 
+mod exam;
 mod intake;
+mod lease;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
 use crate::places::{
-    CURRENT, LearnerPlaces, Newest, PROGRESS, find, list, network_of, newest, progress_subject, settings_of,
-    write_object,
+    CURRENT, LearnerPlaces, Newest, PROGRESS, find, list, network_of, newest, progress_subject, read_value, runs,
+    settings_of, write_object,
 };
 use crate::settings::RunSettings;
 use crate::status::{LEARNER, workers};
 use crate::{FleetError, Link, TICK, json, lock, pause};
 use intake::{Arrivals, Check, Inbox, check};
-use jarmo_core::net::{AgentFile, GameVersion};
-use jarmo_exact::catalog::CatalogGame;
+use jarmo_core::net::{AgentFile, KernelKind};
+use jarmo_facade::AnyGame;
+use jarmo_facade::selfplay::SearchAgain;
+use jarmo_learn::TrainError;
 use jarmo_learn::config::Config;
 use jarmo_learn::observe::FleetReport;
-use jarmo_learn::run::{Delivery, RunError, Seen, Supply};
+use jarmo_learn::run::{Delivery, Seen, Supply};
+use jarmo_learn::train::{OpenDevice, playing};
+use lease::Lease;
 
 const AFTER_TROUBLE: Duration = Duration::from_secs(1); // at the server
 const LOOK_EVERY: Duration = Duration::from_secs(2); // at the server; also between two signs of life
@@ -48,10 +54,15 @@ struct Shared {
     link: Link,
     run: String,
     queue: u64,
+    max_age: u64,
     settings: String, // as workers read them
+    lease: Lease,
+    lost: OnceLock<String>, // why the run is another learner's
     places: LearnerPlaces,
     inbox: Inbox,
     check: Box<Check>,
+    search: SearchAgain,
+    kernel: KernelKind, // of the searches
     arrivals: Mutex<Arrivals>,
     newest: watch::Sender<Option<AgentFile>>, // network
     begun: Instant,
@@ -61,21 +72,28 @@ struct Shared {
 impl NatsSupply {
     /// Connects the run of this identity, in this folder, with a server. Workers that are told no run play for the one
     /// whose learner began last.
-    pub fn open<G: CatalogGame>(
+    pub fn open(
         link: Link,
-        game: &G,
+        game: &dyn AnyGame,
         run: String,
         folder: &Path,
         config: &Config,
     ) -> Result<NatsSupply, FleetError> {
-        let published = RunSettings::new(run.clone(), folder.display().to_string(), GameVersion::of(game), config);
+        let published =
+            RunSettings::new(run.clone(), folder.display().to_string(), game.facts().version.clone(), config);
         let queue = config.fleet.queue;
+        let lease = Lease::take(&link, &find(&link, runs(&link.context))?, &run, folder)?;
         let shared = Shared {
             queue,
+            max_age: config.fleet.max_age,
             settings: json(&published),
-            places: find(&link, LearnerPlaces::open(&link.context, &run, queue))?,
+            places: find(&link, LearnerPlaces::open(&link.context, &run, queue, lease.holder))?,
+            lease,
+            lost: OnceLock::new(),
             inbox: Inbox::open(folder)?,
             check: check(&run, game, &config.selfplay),
+            search: game.search_again(&config.selfplay),
+            kernel: config.run.kernel.unwrap_or_else(KernelKind::best),
             arrivals: Mutex::default(),
             newest: watch::Sender::default(),
             begun: Instant::now(),
@@ -86,8 +104,12 @@ impl NatsSupply {
         let (link, runs) = (&shared.link, &shared.places.runs);
         shared.write_settings()?;
         link.wait(runs.put(CURRENT, shared.run.clone().into()))?;
-        if let Some(newest) = newest(link, runs, &shared.run)? {
-            shared.arrivals().newest = newest.step;
+        match newest(link, &shared.run) {
+            Ok(newest) => shared.arrivals().newest = newest.map_or(0, |newest| newest.step),
+            Err(error) => {
+                shared.arrivals().newest = u64::MAX; // workers may have any
+                shared.warn(format!("the newest network at the server: {error}; any step is accepted"));
+            }
         }
         shared.show_life()?;
         Ok(NatsSupply { shared: Arc::new(shared), threads: Mutex::default() })
@@ -95,42 +117,45 @@ impl NatsSupply {
 }
 
 impl Supply for NatsSupply {
-    fn begin(&self, seen: &Seen) -> Result<(), RunError> {
+    fn begin(&self, seen: &Seen) -> Result<(), TrainError> {
         let ready = self.shared.block_revoked().and_then(|()| self.shared.resume(seen));
-        ready.map_err(RunError::new)?;
+        ready.map_err(TrainError::new)?;
         let threads = [
             ("intake", Shared::fetch_files as fn(&_)),
             ("second intake", Shared::fetch_files),
             ("networks", Shared::send_networks),
             ("watch", Shared::watch),
+            ("exam", Shared::examine),
         ];
         for (name, work) in threads {
             let shared = Arc::clone(&self.shared);
             let thread = thread::Builder::new().name(name.to_owned());
-            let thread = thread.spawn(move || work(&shared)).map_err(RunError::new)?;
+            let thread = thread.spawn(move || work(&shared)).map_err(TrainError::new)?;
             lock(&self.threads).push(thread);
         }
         Ok(())
     }
 
     fn waiting(&self) -> usize {
-        self.shared.arrivals().waiting
+        match self.shared.lost.get() {
+            Some(_) => usize::MAX, // so that the run asks for a file
+            None => self.shared.arrivals().waiting,
+        }
     }
 
-    fn take(&self) -> Option<Delivery> {
-        let mut arrivals = self.shared.arrivals();
-        let (_, delivery) = arrivals.ready.pop_first()?;
-        arrivals.waiting -= delivery.samples.len();
-        arrivals.seen.insert(delivery.sent.id, delivery.sent.weights);
-        Some(delivery)
+    fn take(&self) -> Result<Option<Delivery>, TrainError> {
+        match self.shared.lost.get() {
+            Some(why) => Err(TrainError::new(why)),
+            None => Ok(self.shared.arrivals().take()),
+        }
     }
 
     fn publish(&self, agent: AgentFile) {
         self.shared.newest.send_replace(Some(agent));
     }
 
-    fn saved(&self, seen: &Seen) -> Result<(), RunError> {
-        self.shared.saved(seen).map_err(RunError::new)
+    fn saved(&self, seen: &Seen) -> Result<(), TrainError> {
+        self.shared.saved(seen).map_err(TrainError::new)
     }
 
     fn report(&self, counted: FleetReport) -> FleetReport {
@@ -162,6 +187,10 @@ impl Drop for NatsSupply {
         self.shared.is_over.store(true, Ordering::Relaxed);
         for thread in lock(&self.threads).drain(..) {
             let _ = thread.join(); // a panic there was reported when it happened
+        }
+        let Shared { link, places, lease, .. } = &*self.shared;
+        if lease.holds(link, &places.runs) == Ok(true) {
+            let _ = link.wait(places.runs.delete(&lease.key)); // or the next learner waits until it is old
         }
     }
 }
@@ -232,7 +261,9 @@ impl Shared {
             let newest = &mut self.arrivals().newest; // no worker has it earlier
             *newest = step.max(*newest);
         }
-        let bytes = agent.rounded(WEIGHT_STEPS).to_bytes();
+        let agent = agent.rounded(WEIGHT_STEPS);
+        let bytes = agent.to_bytes();
+        self.remember(step, playing(agent.weights(), &OpenDevice::cpu(), self.kernel));
         let parcel = write_object(link, &places.networks, &format!("{run}-{place}"), &bytes)?;
         let size = parcel.size;
         link.wait(places.runs.put(network_of(run), json(&Newest { step, parcel }).into()))?;
@@ -246,7 +277,7 @@ impl Shared {
                 true => self.look(),
                 false => self.restore(),
             });
-            let is_missing = |error| !matches!(error, FleetError::Passing(_));
+            let is_missing = |error| !matches!(error, FleetError::Transient(_));
             if looked.is_err_and(is_missing) && self.link.is_connected() {
                 let _ = self.restore(); // or the next look does
             }
@@ -256,20 +287,26 @@ impl Shared {
         }
     }
 
-    /// Gives a sign of life. Returns whether the server still has the settings of the run.
+    /// Gives a sign of life. Returns whether the server has the settings of the run. Everything ends if the run has
+    /// another learner.
     fn show_life(&self) -> Result<bool, FleetError> {
+        if !self.lease.holds(&self.link, &self.places.runs)? {
+            self.lost.get_or_init(|| "another learner has taken this run; its files are that learner's now".to_owned());
+            self.is_over.store(true, Ordering::Relaxed);
+            return Ok(true);
+        }
         let report = json(&self.arrivals().report);
         self.link.send(&progress_subject(LEARNER, &self.run), report.into())?;
-        let settings = self.link.wait(self.places.runs.get(settings_of(&self.run)));
-        Ok(settings?.is_some())
+        let settings = read_value(&self.link, &settings_of(&self.run))?;
+        Ok(settings.as_deref() == Some(self.settings.as_bytes()))
     }
 
     /// Writes everything again, because the server has lost it, for example with its disk.
     fn restore(&self) -> Result<(), FleetError> {
-        find(&self.link, LearnerPlaces::open(&self.link.context, &self.run, self.queue))?;
+        find(&self.link, LearnerPlaces::open(&self.link.context, &self.run, self.queue, self.lease.holder))?;
         self.write_settings()?;
         self.newest.send_modify(|_| ()); // as if it was new
-        self.warn("the server had lost the run's settings; they are there again".to_owned());
+        self.warn("the server did not have the settings of the run; they are there again".to_owned());
         Ok(())
     }
 
@@ -279,7 +316,7 @@ impl Shared {
         self.block_revoked()?;
         let queued = link.wait(places.samples.get_info())?.state.messages;
         let said = list(link, PROGRESS)?;
-        let current = link.wait(places.runs.get(CURRENT))?;
+        let current = read_value(link, CURRENT)?;
         let is_free = current.is_none_or(|current| {
             let mut lives = said.iter().filter(|life| life.of == LEARNER && *life.name.as_bytes() == *current);
             lives.all(|life| life.age > LEAVES_AFTER)

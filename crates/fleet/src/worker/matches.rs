@@ -1,8 +1,7 @@
 //! Plays blocks of pairs for arenas, a block per thread at a time.
 
-use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,12 +12,10 @@ use crate::matches::{Answer, Task, hash_of, pack, unpack};
 use crate::places::{blocks_subject, read_object, results_subject};
 use crate::settings::with_board;
 use crate::{Doing, FleetError, GameFile, WorkerEvent, lock};
-use jarmo_core::known::{Endgames, Guide};
 use jarmo_core::net::{AgentFile, FrozenNet, GameVersion, KernelKind};
-use jarmo_exact::agent::{AgentSource, Sources, build_from};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_exact::agent::{AgentError, AgentSource, AgentSpec};
+use jarmo_facade::{AgentPlan, AnyGame, Games};
 use jarmo_host::record::GameRecord;
-use jarmo_judge::arena::Team;
 use jarmo_learn::run::FileId;
 
 const ASK_EVERY: Duration = Duration::from_secs(2); // for a first block; without an arena the server answers itself
@@ -29,8 +26,8 @@ const ARENA_GONE: Duration = Duration::from_secs(5); // without taking an answer
 const MOST_NETWORKS: usize = 32; // that are kept for further blocks
 
 /// Plays the matches of a fleet.
-pub(super) struct Matches<'a, C> {
-    games: &'a C,
+pub(super) struct Matches<'a> {
+    games: &'a Games,
     worker: Worker<'a>,
     networks: Mutex<Vec<Loaded>>, // the oldest first; locked while one is fetched
     asked: Option<JoinHandle<Option<Vec<u8>>>>, // for a block
@@ -40,8 +37,8 @@ pub(super) struct Matches<'a, C> {
 /// An agent's network on a kernel, for a version of its game.
 type Loaded = ((FileId, KernelKind, GameVersion), FrozenNet);
 
-impl<'a, C: Catalog> Matches<'a, C> {
-    pub(super) fn new(games: &'a C, worker: Worker<'a>) -> Matches<'a, C> {
+impl<'a> Matches<'a> {
+    pub(super) fn new(games: &'a Games, worker: Worker<'a>) -> Matches<'a> {
         Matches { games, worker, networks: Mutex::default(), asked: None, failed: Mutex::new(None) }
     }
 
@@ -152,63 +149,53 @@ impl<'a, C: Catalog> Matches<'a, C> {
     fn play(&self, task: &Task) -> Result<Vec<GameRecord>, FleetError> {
         let (mut rules, _board) = with_board(&task.origin)?;
         rules.quiet_limit = task.quiet_limit;
-        let block = PlayBlock { task, worker: self.worker, networks: &self.networks };
-        let played = self.games.with_game(&task.origin.game, &rules, block);
-        played.map_err(FleetError::new)?
-    }
-}
-
-struct PlayBlock<'a> {
-    task: &'a Task,
-    worker: Worker<'a>,
-    networks: &'a Mutex<Vec<Loaded>>,
-}
-
-impl GameTask for PlayBlock<'_> {
-    type Output = Result<Vec<GameRecord>, FleetError>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Self::Output {
-        let check = self.task.origin.check(&GameVersion::of(&game));
+        let game = self.games.open(&task.origin.game, &rules).map_err(FleetError::new)?;
+        let check = task.origin.check(&game.facts().version);
         check.map_err(|problem| FleetError::new(format!("the match: {problem}")))?;
-        let agents = self.task.agents.iter();
-        let team: Result<Team<G>, _> =
-            agents.map(|agent| build_from(game.clone(), &agent.spec.parse()?, &self)).collect();
-        let played = self.task.block.play(&game, vec![team.map_err(FleetError::new)?], self.worker.stop);
+        let [first, second] = task.agents.each_ref().map(|agent| self.plan(task, game.as_ref(), &agent.spec));
+        let played = game.play_block(&task.block, &[first?, second?], self.worker.stop);
         played.map(Option::unwrap_or_default).map_err(FleetError::new)
     }
-}
 
-/// Agents' files come from the server.
-impl<G: CatalogGame> Sources<G> for PlayBlock<'_> {
-    fn network(&self, game: &G, source: &AgentSource, kernel: Option<KernelKind>) -> Result<FrozenNet, String> {
+    /// An agent of a block. Its file comes from the server.
+    fn plan(&self, task: &Task, game: &dyn AnyGame, spec: &str) -> Result<AgentPlan, FleetError> {
+        let spec: AgentSpec = spec.parse().map_err(FleetError::new)?;
+        let net = match &spec {
+            AgentSpec::Network(source, given) => {
+                let net = self.network(task, game, source, given.kernel);
+                Some(net.map_err(|problem| FleetError::new(AgentError::new(&spec, problem)))?)
+            }
+            _ => None,
+        };
+        Ok(AgentPlan::given(spec, net))
+    }
+
+    fn network(
+        &self,
+        task: &Task,
+        game: &dyn AnyGame,
+        source: &AgentSource,
+        kernel: Option<KernelKind>,
+    ) -> Result<FrozenNet, String> {
         let id = hash_of(source).ok_or("its file is not named by its content")?;
         let kernel = kernel.unwrap_or_else(KernelKind::best);
-        let wanted = (id, kernel, GameVersion::of(game));
-        let mut networks = lock(self.networks);
+        let wanted = (id, kernel, game.facts().version.clone());
+        let mut networks = lock(&self.networks);
         if let Some((_, net)) = networks.iter().find(|(loaded, _)| *loaded == wanted) {
             return Ok(net.clone());
         }
-        let mut parcels = self.task.agents.iter().filter_map(|agent| agent.parcel.as_ref());
+        let mut parcels = task.agents.iter().filter_map(|agent| agent.parcel.as_ref());
         let parcel = parcels.find(|parcel| parcel.name == id.to_string()).ok_or("its file is missing")?;
         let bytes = read_object(self.worker.link, parcel).map_err(|error| error.to_string())?;
         if GameFile::id(&bytes) != id {
             return Err("its file has another content".to_owned());
         }
-        let file =
-            AgentFile::from_bytes(&bytes).and_then(|file| file.for_game(game)).map_err(|error| error.to_string())?;
+        let file = AgentFile::from_bytes(&bytes).and_then(|file| game.fit(file)).map_err(|error| error.to_string())?;
         let net = FrozenNet::with_kernel(file.weights(), kernel);
         if networks.len() == MOST_NETWORKS {
             networks.remove(0);
         }
         networks.push((wanted, net.clone()));
         Ok(net)
-    }
-
-    fn endgames(&self, _: &G, _: &Path) -> Result<Arc<dyn Endgames<G>>, String> {
-        Err("workers have no exact tables".to_owned())
-    }
-
-    fn proof(&self, game: &G) -> Option<Arc<dyn Guide<G>>> {
-        game.proof()
     }
 }

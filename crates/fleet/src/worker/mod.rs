@@ -8,13 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream::kv::Store;
-
-use crate::places::{CURRENT, ORDERS, RUNS, settings_of};
+use crate::places::{CURRENT, ORDERS, read_value, settings_of};
 use crate::settings::{RunSettings, read_said, with_board};
 use crate::status::REPORT_EVERY;
-use crate::{Address, Doing, FleetError, Link, Orders, TICK, WorkerStatus, pause, unique};
-use jarmo_exact::catalog::Catalog;
+use crate::{Address, Doing, FleetError, Link, Orders, TICK, WorkerStatus, host_name, pause, unique};
+use jarmo_facade::Games;
 use jarmo_host::program::cores;
 use jarmo_learn::train::OpenDevice;
 use matches::Matches;
@@ -30,8 +28,8 @@ const AGAIN: Duration = Duration::from_millis(500); // before something is sent 
 pub struct WorkerSettings {
     /// The server.
     pub address: Address,
-    /// The name of this machine in lists. A few digits that tell processes apart are added.
-    pub name: String,
+    /// The name of this machine in lists; `None` for its host name. A few digits that tell processes apart are added.
+    pub name: Option<String>,
     /// The only run to play for, by its identity; `None` for the one whose learner began last.
     pub run: Option<String>,
     /// Threads of self-play; `None` for one per core.
@@ -59,8 +57,8 @@ struct Worker<'a> {
 /// Works until `stop` is set, a limit is reached or all workers are told to stop. Then it sends the games that are finished.
 /// A server that cannot be reached and a learner that is not there are waited for. Fails where waiting cannot help: a
 /// wrong key, another version, a broken setting. `tell` gets every event, and what the worker has done so far.
-pub fn work<C: Catalog>(
-    games: &C,
+pub fn work(
+    games: &Games,
     settings: &WorkerSettings,
     stop: &AtomicBool,
     mut tell: impl FnMut(&WorkerEvent, &WorkerStatus),
@@ -68,12 +66,12 @@ pub fn work<C: Catalog>(
     let begun = Instant::now();
     let is_late = || settings.time.is_some_and(|time| begun.elapsed() >= time);
     let id = unique();
-    let name = name_of(&settings.name, id);
+    let name = name_of(&settings.name.clone().unwrap_or_else(host_name), id);
     let threads = settings.threads.unwrap_or_else(cores);
     let reporter = Reporter::new(&name, threads);
     let link = loop {
         match Link::open(&settings.address, &name) {
-            Err(error @ FleetError::Passing(_)) => reporter.cannot_send(&error),
+            Err(error @ FleetError::Transient(_)) => reporter.cannot_send(&error),
             opened => break opened?,
         }
         reporter.events(&mut tell);
@@ -108,11 +106,13 @@ impl<'a> Worker<'a> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    fn work(&self, games: &'a impl Catalog) -> Result<(), FleetError> {
+    fn work(&self, games: &'a Games) -> Result<(), FleetError> {
         let mut matches = Matches::new(games, *self);
+        let mut orders = Orders::Play;
         while !self.is_to_stop() {
             self.link.check_admission()?;
-            let (orders, run) = self.find_run().map_or((Orders::Play, None), |(orders, _, run)| (orders, run));
+            let (new, settings) = self.find_run().unwrap_or_default();
+            orders = new.unwrap_or(orders);
             match orders {
                 Orders::Drain => {
                     self.reporter.doing(Doing::Stopping);
@@ -124,7 +124,9 @@ impl<'a> Worker<'a> {
                 }
                 Orders::Play => {
                     matches.play_waiting();
-                    if let Some(run) = run {
+                    if let Some(settings) = settings
+                        && let Some(run) = self.read_settings(&settings)?
+                    {
                         self.play(games, &mut matches, &run)?;
                         continue;
                     }
@@ -140,33 +142,47 @@ impl<'a> Worker<'a> {
     }
 
     /// Plays for a run until it is replaced, its settings or the orders change, or it is time to stop.
-    fn play<C: Catalog>(&self, games: &C, matches: &mut Matches<'a, C>, settings: &[u8]) -> Result<(), FleetError> {
-        let run: RunSettings =
-            read_said(settings).map_err(|error| FleetError::new(format!("the settings of the run: {error}")))?;
+    fn play(&self, games: &Games, matches: &mut Matches<'a>, run: &RunSettings) -> Result<(), FleetError> {
         let (config, unknown) = run.config()?;
         if !unknown.is_empty() {
             let unknown = unknown.join(", ");
             self.reporter.warn(format!("the run has settings that this version does not know and ignores: {unknown}"));
         }
         let (rules, _board) = with_board(&run.game)?;
-        let session = Session { worker: *self, matches, run: &run, config: &config };
-        let played = games.with_game(&config.game.name, &rules, session);
-        played.map_err(FleetError::new)?
+        let game = games.open(&config.game.name, &rules).map_err(FleetError::new)?;
+        Session { worker: *self, matches, run, config: &config }.run(game.as_ref())
     }
 
-    /// What all workers are to do, the bucket of runs, and the settings of the run to play for, if there is one.
-    fn find_run(&self) -> Result<(Orders, Store, Option<Vec<u8>>), FleetError> {
-        let runs = self.link.wait(self.link.context.get_key_value(RUNS))?;
-        let get = |key: String| self.link.wait(runs.get(key));
-        let orders = get(ORDERS.to_owned())?;
-        // Orders of a newer version are ignored.
-        let orders = orders.and_then(|orders| serde_json::from_slice(&orders).ok()).unwrap_or_default();
+    /// What all workers are to do, unless that cannot be read, and the settings of the run to play for, if there is one.
+    fn find_run(&self) -> Result<(Option<Orders>, Option<Vec<u8>>), FleetError> {
+        let orders = match read_value(self.link, ORDERS)? {
+            None => Some(Orders::default()),
+            Some(orders) => {
+                let unreadable = |error| self.reporter.warn(format!("the orders to workers cannot be read: {error}"));
+                serde_json::from_slice(&orders).map_err(unreadable).ok()
+            }
+        };
         let run = match &self.settings.run {
             Some(run) => Some(run.clone()),
-            None => get(CURRENT.to_owned())?.map(|run| String::from_utf8_lossy(&run).into_owned()),
+            None => read_value(self.link, CURRENT)?.map(|run| String::from_utf8_lossy(&run).into_owned()),
         };
-        let settings = run.map(|run| get(settings_of(&run))).transpose()?.flatten().map(Vec::from);
-        Ok((orders, runs, settings))
+        let Some(run) = run else {
+            return Ok((orders, None));
+        };
+        Ok((orders, read_value(self.link, &settings_of(&run))?))
+    }
+
+    /// Reads the settings of a run. `None` if they cannot be read, which may pass; fails for those of another version.
+    fn read_settings(&self, settings: &[u8]) -> Result<Option<RunSettings>, FleetError> {
+        let wrong = |error| format!("the settings of the run: {error}");
+        match read_said(settings) {
+            Ok(run) => Ok(Some(run)),
+            Err(error @ FleetError::Transient(_)) => {
+                self.reporter.warn(wrong(error));
+                Ok(None)
+            }
+            Err(error) => Err(FleetError::new(wrong(error))),
+        }
     }
 }
 

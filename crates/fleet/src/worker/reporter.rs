@@ -19,7 +19,7 @@ pub enum WorkerEvent {
     Doing(Doing),
     /// It plays for a run: its game and its settings in words.
     Playing(String),
-    /// It plays with a network of this many learning steps.
+    /// It plays with a network of this many training steps.
     Network(u64),
     /// The server has a file.
     Sent {
@@ -123,7 +123,7 @@ impl Reporter {
         let doing = match error {
             FleetError::Full(_) => Doing::WaitingForQueue,
             FleetError::Missing(_) => Doing::WaitingForLearner,
-            FleetError::Passing(_) | FleetError::Lasting(_) => Doing::WaitingForServer,
+            FleetError::Transient(_) | FleetError::Permanent(_) => Doing::WaitingForServer,
         };
         let mut state = self.state();
         let before = state.progress.doing;

@@ -11,15 +11,16 @@ use super::matches::Matches;
 use super::{AGAIN, Worker};
 use crate::link::ANSWER;
 use crate::places::{RUNS, network_of, newest, read_object, samples_subject};
-use crate::settings::{RunSettings, read_said};
+use crate::settings::RunSettings;
 use crate::{Doing, FleetError, GameFile, MOST_BYTES, Orders, WorkerEvent, lock};
-use jarmo_core::net::{AgentFile, GameVersion, KernelKind};
+use jarmo_core::net::{AgentFile, KernelKind};
 use jarmo_core::random::stream;
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_facade::AnyGame;
+use jarmo_facade::selfplay::AnySelfPlay;
 use jarmo_host::program::this_program;
 use jarmo_learn::config::Config;
-use jarmo_learn::run::{BoxedEvaluator, evaluators};
-use jarmo_selfplay::selfplay::{Episode, SelfPlay, SelfPlaySettings};
+use jarmo_learn::train::playing;
+use jarmo_selfplay::selfplay::{Episode, SelfPlaySettings};
 use rand::Rng;
 
 // A file is sent when it has one of these.
@@ -36,18 +37,17 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1); // after a look that failed
 type Packed = (Vec<u8>, usize);
 
 /// Plays for a run until it is replaced, its settings change, or the worker is to stop.
-pub(super) struct Session<'a, 'm, C> {
+pub(super) struct Session<'a, 'm> {
     pub(super) worker: Worker<'a>,
-    pub(super) matches: &'m mut Matches<'a, C>, // between rounds of self-play, and while a file waits for room
+    pub(super) matches: &'m mut Matches<'a>, // between rounds of self-play, and while a file waits for room
     pub(super) run: &'m RunSettings,
     pub(super) config: &'m Config,
 }
 
-impl<C: Catalog> GameTask for Session<'_, '_, C> {
-    type Output = Result<(), FleetError>;
-
-    fn run<G: CatalogGame>(mut self, game: G) -> Result<(), FleetError> {
-        let check = self.run.game.check(&GameVersion::of(&game));
+impl Session<'_, '_> {
+    /// Plays until it is over.
+    pub(super) fn run(mut self, game: &dyn AnyGame) -> Result<(), FleetError> {
+        let check = self.run.game.check(&game.facts().version);
         check.map_err(|problem| FleetError::new(format!("the run's network: {problem}")))?;
         let (worker, run) = (self.worker, &self.run.run);
         let lookout = Lookout { worker, run: self.run, network: Mutex::default(), over: OnceLock::new() };
@@ -55,7 +55,7 @@ impl<C: Catalog> GameTask for Session<'_, '_, C> {
             scope.spawn(|| lookout.run());
             let (outbox, files) = mpsc::sync_channel::<Packed>(0);
             let unsent = scope.spawn(|| files.into_iter().filter(|file| !send(worker, &lookout, run, file)).count());
-            let played = self.play(&game, &lookout, outbox);
+            let played = self.play(game, &lookout, outbox);
             lookout.end();
             played?;
             let unsent = unsent.join().expect("sending does not panic");
@@ -74,13 +74,11 @@ impl<C: Catalog> GameTask for Session<'_, '_, C> {
             Ok(())
         })
     }
-}
 
-impl<C: Catalog> Session<'_, '_, C> {
-    /// Plays until it is over. The last file is handed over before the outbox is closed.
-    fn play<G: CatalogGame>(
+    /// Plays, and hands the last file over before the outbox is closed.
+    fn play(
         &mut self,
-        game: &G,
+        game: &dyn AnyGame,
         lookout: &Lookout<'_>,
         outbox: SyncSender<Packed>,
     ) -> Result<(), FleetError> {
@@ -90,27 +88,27 @@ impl<C: Catalog> Session<'_, '_, C> {
         reporter.tell(WorkerEvent::Playing(format!(
             "{}, {}, {} games in parallel, {} simulations",
             config.game.name,
-            config.net_kind(),
+            config.net.kind(),
             settings.games,
             settings.simulations
         )));
         reporter.doing(Doing::WaitingForLearner);
-        let on = (&worker.settings.device, config.run.kernel.unwrap_or_else(KernelKind::best));
+        let kernel = config.run.kernel.unwrap_or_else(KernelKind::best);
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(FleetError::new)?;
         let seed = stream(config.run.seed, worker.id).next_u64();
-        let mut player: Option<SelfPlay<G, BoxedEvaluator<G>>> = None;
+        let mut player: Option<Box<dyn AnySelfPlay>> = None;
         let mut file = Pending::default();
         while !lookout.is_over() {
             let newer = lock(&lookout.network).take();
             if let Some(agent) = newer {
                 let step = agent.header().provenance.step;
-                let agent = agent.for_game(game);
+                let agent = game.fit(agent);
                 let agent = agent.map_err(|error| FleetError::new(format!("the run's network: {error}")))?;
-                let evaluators = evaluators(game, agent.weights(), on, threads);
+                let net = playing(agent.weights(), &worker.settings.device, kernel).into();
                 let play = match &mut player {
-                    None => player.insert(SelfPlay::new(game, &settings, evaluators, seed)),
+                    None => player.insert(game.self_play(&settings, &net, threads, seed)),
                     Some(play) => {
-                        play.replace_evaluators(evaluators);
+                        play.use_network(&net);
                         play
                     }
                 };
@@ -267,12 +265,15 @@ impl Lookout<'_> {
     /// Looks at all that messages tell. Reads the newest network, unless it is the one that is known by its steps.
     fn look(&self, known: &mut Option<u64>) -> Result<(), FleetError> {
         let Lookout { worker: Worker { link, .. }, run, .. } = self;
-        let (orders, runs, settings) = self.worker.find_run()?;
-        // A server that has lost the settings gets them again from the learner.
-        let is_for_another = |settings: Vec<u8>| read_said(&settings).as_ref() != Ok(*run);
-        if orders != Orders::Play || settings.is_some_and(is_for_another) {
+        let (orders, settings) = self.worker.find_run()?;
+        // A server that has lost the settings gets them again from the learner, and so does one with unreadable ones.
+        let is_for_another = |settings: Vec<u8>| match self.worker.read_settings(&settings) {
+            Ok(settings) => settings.is_some_and(|settings| settings != **run),
+            Err(_) => true,
+        };
+        if orders.is_some_and(|orders| orders != Orders::Play) || settings.is_some_and(is_for_another) {
             self.end();
-        } else if let Some(newest) = newest(link, &runs, &run.run)?
+        } else if let Some(newest) = newest(link, &run.run)?
             && *known != Some(newest.step)
         {
             let agent = AgentFile::from_bytes(&read_object(link, &newest.parcel)?).map_err(FleetError::new)?;

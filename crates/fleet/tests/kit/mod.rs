@@ -2,6 +2,7 @@
 
 mod machine;
 
+use std::fs;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,13 +10,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use async_nats::{Client, ConnectOptions, HeaderMap};
-use jarmo_core::eval::Uniform;
+use jarmo_core::eval::{Evaluator, Uniform};
 use jarmo_core::games::ConnectFour;
-use jarmo_core::net::GameVersion;
-use jarmo_fleet::{Address, GameFile, Link, NatsSupply, Role, Server, ServerSettings};
+use jarmo_core::net::{FrozenNet, GameVersion, NetEvaluator};
+use jarmo_facade::erase;
+use jarmo_fleet::{Address, FleetError, GameFile, Link, NatsSupply, Role, Server, ServerSettings};
 use jarmo_learn::config::Config;
 use jarmo_learn::run::{Seen, Supply};
-use jarmo_selfplay::selfplay::{SelfPlay, SelfPlaySettings};
+use jarmo_selfplay::selfplay::{Searched, SelfPlay, SelfPlaySettings};
 use machine::{free_port, nats_server};
 use nkeys::KeyPair;
 use tempfile::TempDir;
@@ -71,6 +73,21 @@ impl TestServer {
         Address { url: self.server.url(), key: Some(key.to_owned()), authority: self.server.authority() }
     }
 
+    /// The server's files and keys.
+    pub(crate) fn keys(&mut self) -> &mut Server {
+        &mut self.server
+    }
+
+    /// Deletes what a key sent.
+    pub(crate) fn purge(&self, key: &str) -> u64 {
+        self.server.purge(key).unwrap()
+    }
+
+    /// The file of the key that can only look.
+    pub(crate) fn watcher(&self) -> PathBuf {
+        self.server.first_key(Role::Watcher)
+    }
+
     /// A folder for a run.
     pub(crate) fn folder(&self, run: &str) -> PathBuf {
         self.folder.path().join(run)
@@ -86,34 +103,58 @@ impl Drop for TestServer {
 
 /// A learner of connect four that has begun, with a queue for so many files.
 pub(crate) fn learner(server: &TestServer, run: &str, queue: u64) -> NatsSupply {
-    let link = Link::open(&server.learner(), "learner").unwrap();
-    let mut config = Config::default();
-    config.game.name = "connect_four".to_owned();
-    config.fleet.queue = queue;
-    let supply = NatsSupply::open(link, &ConnectFour::new(0), run.to_owned(), &server.folder(run), &config).unwrap();
+    let supply = idle_learner(server, run, queue).unwrap();
     supply.begin(&Seen::default()).unwrap();
     supply
 }
 
+/// A learner of connect four that has made its places at the server and takes nothing yet.
+pub(crate) fn idle_learner(server: &TestServer, run: &str, queue: u64) -> Result<NatsSupply, FleetError> {
+    learner_in(server, run, &server.folder(run), queue)
+}
+
+/// A learner of a run with this folder.
+pub(crate) fn learner_in(server: &TestServer, run: &str, folder: &Path, queue: u64) -> Result<NatsSupply, FleetError> {
+    fs::create_dir_all(folder).unwrap();
+    let link = Link::open(&server.learner(), "learner").unwrap();
+    let mut config = Config::default();
+    config.game.name = "connect_four".to_owned();
+    config.fleet.queue = queue;
+    config.fleet.games = 16;
+    config.selfplay.simulations = 2;
+    NatsSupply::open(link, erase(ConnectFour::new(0)).as_ref(), run.to_owned(), folder, &config)
+}
+
 /// A file of games by a network of so many learning steps, and its positions. Another seed gives another file.
 pub(crate) fn file(run: &str, weights: u64, seed: u64, worker: &str) -> (Vec<u8>, u64) {
+    let file = played(vec![Uniform], run, weights, seed, worker);
+    (file.to_bytes(), file.games.iter().map(|game| game.searches.len() as u64).sum())
+}
+
+/// A file of games that this network played, with what they found changed.
+pub(crate) fn file_by(net: &FrozenNet, run: &str, weights: u64, seed: u64, change: &fn(&mut Searched)) -> Vec<u8> {
+    let evaluator = NetEvaluator::with_net(ConnectFour::new(0), net.clone());
+    let mut file = played(vec![evaluator], run, weights, seed, "");
+    file.games.iter_mut().flat_map(|game| &mut game.searches).for_each(change);
+    file.to_bytes()
+}
+
+fn played<E: Evaluator<ConnectFour>>(evaluators: Vec<E>, run: &str, weights: u64, seed: u64, worker: &str) -> GameFile {
     let game = ConnectFour::new(0);
     let settings = SelfPlaySettings { games: 4, simulations: 2, ..Config::default().selfplay };
-    let mut play = SelfPlay::new(&game, &settings, vec![Uniform], seed);
+    let mut play = SelfPlay::new(&game, &settings, evaluators, seed);
     play.keep_episodes(weights);
     let mut games = Vec::new();
     while games.len() < 4 {
         games.extend(play.round().episodes);
     }
-    let positions = games.iter().map(|game| game.searches.len() as u64).sum();
-    let file = GameFile {
+    GameFile {
         run: run.to_owned(),
         origin: GameVersion::of(&game),
         worker: worker.to_owned(),
         program: "test".to_owned(),
         games,
-    };
-    (file.to_bytes(), positions)
+    }
 }
 
 /// Someone with a worker's key who keeps no rule.
@@ -126,12 +167,21 @@ pub(crate) struct Stranger {
 
 impl Stranger {
     pub(crate) fn with_key(server: &TestServer, number: u32) -> Stranger {
-        let seed = std::fs::read_to_string(server.key(number)).unwrap();
+        Stranger::with_file(server, &server.key(number))
+    }
+
+    pub(crate) fn with_file(server: &TestServer, file: &Path) -> Stranger {
+        Stranger::try_with_file(server, file).expect("the server knows the key")
+    }
+
+    /// `None` if the server does not know the key.
+    pub(crate) fn try_with_file(server: &TestServer, file: &Path) -> Option<Stranger> {
+        let seed = fs::read_to_string(file).unwrap();
         let key = KeyPair::from_seed(seed.trim()).unwrap().public_key();
         let runtime = Runtime::new().unwrap();
-        let options = ConnectOptions::with_nkey(seed.trim().to_owned()).custom_inbox_prefix(format!("_INBOX_{key}"));
+        let options = ConnectOptions::with_nkey(seed.trim().to_owned());
         let client = runtime.block_on(options.connect(server.server.url()));
-        Stranger { client: client.unwrap(), runtime, key }
+        Some(Stranger { client: client.ok()?, runtime, key })
     }
 
     /// The subject of its files.
@@ -153,6 +203,17 @@ impl Stranger {
     pub(crate) fn send(&self, subject: &str, content: Vec<u8>) {
         let sent = self.client.publish(subject.to_owned(), content.into());
         self.runtime.block_on(sent).unwrap();
+    }
+
+    /// Sends a question whose answer goes to a subject of its choice, and waits until all of that has happened.
+    pub(crate) fn divert(&self, subject: &str, content: Vec<u8>, reply: &str) {
+        let sent = async {
+            self.client.publish_with_reply(subject.to_owned(), reply.to_owned(), content.into()).await?;
+            self.client.flush().await?;
+            Ok::<_, async_nats::Error>(())
+        };
+        self.runtime.block_on(sent).unwrap();
+        thread::sleep(Duration::from_millis(200));
     }
 
     /// The answer to a request, or why there is none.

@@ -8,13 +8,14 @@ use jarmo_core::random::stream;
 use jarmo_exact::agent::{Agent, Decision, Limit};
 use jarmo_exact::tables::HasEndgames;
 
-/// The share below which the network's policy is said to miss the right actions.
+/// If the policy gives all right actions together less than this, the policy is the cause.
 pub const LEAST_POLICY: f32 = 0.01;
 
-/// How many times more simulations tell a mistake of search from one of the network.
+/// If the agent is right with this many times the simulations, search is the cause; otherwise the network's values
+/// are.
 pub const MORE_SEARCH: u64 = 10;
 
-/// Why a decision was wrong. The first cause that holds counts.
+/// Why a decision was wrong: the first of these causes that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cause {
@@ -22,7 +23,7 @@ pub enum Cause {
     Policy,
     /// The agent is right with [`MORE_SEARCH`] times the nodes or simulations.
     Search,
-    /// Neither: the values that search finds are wrong.
+    /// Neither of these: the values are wrong, and more search does not correct them.
     Value,
 }
 
@@ -36,25 +37,26 @@ impl Cause {
     }
 }
 
-/// Numbers of wrong decisions by phase and cause.
+/// The number of wrong decisions by phase and cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Causes([[u64; 3]; 3]);
 
 impl Causes {
-    /// The wrong decisions of a phase with this cause.
+    /// The number of wrong decisions in a phase that have this cause.
     pub fn count(&self, phase: Phase, cause: Cause) -> u64 {
         self.0[phase as usize][cause as usize]
     }
 
-    /// The wrong decisions of all phases with this cause.
+    /// The number of wrong decisions in all phases that have this cause.
     pub fn total(&self, cause: Cause) -> u64 {
         Phase::ALL.into_iter().map(|phase| self.count(phase, cause)).sum()
     }
 }
 
 impl<G: HasEndgames> Exam<G> {
-    /// Why an agent was wrong in these questions, when it had this many nodes or simulations. `networks` are its
-    /// network without search, and none for an agent without a network; then no cause is the policy.
+    /// Why an agent with this many nodes or simulations was wrong in the questions with the indices `wrong`.
+    /// `networks` contains its network without search, or is empty if the agent has no network; then no cause is the
+    /// policy.
     ///
     /// # Panics
     /// Panics if `agents` is empty.
@@ -85,7 +87,7 @@ impl<G: HasEndgames> Exam<G> {
         causes
     }
 
-    /// The probability that the agent's policy gives to the right actions together, for each question.
+    /// For each question, the probability that the agent's policy gives to all right actions together.
     fn policy_of_right(&self, agent: &mut dyn Agent<G>, seed: u64) -> Vec<f32> {
         let positions: Vec<_> = self.questions.iter().map(|one| one.position).collect();
         let mut streams: Vec<_> = (0..self.questions.len() as u64).map(|number| stream(seed, number)).collect();

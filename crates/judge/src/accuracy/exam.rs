@@ -1,11 +1,13 @@
 //! Compares the decisions of agents with exact results.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use rand::Rng;
 use rayon::prelude::*;
 
 use super::report::{Accuracy, Mistake};
 use super::tally::{Phase, Stage};
+use super::watch::Watch;
 use jarmo_core::game::{Action, Game, Mask, Proven};
 use jarmo_core::random::{Stream, stream};
 use jarmo_exact::agent::{Agent, Decision, Limit};
@@ -79,6 +81,11 @@ impl<G: Game> Exam<G> {
         Exam { game: game.clone(), made: made.to_owned(), questions }
     }
 
+    /// The game.
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
     /// How the questions were chosen and solved.
     pub fn made(&self) -> &str {
         &self.made
@@ -101,24 +108,45 @@ impl<G: Game> Exam<G> {
 }
 
 impl<G: HasEndgames> Exam<G> {
-    /// Lets agents choose in every position. The agents share the positions on the threads of the current
-    /// rayon pool; their number does not change the result. `nodes` limits their nodes or simulations per
-    /// position; without it, their spec decides.
+    /// Lets agents choose in every position. The agents share the positions on the threads of the current rayon pool.
+    /// The random numbers of an answer depend only on the seed and the number of its question.
     ///
     /// # Panics
     /// Panics if there is no agent.
     pub fn take(&self, agents: &mut [Box<dyn Agent<G>>], nodes: Option<u64>, seed: u64) -> Accuracy<G::Position> {
-        self.mark_all(&self.answers(agents, nodes, seed))
+        self.take_watched(agents, nodes, seed, &())
     }
 
-    /// What agents choose in every position, as for [`Exam::take`].
+    /// [`Exam::take`] for a watcher, who may stop it. The questions are asked in random order, so the result of an exam
+    /// that was stopped is that of a fair sample.
     ///
     /// # Panics
     /// Panics if there is no agent.
-    pub fn answers(&self, agents: &mut [Box<dyn Agent<G>>], nodes: Option<u64>, seed: u64) -> Vec<Action> {
-        let positions: Vec<_> = self.questions.iter().map(|question| question.position).collect();
-        let numbers: Vec<u64> = (0..self.len() as u64).collect();
-        Asked { agents, nodes, seed }.choose(&positions, &numbers)
+    pub fn take_watched(
+        &self,
+        agents: &mut [Box<dyn Agent<G>>],
+        nodes: Option<u64>,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Accuracy<G::Position> {
+        let mut numbers: Vec<u64> = (0..self.len() as u64).collect();
+        numbers.sort_by_cached_key(|&number| stream(seed, !number).next_u64());
+        let positions: Vec<_> = numbers.iter().map(|&number| self.questions[number as usize].position).collect();
+        let answered = Asked { agents, nodes, seed, watch }.answered(&positions, &numbers, Some("exam"));
+        let mut answers: Vec<(u64, Action)> =
+            answered.into_iter().map(|(place, action)| (numbers[place], action)).collect();
+        answers.sort_unstable_by_key(|(number, _)| *number);
+        let actions: Vec<Action> = answers.iter().map(|(_, action)| *action).collect();
+        if actions.len() == self.len() {
+            return self.mark_all(&actions);
+        }
+        let asked = answers.iter().map(|(number, _)| self.questions[*number as usize].clone());
+        Exam::new(&self.game, &self.made, asked.collect()).mark_all(&actions)
+    }
+
+    /// The positions, and the numbers that their random numbers depend on.
+    pub(crate) fn asks(&self) -> (Vec<G::Position>, Vec<u64>) {
+        (self.questions.iter().map(|question| question.position).collect(), (0..self.len() as u64).collect())
     }
 
     /// The result of legal answers to all questions.
@@ -160,36 +188,65 @@ impl<G: HasEndgames> Exam<G> {
     }
 }
 
-/// Agents that play alike, one per thread, and what they may spend.
+/// Agents that play alike, one per thread, what they may spend, and who watches.
 pub(crate) struct Asked<'a, G: Game> {
     pub agents: &'a mut [Box<dyn Agent<G>>],
     pub nodes: Option<u64>,
     pub seed: u64,
+    pub watch: &'a dyn Watch,
 }
 
 impl<G: Game> Asked<'_, G> {
-    /// Their actions in these positions, on the threads of the current rayon pool. The random numbers of each depend on
-    /// the seed and its number alone.
+    /// Their actions in these positions, on the threads of the current rayon pool; `None` if they were stopped. The random
+    /// numbers of each action depend only on the seed and its number. The progress of a `part` is reported.
     ///
     /// # Panics
     /// Panics if there is no agent.
-    pub(crate) fn choose(&mut self, positions: &[G::Position], numbers: &[u64]) -> Vec<Action> {
+    pub(crate) fn choose(
+        &mut self,
+        positions: &[G::Position],
+        numbers: &[u64],
+        part: Option<&'static str>,
+    ) -> Option<Vec<Action>> {
+        let chosen: Vec<Action> =
+            self.answered(positions, numbers, part).into_iter().map(|(_, action)| action).collect();
+        (chosen.len() == positions.len()).then_some(chosen)
+    }
+
+    /// The same until they are stopped: the indices of the positions that have an answer, ascending, with the answers.
+    fn answered(
+        &mut self,
+        positions: &[G::Position],
+        numbers: &[u64],
+        part: Option<&'static str>,
+    ) -> Vec<(usize, Action)> {
         assert!(!self.agents.is_empty(), "an agent is needed");
-        let (limit, seed) = (Limit { nodes: self.nodes, ..Limit::default() }, self.seed);
+        let (watch, seed) = (self.watch, self.seed);
+        let limit = Limit { nodes: self.nodes, stop: watch.stop(), ..Limit::default() };
         let batches: Vec<_> = positions.chunks(BATCH).zip(numbers.chunks(BATCH)).enumerate().collect();
-        let next = AtomicUsize::new(0);
-        let mut chosen: Vec<(usize, Vec<Decision>)> = self
-            .agents
-            .par_iter_mut()
-            .flat_map_iter(|agent| {
-                let mine = std::iter::from_fn(|| batches.get(next.fetch_add(1, Ordering::Relaxed)));
-                mine.map(|&(batch, (positions, numbers))| {
-                    let mut streams: Vec<Stream> = numbers.iter().map(|&number| stream(seed, number)).collect();
-                    (batch, agent.decide(positions, &mut streams, limit))
-                })
-            })
-            .collect();
-        chosen.sort_unstable_by_key(|(batch, _)| *batch);
-        chosen.into_iter().flat_map(|(_, decisions)| decisions).map(|decision| decision.action).collect()
+        let (all, next, done) = (positions.len() as u64, AtomicUsize::new(0), AtomicU64::new(0));
+        let ask = |agent: &mut Box<dyn Agent<G>>| {
+            let mut answers = Vec::new();
+            while let Some(&(batch, (positions, numbers))) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let mut streams: Vec<Stream> = numbers.iter().map(|&number| stream(seed, number)).collect();
+                let decisions = agent.decide(positions, &mut streams, limit);
+                if watch.is_stopped() {
+                    break; // some decisions may have been cut short
+                }
+                let before = done.fetch_add(decisions.len() as u64, Ordering::Relaxed);
+                if let Some(part) = part {
+                    watch.progress(part, before + decisions.len() as u64, all);
+                }
+                answers.push((batch, decisions));
+            }
+            answers
+        };
+        let mut answers: Vec<(usize, Vec<Decision>)> = self.agents.par_iter_mut().flat_map_iter(ask).collect();
+        answers.sort_unstable_by_key(|(batch, _)| *batch);
+        let numbered = answers.into_iter().flat_map(|(batch, decisions)| {
+            let actions = decisions.into_iter().map(|decision| decision.action);
+            (batch * BATCH..).zip(actions)
+        });
+        numbered.collect()
     }
 }

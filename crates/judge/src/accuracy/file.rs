@@ -10,29 +10,34 @@ use super::tally::Phase;
 use crate::JudgeError;
 use jarmo_core::checksum::digits;
 use jarmo_core::game::{Game, Mask, Proven, Verdict, shorten};
-use jarmo_data::EXAMS;
 use jarmo_host::files;
 
-/// The first line of a file. The number goes up when an older program would misread the file.
+/// The exams that are part of the program, by game. A browser tab fetches its exam.
+#[cfg(target_family = "wasm")]
+const EXAMS: [(&str, &[u8]); 0] = [];
+#[cfg(not(target_family = "wasm"))]
+use jarmo_data::EXAMS;
+
+/// The first line of a file. Its number is increased when an older program would misread the file.
 const TITLE: &str = "jarmo exam 1";
 
-/// What the second line has before the digits of the checksum.
+/// The start of the second line, which the checksum completes.
 const CHECKSUM: &str = "checksum: ";
 
-/// The digits of a checksum.
+/// The number of digits of a checksum.
 const DIGITS: usize = 16;
 
-/// The most bytes of a file. A million questions of jarmo take a third of it.
+/// The largest file that is read, in bytes. A million questions of jarmo take a third of it.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// What an exam says about itself.
+/// The header of an exam.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExamHeader {
     /// The game.
     pub game: String,
     /// The version of its rules.
     pub rules_version: u32,
-    /// The board, where the game has a choice.
+    /// The lines of the board, if the game has boards.
     pub board: String,
     /// How the questions were chosen and solved.
     pub made: String,
@@ -41,18 +46,18 @@ pub struct ExamHeader {
 }
 
 impl ExamHeader {
-    /// Reads the header of a file, whatever game it is for, and checks that the file is whole and undamaged.
+    /// Reads the header of a file for any game, and checks that the file is complete and undamaged.
     pub fn load(path: &Path) -> Result<ExamHeader, JudgeError> {
         let bytes = read(path)?;
         let (header, _) = split(&bytes).map_err(|error| JudgeError::in_file(path, error))?;
         Ok(header)
     }
 
-    /// Refuses an exam for another game, other rules or another board, with both named.
+    /// Rejects an exam for another game, other rules or another board. The error states both.
     fn check<G: Game>(&self, game: &G) -> Result<(), JudgeError> {
         let (name, version) = (game.id(), game.rules_version());
         Err(JudgeError::new(if self.game != name {
-            format!("an exam for {}, and {name} is wanted; choose an exam for {name}", shorten(&self.game))
+            format!("an exam for {}, not for {name}; choose an exam for {name}", shorten(&self.game))
         } else if self.rules_version != version {
             let found = self.rules_version;
             format!("rules version {found} of {name}, this program has version {version}; make the exam again")
@@ -65,7 +70,7 @@ impl ExamHeader {
 }
 
 impl<G: Game> Exam<G> {
-    /// The exam that is part of the program; `None` if the game, or this board, has none.
+    /// The exam that is part of the program; `None` if there is none for this game and board.
     pub fn built_in(game: &G) -> Option<Exam<G>> {
         let (_, bytes) = EXAMS.iter().find(|(name, _)| *name == game.id())?;
         let (header, _) = split(bytes).expect("the program's own exams are whole");
@@ -73,18 +78,18 @@ impl<G: Game> Exam<G> {
         fits.then(|| Exam::from_bytes(game, bytes).expect("the program's own exams are sound"))
     }
 
-    /// Reads a file, which must be for this game.
+    /// Reads a file, and checks that it is for this game.
     pub fn load(game: &G, path: &Path) -> Result<Exam<G>, JudgeError> {
         Exam::from_bytes(game, &read(path)?).map_err(|error| JudgeError::in_file(path, error))
     }
 
-    /// Writes the file as a whole or not at all.
+    /// Writes the whole file, or nothing if that fails.
     pub fn save(&self, path: &Path) -> Result<(), JudgeError> {
         files::write_whole(path, self.to_text().as_bytes())
             .map_err(|error| JudgeError::in_file(path, format_args!("{error}; nothing was written")))
     }
 
-    /// Reads the content of a file, which must be for this game.
+    /// Reads the content of a file, and checks that it is for this game.
     pub fn from_bytes(game: &G, bytes: &[u8]) -> Result<Exam<G>, JudgeError> {
         let (header, lines) = split(bytes).map_err(JudgeError::new)?;
         header.check(game)?;
@@ -97,13 +102,13 @@ impl<G: Game> Exam<G> {
         Ok(Exam { game: game.clone(), made: header.made, questions })
     }
 
-    /// The checksum of its file, by which an exam is named.
+    /// The checksum of the exam's file. Reports identify an exam by it.
     pub fn checksum(&self) -> String {
         let from = TITLE.len() + 1 + CHECKSUM.len();
         self.to_text()[from..from + DIGITS].to_owned()
     }
 
-    /// The content of a file.
+    /// The content of the exam's file.
     pub fn to_text(&self) -> String {
         let board = match self.game.board_text() {
             lines if lines.is_empty() => lines,
@@ -133,7 +138,7 @@ fn read(path: &Path) -> Result<Vec<u8>, JudgeError> {
     files::read(path, MOST_BYTES).map_err(|error| JudgeError::in_file(path, error))
 }
 
-/// The header and the lines of the questions of an undamaged file.
+/// The header of an undamaged file, and the lines of its questions.
 fn split(bytes: &[u8]) -> Result<(ExamHeader, Vec<&str>), String> {
     let title = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
     if title != TITLE.as_bytes() {
@@ -146,23 +151,23 @@ fn split(bytes: &[u8]) -> Result<(ExamHeader, Vec<&str>), String> {
     let before = TITLE.len() + 1 + CHECKSUM.len();
     let after = before + DIGITS;
     if bytes.len() < after {
-        return Err("it is cut off in the header".to_owned());
+        return Err("it ends in the header".to_owned());
     }
     let sum = digits(&[&bytes[..before], &bytes[after..]]);
     let is_sound = bytes[..before].ends_with(CHECKSUM.as_bytes()) && bytes[before..after] == *sum.as_bytes();
     let parsed = std::str::from_utf8(bytes).ok().and_then(parse_header);
     match parsed {
-        // A file that was cut off is the likeliest damage, so it gets a message of its own.
+        // Most damaged files just end too early, so there is a message for that.
         Some((header, lines)) if !is_sound && lines.len() < header.questions => {
-            Err(format!("it is cut off after {} of {} questions", lines.len(), header.questions))
+            Err(format!("it ends after {} of {} questions", lines.len(), header.questions))
         }
-        _ if !is_sound => Err("it is damaged: its checksum does not fit its bytes".to_owned()),
+        _ if !is_sound => Err("it is damaged: its checksum does not match".to_owned()),
         Some((header, lines)) if lines.len() == header.questions => Ok((header, lines)),
         _ => Err("its header or its number of questions is wrong".to_owned()),
     }
 }
 
-/// The header and the lines after it; the last line may be cut off.
+/// The header and the lines after it. The last line may be incomplete.
 fn parse_header(text: &str) -> Option<(ExamHeader, Vec<&str>)> {
     let (head, questions) = text.split_once("\n\n")?;
     let field = |name: &str| {
@@ -197,10 +202,10 @@ fn parse_question<G: Game>(game: &G, line: &str) -> Result<Question<G::Position>
     Ok(Question { position, phase, results })
 }
 
-/// The letters of the results.
+/// The letter of each result.
 const LETTERS: [(&str, Verdict); 3] = [("w", Verdict::Win), ("d", Verdict::Draw), ("l", Verdict::Loss)];
 
-/// The letter of a result, then the plies to the end if they are known.
+/// The letter of a result, followed by the plies to the end if they are known.
 fn result_text(result: Proven) -> String {
     let (letter, _) = LETTERS.into_iter().find(|(_, verdict)| *verdict == result.verdict).expect("each has a letter");
     result.plies.map_or(letter.to_owned(), |plies| format!("{letter}{plies}"))

@@ -1,11 +1,12 @@
 //! How often decisions keep the best result, compared with exact results.
 //!
-//! A decision is *right* if it leads to the same result under best play as the best action, however long that takes. In
-//! many positions every action is right. The others are *critical* positions and counted separately.
+//! A decision is *right* if its action has the same result under perfect play as the best action, however long it
+//! takes. In many positions every action is right. The others are *critical* positions, which are also counted
+//! separately.
 //!
-//! An [`Exam`] is a set of positions with the exact result of every action. It needs neither tables nor a
-//! solver, so it tests agents and, without search, the network of a training run at every checkpoint.
-//! [`Exam::built_in`] is the exam that comes with the program.
+//! An [`Exam`] is a set of positions with the exact result of every action. An agent can take it without tables or a
+//! solver, and a training run gives it to its network at every checkpoint. [`Exam::built_in`] is the exam that is
+//! part of the program.
 
 mod cause;
 mod exam;
@@ -13,6 +14,7 @@ mod file;
 mod report;
 mod svg;
 mod tally;
+mod watch;
 
 pub use cause::{Cause, Causes, LEAST_POLICY, MORE_SEARCH};
 pub(crate) use exam::Asked;
@@ -21,3 +23,4 @@ pub use file::ExamHeader;
 pub use report::{Accuracy, FEWEST, Mistake};
 pub use svg::draw_stages;
 pub use tally::{ExamScore, Phase, Stage, Tally, share_with_error};
+pub use watch::Watch;

@@ -56,6 +56,20 @@ impl<P> Accuracy<P> {
         self.mistakes.truncate(KEPT);
     }
 
+    /// The same result with other positions.
+    pub fn with_positions<Q>(self, other: impl Fn(P) -> Q) -> Accuracy<Q> {
+        let mistake = |Mistake { position, chosen, got, better, missed }| {
+            let position = other(position);
+            Mistake { position, chosen, got, better, missed }
+        };
+        Accuracy {
+            tallies: self.tallies,
+            stages: self.stages,
+            wrong: self.wrong,
+            mistakes: self.mistakes.into_iter().map(mistake).collect(),
+        }
+    }
+
     /// The decisions in a phase with this player to move.
     pub fn group(&self, phase: Phase, to_move: Player) -> &Tally {
         &self.tallies[phase as usize][to_move.index()]

@@ -1,11 +1,11 @@
-//! Where results are lost, as a picture: a curve for each number of simulations, over force or ply.
+//! A picture of where results are lost: a curve for each number of simulations, over force or ply.
 
 use super::report::Accuracy;
 use super::tally::Stage;
 use crate::plot::{BOTTOM, GREY, INK, LEFT, PLOT, Point, Scale, Svg, TOP, WIDTH, room};
 
-/// The share of critical decisions that were wrong as SVG, over the stages of the game: one curve with a label for
-/// each accuracy, and 95 % intervals. Only the [large stages](Accuracy::large_stages) are drawn.
+/// The fraction of critical decisions that were wrong, over the stages of the game, as SVG. Each accuracy has a curve
+/// with a label and 95% intervals. Only the [large stages](Accuracy::large_stages) are drawn.
 pub fn draw_stages<P>(title: &str, curves: &[(String, &Accuracy<P>)]) -> String {
     let mut picture = Svg::default();
     let shares = |accuracy: &Accuracy<P>| -> Vec<(Stage, f64, f64)> {
@@ -29,9 +29,9 @@ pub fn draw_stages<P>(title: &str, curves: &[(String, &Accuracy<P>)]) -> String 
     let mut ticks = along.ticks(40.0);
     ticks.retain(|tick| tick.fract() == 0.0);
     picture.axes((&up, " %"), (&along, &ticks, unit), right);
-    picture.text((LEFT, TOP - 10.0), "critical decisions wrong, with 95 % intervals", "start", GREY, 12);
+    picture.text((LEFT, TOP - 10.0), "critical decisions wrong, with 95% intervals", "start", GREY, 12);
     let drawn = shares.iter().zip(curves).enumerate().map(|(index, (shares, (label, _)))| {
-        // The curves lie beside each other, so that their intervals can be told apart.
+        // The curves are shifted sideways a little, so that their intervals do not overlap.
         let aside = 3.0 * (index as f64 - 0.5 * (curves.len() - 1) as f64);
         let point = |&(stage, wrong, error): &(Stage, f64, f64)| Point {
             x: along.at(f64::from(stage.number)) + aside,

@@ -1,4 +1,4 @@
-//! Counts of decisions, by the parts of the game.
+//! Counts of decisions by part of the game.
 
 use std::fmt;
 
@@ -20,17 +20,17 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// The share of all decisions that were right; 1 if there are none.
+    /// The fraction of all decisions that were right; 1 if there are none.
     pub fn share(&self) -> f64 {
         share(self.right, self.decisions)
     }
 
-    /// The share of decisions in critical positions that were right; 1 if there are none.
+    /// The fraction of decisions in critical positions that were right; 1 if there are none.
     pub fn critical_share(&self) -> f64 {
         share(self.critical_right, self.critical)
     }
 
-    /// The share of decisions in critical positions that were wrong, and half its 95 % interval.
+    /// The fraction of decisions in critical positions that were wrong, and half its 95% interval.
     pub fn critical_wrong(&self) -> (f64, f64) {
         share_with_error(self.critical - self.critical_right, self.critical)
     }
@@ -42,7 +42,7 @@ impl Tally {
         self.critical_right += u64::from(critical && right);
     }
 
-    /// The counts of several parts together.
+    /// The sum of the counts of several parts.
     pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Tally>) -> Tally {
         parts.into_iter().fold(Tally::default(), |all, part| Tally {
             decisions: all.decisions + part.decisions,
@@ -53,10 +53,10 @@ impl Tally {
     }
 }
 
-/// A share and half its 95 % interval, as Agresti and Coull estimate it: also a share of 0 or 1 has an error then. The
-/// share of nothing is 0.
+/// A fraction and half its 95% interval. The interval is that of Agresti and Coull, which does not vanish if the
+/// fraction is 0 or 1. If `whole` is 0, the fraction is 0.
 pub fn share_with_error(part: u64, whole: u64) -> (f64, f64) {
-    const Z_95: f64 = 1.96; // two-sided quantile of the normal distribution
+    const Z_95: f64 = 1.96; // two-sided 95% quantile of the normal distribution
     let cases = whole as f64 + Z_95 * Z_95;
     let middle = (part as f64 + 0.5 * Z_95 * Z_95) / cases;
     let error = Z_95 * (middle * (1.0 - middle) / cases).sqrt();
@@ -67,20 +67,20 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
-/// A part of a game. Each game divides its positions in its own way.
+/// A phase of a game. Each game decides which positions belong to which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// The first part.
+    /// The opening phase.
     Opening,
-    /// The part in between.
+    /// The middle game.
     Middle,
-    /// The last part.
+    /// The endgame.
     End,
 }
 
 impl Phase {
-    /// All phases in their order.
+    /// All phases in order.
     pub const ALL: [Phase; 3] = [Phase::Opening, Phase::Middle, Phase::End];
 
     /// `opening`, `middle` or `end`.
@@ -89,33 +89,33 @@ impl Phase {
     }
 }
 
-/// The counts of an exam, of all its decisions and by phase.
+/// The counts of an exam: of all decisions, and by phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExamScore {
     /// All decisions.
     #[serde(flatten)]
     pub all: Tally,
-    /// Those in openings.
+    /// Decisions in the opening phase.
     pub opening: Tally,
-    /// Those in middle games.
+    /// Decisions in middle games.
     pub middle: Tally,
-    /// Those in endgames.
+    /// Decisions in endgames.
     pub end: Tally,
 }
 
 impl ExamScore {
-    /// The phases with critical positions, and their counts.
+    /// The phases that have critical positions, with their counts.
     pub fn phases(&self) -> impl Iterator<Item = (Phase, &Tally)> {
         let tallies = [&self.opening, &self.middle, &self.end];
         Phase::ALL.into_iter().zip(tallies).filter(|(_, tally)| tally.critical > 0)
     }
 }
 
-/// A part of a game: a force, or a few plies in a game without forces.
+/// A finer part of a game than a phase: a force, or a few plies if the game has no force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Stage {
-    /// What stages are numbered by: `force` or `ply`.
+    /// What the number means: `force` or `ply`.
     pub unit: &'static str,
     /// The force, or the first ply.
     pub number: u32,

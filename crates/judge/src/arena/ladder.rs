@@ -1,13 +1,13 @@
-//! Ratings of a run's checkpoints, from all its tournaments together.
+//! Ratings of a run's checkpoints from all its tournaments together.
 
 use serde::{Deserialize, Serialize};
 
 use super::rating::{Bout, Estimate, Fit};
 use super::standings::{Anchor, Entrant, Standings};
 
-/// All agents of a run's tournaments and their results. It is saved and restored with the run.
+/// All agents of a run's tournaments and their results. The run saves and restores it.
 ///
-/// Agents are identified by name, so a checkpoint's name must contain its step.
+/// Agents are identified by their names, so the name of a checkpoint must contain its step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ladder {
     entrants: Vec<Entrant>,
@@ -23,7 +23,7 @@ impl Ladder {
         }
     }
 
-    /// Adds games to the earlier ones of the same two agents.
+    /// Adds games to earlier ones of the same two agents.
     fn merge(&mut self, bout: Bout) {
         let pair = (bout.first, bout.second);
         let is_same = |known: &&mut Bout| (known.first, known.second) == pair || (known.second, known.first) == pair;
@@ -37,8 +37,8 @@ impl Ladder {
         known.draws += bout.draws;
     }
 
-    /// All agents and their ratings, in the order in which they were added. The anchor fixes the scale; if
-    /// it has not played, the mean is 0.
+    /// All agents and their ratings, in the order in which they were added. The ratings are relative to the anchor's;
+    /// if it has not played, the mean is 0.
     pub fn ratings(&self, anchor: &Anchor) -> Vec<(&Entrant, Estimate)> {
         let fit = Fit::new(self.entrants.len(), &self.bouts);
         let fixed = anchor.among(&self.entrants);

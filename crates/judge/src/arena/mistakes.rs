@@ -1,4 +1,4 @@
-//! Mistakes, according to exact tables: how many, at which plies, and at which force.
+//! Counts mistakes by means of exact tables: how many, at which plies, and at which force.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use jarmo_core::game::{Game, Player};
 use jarmo_exact::tables::Endgames;
 use jarmo_exact::tables::index::MOST_FORCE;
 
-/// The first ply of every range of plies.
+/// The first ply of each range of plies.
 const RANGES: [u32; 6] = [0, 10, 20, 40, 60, 100];
 
 const FORCES: usize = MOST_FORCE as usize + 1;
 
-/// Decisions that the tables know, and those of them that made the result worse.
+/// The number of decisions that tables can judge, and of mistakes among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Decisions {
     /// Decisions in positions that the tables know.
     pub known: u32,
-    /// Those that turned a win into a draw or loss, or a draw into a loss.
+    /// Decisions that turned a win into a draw or loss, or a draw into a loss.
     pub mistakes: u32,
 }
 
@@ -33,7 +33,7 @@ impl Decisions {
 /// The decisions of one agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mistakes {
-    games: u32, // with at least one mistake
+    games: u32, // games with at least one mistake
     by_ply: [Decisions; RANGES.len()],
     by_force: [Decisions; FORCES],
 }
@@ -64,9 +64,9 @@ impl Mistakes {
 pub struct PlyRange {
     /// The first ply.
     pub from: u32,
-    /// The last ply; `None` for the end of the game.
+    /// The last ply; `None` if the range has no end.
     pub to: Option<u32>,
-    /// Their counts.
+    /// Their number, and the mistakes.
     #[serde(flatten)]
     pub decisions: Decisions,
 }
@@ -76,7 +76,7 @@ pub struct PlyRange {
 pub struct AtForce {
     /// Archers plus marks.
     pub force: u32,
-    /// Their counts.
+    /// Their number, and the mistakes.
     #[serde(flatten)]
     pub decisions: Decisions,
 }
@@ -91,9 +91,9 @@ pub struct MistakeRow {
     /// All decisions.
     #[serde(flatten)]
     pub all: Decisions,
-    /// The decisions by ply, where there are any.
+    /// The decisions by ply, without empty ranges.
     pub by_ply: Vec<PlyRange>,
-    /// The decisions by force, where there are any.
+    /// The decisions by force, without empty ones.
     pub by_force: Vec<AtForce>,
 }
 
@@ -114,7 +114,8 @@ impl MistakeRow {
     }
 }
 
-/// The mistakes of White and Black in a game after its opening of some plies.
+/// The mistakes of White and Black in a game. `opening` is the number of actions at its start that the agents did not
+/// choose.
 pub(super) fn of_game<G: Game>(
     game: &G,
     tables: &Arc<dyn Endgames<G>>,

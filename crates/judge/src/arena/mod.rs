@@ -1,8 +1,8 @@
 //! Tournaments of agents, and their ratings with error bars.
 //!
-//! A [`Tournament`] plays every opening twice with the sides swapped and counts the two games as one
-//! pair. [`Standings`] add up the pairs. A [`Report`] computes ratings and formats them as text, JSON, CSV
-//! or a picture. This module does not print, read the command line, or learn.
+//! A [`Tournament`] plays every opening twice with the sides swapped, and counts the two games as one pair.
+//! [`Standings`] add up the pairs. A [`Report`] computes ratings and formats them as text, JSON, CSV or a picture.
+//! This module does not print anything, read the command line, or train networks.
 
 mod checkpoints;
 mod ladder;

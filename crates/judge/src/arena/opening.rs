@@ -1,4 +1,4 @@
-//! Openings: the moves before the agents choose, the same for both games of a pair.
+//! Openings: the actions before the agents choose. They are the same for both games of a pair.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -14,28 +14,28 @@ use jarmo_data::OPENINGS;
 use jarmo_host::files::{LINES_BYTES, read_text};
 use jarmo_host::record::GameRecord;
 
-/// The openings of a tournament, in the order of its pairs. None of them ends the game.
+/// The openings of a tournament, in the order of its pairs. No opening ends the game.
 #[derive(Clone, Debug)]
 pub struct Openings<P> {
     list: Vec<Line<P>>,
-    /// The number of distinct openings found.
+    /// The number of different openings.
     pub distinct: usize,
-    /// A description of their source.
+    /// Where they come from, for reports.
     pub source: String,
 }
 
-/// What the line with the board begins with.
+/// The line that states the board starts with this.
 pub const BOARD: &str = "# board: ";
 
-/// Up to this many distinct openings are listed and shuffled; more are drawn by random play.
+/// Up to this many different openings are listed and shuffled. If there are more, they are drawn by random play.
 const LISTED: usize = 50_000;
 
-/// Random play stops after this many attempts in a row without a new opening.
+/// Random play stops after this many attempts in a row that give no new opening.
 const PATIENCE: u32 = 2_000;
 
 impl<P: Copy + Eq + Hash> Openings<P> {
-    /// Draws `count` openings of `plies` random plies from a seed. All distinct openings come once before
-    /// any is repeated. The order does not depend on `count`.
+    /// Draws `count` openings of `plies` random plies from a seed. No opening is repeated before all different ones
+    /// have occurred. The order does not depend on `count`.
     pub fn random<G: Game<Position = P>>(game: &G, plies: u32, count: usize, seed: u64) -> Result<Self, JudgeError> {
         let mut stream = stream(seed, OPENING_STREAM);
         let mut drawn = match list_all(game, plies) {
@@ -50,7 +50,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         }
         let distinct = drawn.len();
         while drawn.len() < count {
-            // All openings again, in another order.
+            // Appends all openings again, in another order.
             let mut lap = drawn[..distinct].to_vec();
             shuffle(&mut lap, &mut stream);
             drawn.extend(lap);
@@ -59,23 +59,23 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         Ok(Openings { list: drawn, distinct, source: format!("{plies} random plies") })
     }
 
-    /// Refuses a number of plies that few random games last for. With any other number, [`Openings::random`] finds
-    /// openings from every seed.
+    /// Rejects a number of plies that most random games do not reach. With any other number, [`Openings::random`]
+    /// finds openings from every seed.
     pub fn check_plies<G: Game<Position = P>>(game: &G, plies: u32) -> Result<(), JudgeError> {
         const GAMES: usize = 200;
         let mut stream = stream(0, OPENING_STREAM);
         let lasts = |_: &usize| Line::random(game, plies, &mut stream).actions.len() == plies as usize;
         if (0..GAMES).filter(lasts).count() < GAMES / 10 {
             return Err(JudgeError::new(format!(
-                "most games of {} are over after {plies} random plies; take fewer",
+                "most games of {} are over after {plies} random plies; use fewer",
                 game.id()
             )));
         }
         Ok(())
     }
 
-    /// Reads openings from a file. Every line is a game record, or actions separated by spaces. With
-    /// `plies`, each is cut to that many actions. Empty lines and lines that begin with `#` are skipped.
+    /// Reads openings from a file. Each line is a game record, or actions separated by spaces. With `plies`, only
+    /// that many actions of each are used. Empty lines and lines that start with `#` are skipped.
     pub fn from_file<G: Game<Position = P>>(game: &G, path: &Path, plies: Option<u32>) -> Result<Self, JudgeError> {
         let text = read_text(path, LINES_BYTES).map_err(|error| JudgeError::in_file(path, error))?;
         let list = parse(game, &text, plies).map_err(|problem| JudgeError::in_file(path, problem))?;
@@ -83,8 +83,8 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         Ok(Openings::of(list, source))
     }
 
-    /// The balanced openings of this game that come with the program, shuffled by a seed. `None` if there are none
-    /// for this game and board.
+    /// The balanced openings that are part of the program, shuffled by a seed. `None` if there are none for this game
+    /// and board.
     pub fn balanced<G: Game<Position = P>>(game: &G, seed: u64) -> Option<Self> {
         let (_, text) = OPENINGS.iter().find(|(id, _)| *id == game.id())?;
         if text.lines().find_map(|line| line.strip_prefix(BOARD)).unwrap_or("") != game.board_text() {
@@ -96,8 +96,8 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         Some(Openings::of(list, source))
     }
 
-    /// `count` openings of random plies, or without a number of plies the balanced ones. A game without a list has
-    /// openings of two random plies.
+    /// The openings that a tournament uses: `count` openings of `plies` random plies or, without a number, the
+    /// balanced openings. Games that have none get openings of two random plies.
     pub fn usual<G: Game<Position = P>>(
         game: &G,
         plies: Option<u32>,
@@ -109,7 +109,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         balanced.map_or_else(|| Openings::random(game, plies.unwrap_or(WITHOUT_LIST), count, seed), Ok)
     }
 
-    /// These distinct openings, in the order of the pairs.
+    /// These openings, which must all be different, in the order of the pairs.
     pub(super) fn of(list: Vec<Line<P>>, source: String) -> Self {
         Openings { distinct: list.len(), list, source }
     }
@@ -119,13 +119,13 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         &self.list
     }
 
-    /// The opening of a pair. After the last one the list starts again.
+    /// The opening of a pair. After the last opening the list starts again.
     pub fn of_pair(&self, pair: u32) -> &Line<P> {
         &self.list[pair as usize % self.list.len()]
     }
 }
 
-/// The distinct openings in the lines of a text.
+/// The openings in the lines of a text, without duplicates.
 fn parse<G: Game>(game: &G, text: &str, plies: Option<u32>) -> Result<Vec<Line<G::Position>>, String> {
     let mut list: Vec<Line<G::Position>> = Vec::new();
     let mut seen = HashSet::new();
@@ -144,10 +144,10 @@ fn parse<G: Game>(game: &G, text: &str, plies: Option<u32>) -> Result<Vec<Line<G
     Ok(list)
 }
 
-/// The random stream of the openings; games use other ones.
+/// The index of the random stream for openings. Games use other streams.
 const OPENING_STREAM: u64 = u64::MAX;
 
-/// All distinct openings of `plies` plies; `None` if there are too many to list.
+/// All different openings of `plies` plies; `None` if there are too many to list.
 fn list_all<G: Game>(game: &G, plies: u32) -> Option<Vec<Line<G::Position>>> {
     let mut layer = vec![Line::at(game.start())];
     layer.retain(|opening| game.outcome(&opening.position).is_none());
@@ -171,7 +171,7 @@ fn list_all<G: Game>(game: &G, plies: u32) -> Option<Vec<Line<G::Position>>> {
     Some(layer)
 }
 
-/// Up to `count` distinct openings by random play.
+/// Up to `count` different openings from random play.
 fn draw_distinct<G: Game>(game: &G, plies: u32, count: usize, stream: &mut Stream) -> Vec<Line<G::Position>> {
     let mut drawn = Vec::new();
     let mut seen = HashSet::new();
@@ -207,10 +207,10 @@ pub(super) fn parse_opening<G: Game>(game: &G, line: &str, plies: Option<u32>) -
     if let Some(plies) = plies {
         record.moves.truncate(plies as usize);
     }
-    record.max_plies = None; // the tournament has its own limit
+    record.max_plies = None; // the tournament has its own move limit
     let opening = record.replay(game).map_err(|error| error.to_string())?;
     if game.outcome(&opening.position).is_some() {
-        return Err(format!("the game is over after these {} plies; take fewer of them", opening.actions.len()));
+        return Err(format!("the game is over after these {} plies; use fewer of them", opening.actions.len()));
     }
     Ok(opening)
 }

@@ -14,16 +14,16 @@ use jarmo_exact::tables::Endgames;
 use jarmo_host::record::{ArenaMark, FORMAT, GameRecord};
 
 /// The data from which games are set up and recorded.
-pub(super) struct GamePlan<'a, G: Game> {
-    pub game: &'a G,
-    pub openings: &'a Openings<G::Position>,
+pub(super) struct GamePlan<G: Game> {
+    pub game: G,
+    pub openings: Openings<G::Position>,
     pub settings: Settings,
     pub bouts: Vec<(usize, usize)>, // the two agents of each, as indices into `names`
     pub names: Vec<String>,
     pub judge: Option<Arc<dyn Endgames<G>>>,
 }
 
-impl<G: Game> GamePlan<'_, G> {
+impl<G: Game> GamePlan<G> {
     /// The setup of a game.
     pub(super) fn setup(&self, id: GameId) -> Setup<G::Position> {
         let seats = id.seats(self.bouts[id.bout]);
@@ -44,8 +44,8 @@ impl<G: Game> GamePlan<'_, G> {
         let opening = self.openings.of_pair(pair);
         GameRecord {
             game: self.game.id().to_owned(),
-            position: opening.start_text(self.game),
-            moves: opening.move_texts(self.game),
+            position: opening.start_text(&self.game),
+            moves: opening.move_texts(&self.game),
             ..GameRecord::default()
         }
     }
@@ -63,9 +63,10 @@ impl<G: Game> GamePlan<'_, G> {
             outcome: Some(*outcome),
             arena: Some(self.mark(id.pair)),
             opening_plies: Some(opening.actions.len()),
-            position: played.start_text(self.game),
+            position: played.start_text(&self.game),
             max_plies: Some(self.game.max_plies()),
-            moves: played.move_texts(self.game),
+            moves: played.move_texts(&self.game),
+            tree: None,
         }
     }
 
@@ -113,7 +114,7 @@ impl<G: Game> GamePlan<'_, G> {
             .position(|&bout| bout == (white, black) || bout == (black, white))
             .ok_or("these two agents do not meet")?;
         let first_plays = if self.bouts[bout].0 == white { Player::White } else { Player::Black };
-        let replay = record.replay(self.game).map_err(|error| error.to_string())?;
+        let replay = record.replay(&self.game).map_err(|error| error.to_string())?;
         let opening = self.openings.of_pair(mark.pair);
         if replay.start != opening.start || !replay.actions.starts_with(&opening.actions) {
             return Err(format!("pair {} has another opening in this tournament", mark.pair));

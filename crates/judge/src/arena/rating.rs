@@ -1,19 +1,19 @@
 //! Elo ratings from match results: a Bradley-Terry fit with draws and confidence intervals.
 //!
-//! **The model.** A difference of `d` Elo means an expected score of `1 / (1 + 10^(-d/400))`, a draw
-//! being half a point. Draws follow Davidson: with win, draw and loss probabilities `w`, `t`, `l`,
-//! `t² = ν² w l`, so equal agents draw a share `ν / (2 + ν)` of their games and draws become rare as the
-//! difference grows. The strengths are fitted so that every agent has the expected number of points, which
-//! does not depend on `ν` or the model of draws. Then `ν` is fitted to the number of draws.
+//! **The model.** A difference of `d` Elo means an expected score of `1 / (1 + 10^(-d/400))`, where a draw is half a
+//! point. Draws follow Davidson: with win, draw and loss probabilities `w`, `t`, `l`, we have `t² = ν² w l`. Equal
+//! agents thus draw a fraction `ν / (2 + ν)` of their games, and draws become rare as the difference grows. The
+//! strengths are fitted so that every agent's expected number of points is the observed one. This does not depend on
+//! `ν` or on the model of draws. Then `ν` is fitted to the number of draws.
 //!
-//! **The intervals** do not rely on the model. The two games of an opening pair are not independent, so a
-//! pair is one observation, and the variance of pairs is estimated from the data (a sandwich estimate
-//! with pairs as clusters, Satterthwaite's degrees of freedom, Student's t). A pair that repeats an
-//! earlier one of its match move for move is no new evidence and joins its cluster.
+//! **The intervals** do not rely on the model. The two games of an opening pair are not independent, so a pair is one
+//! observation. The variance of pairs is estimated from the data: a sandwich estimate with pairs as clusters,
+//! Satterthwaite's degrees of freedom, and Student's t. A pair that repeats an earlier pair of its match move for
+//! move is no new evidence, and joins that pair's cluster.
 //!
-//! **Few games and clean sweeps.** Every match gets one virtual game, half won and half lost, with the
-//! variance of a coin flip, and one virtual pair with the variance of independent games. So a sweep has
-//! a finite rating with a wide interval, and a few identical results do not look certain.
+//! **Few games and clean sweeps.** Every match gets one virtual game, half won and half lost, with the variance of a
+//! coin flip, and one virtual pair with the variance of independent games. Therefore a clean sweep has a finite
+//! rating with a wide interval, and a few identical results do not look certain.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ use super::stats::{Z_95, bisect, normal_cdf, t_95};
 /// Elo per unit of log odds.
 const ELO_PER_LOGIT: f64 = 400.0 / std::f64::consts::LN_10;
 
-/// The expected score of an agent that is this much stronger; a draw is half a point.
+/// The expected score of an agent that is stronger by this many Elo. A draw is half a point.
 pub fn expected_score(elo: f64) -> f64 {
     logistic(elo / ELO_PER_LOGIT)
 }
@@ -34,39 +34,39 @@ pub struct Bout {
     pub first: usize,
     /// The index of the other agent.
     pub second: usize,
-    /// Draws in all games.
+    /// The number of draws in all games.
     pub draws: u32,
-    /// The independent observations: pairs, each with its exact repetitions.
+    /// The independent observations. Each is a pair with its exact repetitions.
     pub clusters: Vec<Cluster>,
 }
 
-/// A pair of games together with its exact repetitions.
+/// A pair of games with its exact repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cluster {
-    /// The number of pairs; 1 without repetitions.
+    /// The number of pairs; 1 if the pair was not repeated.
     pub pairs: u32,
-    /// Half points of the first agent over all of them, at most `4 * pairs`.
+    /// The half points of the first agent in all these pairs, at most `4 * pairs`.
     pub half_points: u32,
 }
 
 impl Cluster {
-    /// The same for the other agent.
+    /// The same pairs from the other agent's point of view.
     pub(super) fn flip(&self) -> Cluster {
         Cluster { half_points: 4 * self.pairs - self.half_points, ..*self }
     }
 }
 
-/// An estimate in Elo with its 95 % interval.
+/// An estimate in Elo with its 95% interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The estimated value.
     pub elo: f64,
-    /// Half the width of the 95 % interval.
+    /// Half the width of the 95% interval.
     pub margin: f64,
 }
 
 impl Estimate {
-    /// The 95 % interval.
+    /// The 95% interval, as its two ends.
     pub fn interval(&self) -> (f64, f64) {
         (self.elo - self.margin, self.elo + self.margin)
     }
@@ -80,19 +80,19 @@ impl Estimate {
     }
 }
 
-/// Strengths fitted to match results.
+/// Strengths that were fitted to match results.
 #[derive(Clone, Debug)]
 pub struct Fit {
     strengths: Vec<f64>,  // in log odds; their sum is 0
-    covariance: Vec<f64>, // [agents, agents]: the inverse of the information, sum of strengths fixed
+    covariance: Vec<f64>, // [agents, agents]: the inverse of the information matrix with the sum of strengths fixed
     bouts: Vec<BoutSums>,
-    /// The estimated share of draws between equal agents.
+    /// The estimated fraction of draws between equal agents.
     pub draws_between_equals: f64,
 }
 
 impl Fit {
-    /// Fits `agents` strengths to these bouts. Bouts should connect all agents: strengths of unconnected
-    /// groups are not comparable.
+    /// Fits strengths of `agents` agents to these bouts. The bouts should connect all agents, because strengths of
+    /// unconnected groups cannot be compared.
     ///
     /// # Panics
     /// Panics if the index of an agent is not below `agents`.
@@ -107,7 +107,8 @@ impl Fit {
         Fit { strengths, covariance, bouts: sums, draws_between_equals }
     }
 
-    /// The agent's rating. The scale is fixed by `fixed`, an agent and its rating, or by a mean of 0.
+    /// The agent's rating. If `fixed` is an agent and its rating, ratings are relative to that; otherwise their mean
+    /// is 0.
     pub fn rating(&self, agent: usize, fixed: Option<(usize, f64)>) -> Estimate {
         match fixed {
             None => {
@@ -121,16 +122,16 @@ impl Fit {
         }
     }
 
-    /// The strength of one agent minus that of another; exactly 0 for the same one.
+    /// The strength of one agent minus that of another. It is exactly 0 if they are the same.
     pub fn difference(&self, agent: usize, other: usize) -> Estimate {
         self.contrast(|index| f64::from(u8::from(index == agent)) - f64::from(u8::from(index == other)))
     }
 
-    /// The value of a weighted sum of strengths whose weights add up to 0.
+    /// The estimate of a weighted sum of strengths. The weights must add up to 0.
     fn contrast(&self, weight: impl Fn(usize) -> f64) -> Estimate {
         let agents = self.strengths.len();
         let weights: Vec<f64> = (0..agents).map(weight).collect();
-        // pull[a]: the change of the contrast per extra point of agent a
+        // pull[a]: by how much one more point of agent `a` changes the sum.
         let pull: Vec<f64> = (0..agents).map(|row| dot(&self.covariance[row * agents..][..agents], &weights)).collect();
         let mut variance = 0.0;
         let mut spread = 0.0; // Satterthwaite: Σ variance² / degrees
@@ -148,7 +149,7 @@ impl Fit {
     }
 }
 
-/// The totals of a bout for the fit, and then the variance of its points.
+/// The totals of a bout for the fit, and the variance of its points, which [`BoutSums::scatter`] computes.
 #[derive(Clone, Debug, Default)]
 struct BoutSums {
     first: usize,
@@ -157,15 +158,15 @@ struct BoutSums {
     points: f64, // of the first agent
     draws: f64,
     measured: f64, // variance of the pairs
-    degrees: f64,  // its degrees of freedom
-    assumed: f64,  // variance of the virtual game, known exactly
+    degrees: f64,  // degrees of freedom of `measured`
+    assumed: f64,  // variance of the virtual game, which is known exactly
 }
 
-/// The weight of the virtual game of every bout, and the first agent's points in it.
+/// The weight of the virtual game of every bout, and the points of the first agent in it.
 const VIRTUAL_GAMES: f64 = 1.0;
 const VIRTUAL_POINTS: f64 = 0.5;
 
-/// The weight, in pairs, of the variance of independent games in every bout.
+/// Every bout also gets the variance of independent games, with the weight of this many pairs.
 const VIRTUAL_PAIRS: f64 = 1.0;
 
 impl BoutSums {
@@ -187,7 +188,7 @@ impl BoutSums {
         logistic(strengths[self.first] - strengths[self.second])
     }
 
-    /// Computes the variance.
+    /// Computes the variance of the bout's points.
     fn scatter(&mut self, bout: &Bout, agents: usize, strengths: &[f64], covariance: &[f64]) {
         let score = self.score(strengths);
         let unit = score * (1.0 - score); // variance of a game without draws
@@ -204,13 +205,13 @@ impl BoutSums {
         let mean_square = if degrees > 0.0 { (squares + VIRTUAL_PAIRS * independent) / degrees } else { 0.0 };
         self.measured = observations * mean_square;
         self.degrees = degrees.max(1.0);
-        // A coin flip around the expected score.
+        // The virtual game is a coin flip, seen from the expected score.
         self.assumed = VIRTUAL_GAMES * ((score - VIRTUAL_POINTS).powi(2) + 0.25);
     }
 }
 
-/// The strengths, with sum 0, at which each agent has its expected points: Newton's method on a concave
-/// likelihood, with bounded steps.
+/// The strengths at which each agent has its expected points; their sum is 0. Uses Newton's method with bounded
+/// steps; the likelihood is concave.
 fn solve_strengths(agents: usize, sums: &[BoutSums]) -> Vec<f64> {
     const LONGEST_STEP: f64 = 1.0;
     let mut strengths = vec![0.0; agents];
@@ -236,8 +237,8 @@ fn solve_strengths(agents: usize, sums: &[BoutSums]) -> Vec<f64> {
     strengths
 }
 
-/// The information matrix, plus one in every entry to fix the sum of strengths at 0, since games determine
-/// differences only. A small term on the diagonal keeps it positive for agents without bouts.
+/// The information matrix. Games determine only differences of strengths, so 1 is added to every entry, which fixes
+/// their sum at 0. A small term on the diagonal keeps the matrix positive definite if an agent has no bouts.
 fn information(agents: usize, sums: &[BoutSums], strengths: &[f64]) -> Vec<f64> {
     const RIDGE: f64 = 1e-9;
     let mut matrix = vec![1.0; agents * agents];
@@ -279,7 +280,7 @@ fn invert(mut matrix: Vec<f64>, size: usize) -> Vec<f64> {
     inverse
 }
 
-/// The draw rate between equals at which the expected number of draws is the observed one.
+/// The fraction of draws between equal agents. With it, the expected number of draws equals the observed one.
 fn solve_draws(sums: &[BoutSums], strengths: &[f64]) -> f64 {
     let observed: f64 = sums.iter().map(|bout| bout.draws).sum();
     if observed == 0.0 {
@@ -293,8 +294,8 @@ fn solve_draws(sums: &[BoutSums], strengths: &[f64]) -> f64 {
     bisect((0.0, 1.0), 50, |share| expected(share) < observed)
 }
 
-/// The draw probability `t` with `t² = ν² w l`, where `w + t/2` is the expected score: the positive
-/// root of `(1 - ν²/4) t² + (ν²/2) t = ν² score (1 - score)`.
+/// The draw probability `t`, given the expected score `w + t/2`: the positive root of
+/// `(1 - ν²/4) t² + (ν²/2) t = ν² score (1 - score)`, which follows from `t² = ν² w l`.
 fn draw_probability(score: f64, nu: f64) -> f64 {
     let unit = score * (1.0 - score);
     2.0 * nu * unit / (0.5 * nu + (0.25 * nu * nu + (4.0 - nu * nu) * unit).sqrt())

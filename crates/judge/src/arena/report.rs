@@ -1,4 +1,5 @@
-//! The report of a tournament: ratings, scores and matches, for JSON and CSV; and its results read again.
+//! The report of a tournament: ratings, scores and matches, as JSON and CSV. Also reads results back from such a
+//! report.
 
 use std::fmt::Write;
 
@@ -17,61 +18,61 @@ pub struct Report {
     /// The conditions of the tournament.
     #[serde(flatten)]
     pub conditions: Conditions,
-    /// Games that count: those of complete pairs.
+    /// The number of games that count: only those of complete pairs.
     pub games: u32,
     /// The planned number of games.
     pub planned_games: u32,
-    /// The agent with a fixed rating; without it the mean rating is 0.
+    /// The agent with a fixed rating. Without one, the mean rating is 0.
     pub anchor: Option<Anchor>,
     /// One row per agent, strongest first.
     pub agents: Vec<AgentRow>,
-    /// One row per match, in the order in which the agents were named.
+    /// One row per match, in the order in which the agents were given.
     pub matches: Vec<MatchRow>,
-    /// White's points per game.
+    /// Points per game of White.
     pub white_score: f64,
-    /// The estimated share of draws between equal agents.
+    /// The estimated fraction of draws between equal agents.
     pub draws_between_equals: f64,
-    /// Games truncated by the limit on their length; they count as draws.
+    /// The number of games that were truncated by the move limit. They count as draws.
     pub truncated: u32,
-    /// Pairs that repeat an earlier one of their match move for move.
+    /// The number of pairs that repeat an earlier pair of their match move for move.
     pub repeated_pairs: u32,
     /// The sequential test, if there was one.
     pub sprt: Option<SprtState>,
 }
 
-/// An agent's row.
+/// The row of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgentRow {
     /// The agent's name.
     pub name: String,
     /// Which checkpoint it is, if it is one.
     pub checkpoint: Option<Checkpoint>,
-    /// The rating, with its 95 % interval.
+    /// The rating with its 95% interval.
     pub rating: Estimate,
-    /// The probability that it is stronger than the agent of the next row.
+    /// The probability that it is stronger than the agent in the next row.
     pub stronger_than_next: Option<f64>,
     /// Its results.
     #[serde(flatten)]
     pub scores: Scores,
-    /// Its mistakes; `None` unless exact tables judge.
+    /// Its mistakes; `None` unless exact tables judged the games.
     pub mistakes: Option<MistakeRow>,
 }
 
-/// The results of two agents against each other, for the first of them.
+/// The results of two agents against each other, from the first one's point of view.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MatchRow {
     /// The name of the first agent.
     pub first: String,
     /// The name of the second agent.
     pub second: String,
-    /// The difference in Elo, from the fit to all matches.
+    /// The difference in Elo, from the fit to all matches of the tournament.
     pub elo: Estimate,
     /// The probability that the first agent is stronger.
     pub superiority: f64,
-    /// Its results.
+    /// The first agent's results.
     #[serde(flatten)]
     pub scores: Scores,
-    /// Pairs by the half points of the first agent, 0 to 4, without repetitions.
+    /// The number of pairs in which the first agent got 0, 1, 2, 3 and 4 half points, without repeated pairs.
     pub pairs: PairCounts,
 }
 
@@ -89,12 +90,12 @@ pub struct Scores {
     pub as_white: Results,
     /// The results as Black.
     pub as_black: Results,
-    /// The mean score difference at the end of the game; `None` for games without points.
+    /// The mean point difference at the end of the game; `None` for games without points.
     pub mean_difference: Option<f64>,
 }
 
 impl Report {
-    /// The report of these standings.
+    /// Makes the report of these standings.
     pub fn new(standings: &Standings) -> Report {
         let fit = standings.fit();
         let mut agents: Vec<(usize, AgentRow)> =
@@ -137,7 +138,7 @@ impl Report {
         }
     }
 
-    /// The agents' rows as CSV with a header line.
+    /// The rows of the agents as CSV, with a header line.
     pub fn to_csv(&self) -> String {
         let mut csv = "agent,run,step,elo,elo_low,elo_high,games,wins,draws,losses,score,\
             white_wins,white_draws,white_losses,black_wins,black_draws,black_losses,\
@@ -211,7 +212,7 @@ impl Scores {
     }
 }
 
-/// A CSV field, quoted where it must be.
+/// A field of a CSV file, in quotes if it needs them.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
@@ -230,7 +231,7 @@ struct MatchJson {
     losses: u64,
 }
 
-/// The matches of the agent named first in a tournament's JSON, for the header of an agent file.
+/// The matches of the first agent in a tournament's JSON report, for the header of an agent file.
 pub fn read_results(json: &str) -> Result<Vec<MatchResult>, JudgeError> {
     let report: ReportJson = serde_json::from_str(json)
         .map_err(|error| JudgeError::new(format!("not a tournament's report in JSON: {error}")))?;

@@ -1,8 +1,9 @@
-//! Plays games in lockstep. In a round every agent gets one batch of all positions in which it is to move,
-//! and then all games advance by one action.
+//! Plays many games together. In each round, every agent gets one batch with all positions in which it is to move.
+//! Then all games advance by one action.
 //!
-//! Games are distributed among threads, each with its own agents. A game's moves depend only on its own random stream
-//! and the agents' memory of it, not on the number of threads or the other games in a batch.
+//! The games are divided among threads, each of which has its own agents. The actions of a game depend only on its
+//! own random stream and on the agents' memory of it. They do not depend on the number of threads or on the other
+//! games in a batch.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,42 +19,43 @@ use jarmo_core::game::{Action, Game, Mask, Outcome};
 use jarmo_core::random::Stream;
 use jarmo_exact::agent::{Agent, Limit, Memory, Request};
 
-/// What every agent may spend per move, in place of its spec's own limits.
+/// What every agent may use per move. It replaces the limits of the agents' specs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Budget {
-    /// Nodes or simulations.
+    /// The number of nodes or simulations.
     pub nodes: Option<u64>,
-    /// Milliseconds. With them every thread plays one game at a time, so that the clock is fair.
+    /// Milliseconds. If they are set, every thread plays only one game at a time, so that agents get the time for
+    /// themselves.
     pub movetime_ms: Option<u64>,
 }
 
-/// The start of a game.
+/// How a game starts.
 pub struct Setup<P> {
-    /// The agents of White and Black, as indices into the team.
+    /// The agents that play White and Black, as indices into the team.
     pub seats: [usize; 2],
-    /// The opening.
+    /// The actions before the agents choose.
     pub opening: Line<P>,
     /// The random stream of the game.
     pub stream: Stream,
 }
 
-/// A game that has ended: its place in the tournament, the whole game, and the outcome.
+/// A game that has ended: which one of the tournament it is, its start and actions, and its outcome.
 pub type Ended<P> = (GameId, Line<P>, Outcome);
 
-/// Every thread starts with `FIRST_ROOM` games at a time and doubles their number after each short round.
-/// So batches grow where games are fast, and slow games finish at different times.
+/// A thread starts with `FIRST_ROOM` games at a time, and doubles their number after each round shorter than
+/// `SHORT_ROUND`. Batches thus grow where decisions are fast; where they are slow, games finish at different times.
 const FIRST_ROOM: usize = 4;
 const SHORT_ROUND: Duration = Duration::from_millis(100);
 
-/// The interval at which the collector checks `stop` and calls `collect`.
+/// How often the collector checks `stop` and calls `collect`.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The agents that play on one thread, one per entrant.
+/// The agents of one thread, in the order of the tournament's agents.
 pub type Team<G> = Vec<Box<dyn Agent<G>>>;
 
-/// Plays the games with one thread per team and up to `in_flight` games at a time per thread. `collect` gets
-/// every finished game, and `None` at intervals; it can end the tournament. Unfinished games are discarded
-/// when `stop` is set or `collect` breaks.
+/// Plays games on one thread per team, with up to `in_flight` games at a time on each thread. `collect` is called
+/// with every finished game, and with `None` at intervals. The tournament ends when it breaks or `stop` is set.
+/// Unfinished games are then dropped.
 pub fn play_games<G: Game>(
     game: &G,
     teams: Vec<Team<G>>,
@@ -91,7 +93,7 @@ pub fn play_games<G: Game>(
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
-            // Games finished before a halt are still collected after it.
+            // Games that have finished before the halt are still collected.
             if collect(arrived).is_break() || stop.load(Ordering::Relaxed) {
                 halt.store(true, Ordering::Relaxed);
             }
@@ -99,7 +101,7 @@ pub fn play_games<G: Game>(
     });
 }
 
-/// The agents of one thread and the games they play.
+/// The agents of one thread, and the games that they play.
 struct TeamGames<'a, G: Game> {
     team: Team<G>,
     budget: Budget,
@@ -107,15 +109,15 @@ struct TeamGames<'a, G: Game> {
     sender: Sender<Ended<G::Position>>,
     env: env::Shard<G>,
     running: Vec<Option<Running>>, // [slots], `None` if idle
-    actions: Vec<Action>,          // [slots], of the current round
+    actions: Vec<Action>,          // [slots], those of the current round
 }
 
-/// An unfinished game, without its position.
+/// An unfinished game. The environment has its position.
 struct Running {
     id: GameId,
     seats: [usize; 2],
     stream: Stream,
-    memories: [Memory; 2], // of the agents of White and Black
+    memories: [Memory; 2], // what the agents of White and Black remember of the game
 }
 
 impl<G: Game> TeamGames<'_, G> {
@@ -140,7 +142,7 @@ impl<G: Game> TeamGames<'_, G> {
                 self.ask(agent);
             }
             if self.halt.load(Ordering::Relaxed) {
-                return; // decisions made during a halt must not count
+                return; // decisions that a halt has cut short do not count
             }
             self.step();
             if begun.elapsed() < SHORT_ROUND {
@@ -149,7 +151,7 @@ impl<G: Game> TeamGames<'_, G> {
         }
     }
 
-    /// Lets one agent choose in every game in which it is to move.
+    /// Lets one agent choose an action in every game in which it is to move.
     fn ask(&mut self, agent: usize) {
         let begun = Instant::now();
         let movetime = self.budget.movetime_ms.map(Duration::from_millis);
@@ -193,12 +195,12 @@ impl<G: Game> TeamGames<'_, G> {
         }
     }
 
-    /// Plays the chosen actions and sends the finished games to the collector.
+    /// Plays the chosen actions, and sends finished games to the collector.
     fn step(&mut self) {
         let (running, sender) = (&mut self.running, &self.sender);
         self.env.step(&self.actions, |ended, env| {
             let running = running[ended.slot].take().expect("only running games end");
-            // Sending fails only after the collector has stopped.
+            // Sending fails only if the collector has already stopped.
             let _ = sender.send((running.id, env.history(ended.slot), ended.outcome));
             None // the slot stays idle until the next game starts
         });

@@ -8,15 +8,15 @@ use jarmo_core::game::Player;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pairing {
-    /// Every agent meets every other.
+    /// Every agent meets every other agent.
     #[default]
     RoundRobin,
-    /// The first agent meets all others.
+    /// The first agent meets every other agent.
     Gauntlet,
 }
 
 impl Pairing {
-    /// The bouts among `agents` agents: the first and second agent of each.
+    /// The bouts between `agents` agents, as the indices of the first and the second agent.
     pub fn bouts(self, agents: usize) -> Vec<(usize, usize)> {
         let firsts = match self {
             Pairing::RoundRobin => agents,
@@ -31,19 +31,19 @@ impl Pairing {
 pub struct GameId {
     /// The index of its bout.
     pub bout: usize,
-    /// The index of its pair within the bout.
+    /// The index of its pair in the bout.
     pub pair: u32,
-    /// The side of the bout's first agent.
+    /// The side that the bout's first agent plays.
     pub first_plays: Player,
 }
 
 impl GameId {
-    /// Both games of a pair.
+    /// The two games of a pair.
     pub(super) fn of_pair(bout: usize, pair: u32) -> [GameId; 2] {
         Player::BOTH.map(|first_plays| GameId { bout, pair, first_plays })
     }
 
-    /// The agents of White and Black, given the bout's first and second agent.
+    /// The agents that play White and Black. The argument is the bout's first and second agent.
     pub(super) fn seats(&self, (first, second): (usize, usize)) -> [usize; 2] {
         match self.first_plays {
             Player::White => [first, second],
@@ -52,11 +52,11 @@ impl GameId {
     }
 }
 
-/// Consecutive pairs of one bout before the next bout's turn: enough to fill batches with few agents,
-/// and few enough that interim tables cover all bouts.
+/// The number of pairs of one bout that start before the next bout's. This is enough to fill batches even with few
+/// agents, and so few that reports during the tournament include all bouts.
 const PAIRS_IN_A_ROW: u32 = 16;
 
-/// All games in the order in which they start.
+/// All games, in the order in which they start.
 pub(super) fn games(bouts: usize, pairs: u32) -> Vec<GameId> {
     let mut games = Vec::with_capacity(2 * bouts * pairs as usize);
     for block in (0..pairs).step_by(PAIRS_IN_A_ROW as usize) {

@@ -69,7 +69,7 @@ impl PairBlock {
         let settings = Settings { pairs: end, seed: self.seed, budget, ..Settings::default() };
         let limits = (budget, settings.in_flight);
         let bouts = vec![(0, 1)];
-        let plan = GamePlan { game, openings: &openings, settings, bouts, names: self.names.to_vec(), judge: None };
+        let plan = GamePlan { game: game.clone(), openings, settings, bouts, names: self.names.to_vec(), judge: None };
         let ids: Vec<GameId> = (self.first..end).flat_map(|pair| GameId::of_pair(0, pair)).collect();
         let mut records = Vec::with_capacity(ids.len());
         let collect = |finished: Option<_>| {
@@ -81,7 +81,7 @@ impl PairBlock {
     }
 }
 
-impl<G: Game> Tournament<'_, G> {
+impl<G: Game> Tournament<G> {
     /// The pairs with missing games, in the order in which they are to be played, at most `most` to a block.
     ///
     /// # Panics

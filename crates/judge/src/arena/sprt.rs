@@ -1,9 +1,9 @@
-//! The sequential probability ratio test on opening pairs: play until the results decide between two
+//! The sequential probability ratio test for opening pairs. A match goes on until its results decide between two
 //! hypotheses about the difference in strength.
 //!
-//! A pair of games has five results, from 0 to 4 half points for the first agent. For each hypothesis the
-//! test takes the most likely distribution over the five results with the mean that the hypothesis
-//! predicts, and compares the likelihoods. So it needs no model of draws or of unequal openings.
+//! A pair of games has five possible results, 0 to 4 half points for the first agent. Each hypothesis predicts a mean
+//! result. The test compares the largest likelihoods that a distribution with either mean can give to the observed
+//! pairs. It needs no model of draws or of unbalanced openings.
 
 use std::str::FromStr;
 
@@ -13,37 +13,37 @@ use super::rating::expected_score;
 use super::stats::bisect;
 use jarmo_core::numbers::NumberRange;
 
-/// The number of pairs with each result, by half points of the first agent.
+/// How many pairs had 0, 1, 2, 3 and 4 half points for the first agent.
 pub type PairCounts = [u32; 5];
 
-/// The target probability of either error.
+/// The intended probability of each of the two errors.
 pub const ERROR_RATE: f64 = 0.05;
 
-/// Two hypotheses about the strength of the first agent minus that of the second.
+/// Two hypotheses about the difference in strength: first agent minus second agent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sprt {
-    /// The smaller difference in Elo.
+    /// The smaller difference, in Elo.
     pub elo0: f64,
-    /// The larger difference in Elo.
+    /// The larger difference, in Elo.
     pub elo1: f64,
 }
 
-/// The state of a test.
+/// What a test has decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
     /// More games are needed.
     Undecided,
-    /// `elo0` is accepted: the difference is `elo0` or less.
+    /// The difference is `elo0` or less.
     Elo0,
-    /// `elo1` is accepted: the difference is `elo1` or more.
+    /// The difference is `elo1` or more.
     Elo1,
 }
 
 impl Sprt {
     /// The log-likelihood ratio of `elo1` over `elo0`.
     pub fn log_likelihood_ratio(&self, counts: &PairCounts) -> f64 {
-        // Unseen results keep a small probability.
+        // Results that did not occur keep a small probability.
         const UNSEEN: f64 = 1e-3;
         let counts = counts.map(|count| f64::from(count).max(UNSEEN));
         let total: f64 = counts.iter().sum();
@@ -66,7 +66,7 @@ impl Sprt {
         }
     }
 
-    /// The log-likelihood ratio at which `elo1` is accepted; `elo0` is accepted at its negative.
+    /// `elo1` is accepted when the log-likelihood ratio reaches this, `elo0` when it reaches the negative of this.
     pub fn bound() -> f64 {
         ((1.0 - ERROR_RATE) / ERROR_RATE).ln()
     }
@@ -89,13 +89,13 @@ impl FromStr for Sprt {
     }
 }
 
-/// The distribution over the five results with this mean score that maximises the likelihood of the
-/// observed one: `p[k] = observed[k] / (1 + x (k/4 - mean))`, where `x` gives the right mean.
+/// Of all distributions over the five results with this mean score, the one that maximises the likelihood of the
+/// observed one: `p[k] = observed[k] / (1 + x (k/4 - mean))`, where `x` follows from the mean.
 fn most_likely(observed: &[f64; 5], mean: f64) -> [f64; 5] {
     let offsets: [f64; 5] = std::array::from_fn(|result| result as f64 / 4.0 - mean);
     let slope =
         |x: f64| -> f64 { (0..5).map(|result| observed[result] * offsets[result] / (1.0 + x * offsets[result])).sum() };
-    // The slope falls from +∞ to -∞ between these poles.
+    // Between these poles the slope falls from +∞ to -∞.
     let poles = (-1.0 / offsets[4], -1.0 / offsets[0]);
     let x = bisect(poles, 100, |x| slope(x) > 0.0);
     std::array::from_fn(|result| observed[result] / (1.0 + x * offsets[result]))

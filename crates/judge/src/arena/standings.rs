@@ -1,4 +1,4 @@
-//! The results so far: pairs of games added up per bout.
+//! The results so far: pairs of games, added up for each bout.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,36 +12,36 @@ use super::sprt::{Conclusion, PairCounts, Sprt};
 use jarmo_core::game::{Outcome, Player, Verdict};
 use jarmo_core::numbers::NumberRange;
 
-/// A saved network of a run.
+/// An agent file that a run saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// The folder of the run.
     pub run: String,
     /// The training step.
     pub step: u64,
-    /// Processor seconds of the run until this step, if its metrics have them.
+    /// The CPU seconds that the run had used at this step, if its metrics have them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_seconds: Option<u64>,
 }
 
-/// A participant of a tournament.
+/// An agent in a tournament.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entrant {
-    /// The name, unique in the tournament.
+    /// Its name, which no other agent of the tournament has.
     pub name: String,
     /// Which checkpoint it is, if it is one.
     pub checkpoint: Option<Checkpoint>,
 }
 
-/// What counts of a game.
+/// The results of a game that the standings need.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GameResult {
     pub outcome: Outcome,
-    pub fingerprint: u64,        // of its actions, to recognise repeated pairs
-    pub mistakes: [Mistakes; 2], // of White and Black, where exact tables judge
+    pub fingerprint: u64,        // a hash of its actions, which reveals repeated pairs
+    pub mistakes: [Mistakes; 2], // of White and Black, if exact tables judge
 }
 
-/// Both games from one opening: first the game in which the bout's first agent is White, then the other one.
+/// The two games of an opening pair. In the first one, the bout's first agent plays White.
 pub(super) type PairResult = [GameResult; 2];
 
 /// Wins, draws and losses.
@@ -56,12 +56,12 @@ pub struct Results {
 }
 
 impl Results {
-    /// All games.
+    /// The number of games.
     pub fn games(&self) -> u32 {
         self.wins + self.draws + self.losses
     }
 
-    /// Points per game; a draw is half a point. 0.5 without games.
+    /// Points per game, where a draw is half a point; 0.5 if there are no games.
     pub fn score(&self) -> f64 {
         if self.games() == 0 {
             return 0.5;
@@ -94,7 +94,7 @@ impl Results {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sides {
     pub results: [Results; 2],
-    pub difference: i64, // of the scores, as a sum over games, where games have points
+    pub difference: i64, // sum of point differences over games with points
     pub scored_games: u32,
 }
 
@@ -120,18 +120,18 @@ impl Sides {
     }
 }
 
-/// The results of one bout for its first agent.
+/// The results of a bout, for its first agent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BoutTally {
     pub first: usize,
     pub second: usize,
     pub sides: Sides,
-    pub pairs: PairCounts, // without repetitions
+    pub pairs: PairCounts, // without repeated ones
     pub repeated: u32,     // pairs that repeat an earlier one
     pub truncated: u32,
     pub mistakes: [Mistakes; 2], // of the first and the second agent
     clusters: Vec<Cluster>,
-    cluster_of: HashMap<[u64; 2], usize>, // by the fingerprints of both games
+    cluster_of: HashMap<[u64; 2], usize>, // [fingerprints of both games]
 }
 
 impl BoutTally {
@@ -162,14 +162,14 @@ impl BoutTally {
     }
 
     fn bout(&self) -> Bout {
-        // Sorted, so that sums of floats do not depend on which game ended first.
+        // Sorted, so that rounding errors do not depend on which game ended first.
         let mut clusters = self.clusters.clone();
         clusters.sort_unstable_by_key(|cluster| (cluster.pairs, cluster.half_points));
         Bout { first: self.first, second: self.second, draws: self.sides.all().draws, clusters }
     }
 }
 
-/// An agent with a fixed rating, which fixes the scale.
+/// An agent whose rating is fixed, so that the other ratings have a zero.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Anchor {
     /// The agent's name.
@@ -179,7 +179,7 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// The anchor's index among the entrants, and its rating.
+    /// The anchor's index among the agents, and its rating; `None` if it does not play.
     pub(super) fn among(&self, entrants: &[Entrant]) -> Option<(usize, f64)> {
         let place = entrants.iter().position(|entrant| entrant.name == self.agent);
         place.map(|place| (place, self.elo))
@@ -191,7 +191,7 @@ impl std::str::FromStr for Anchor {
 
     fn from_str(text: &str) -> Result<Anchor, String> {
         let wanted = || "expected an agent and its rating, such as random=0";
-        // A spec may contain `=`.
+        // The agent's spec may contain `=`, so the last one separates the rating.
         let (agent, elo) = text.rsplit_once('=').ok_or_else(wanted)?;
         let elo = NumberRange::new(-10_000.0, 10_000.0).parse(elo.trim());
         let elo = elo.map_err(|problem| format!("{}; the rating: {problem}", wanted()))?;
@@ -202,16 +202,16 @@ impl std::str::FromStr for Anchor {
 /// The state of a sequential test.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SprtState {
-    /// The hypotheses.
+    /// The two hypotheses.
     #[serde(flatten)]
     pub test: Sprt,
     /// The log-likelihood ratio so far.
     pub log_likelihood_ratio: f64,
-    /// The test decides at this ratio and at its negative.
+    /// The test decides when the ratio reaches this, or the negative of this.
     pub bound: f64,
     /// The conclusion so far.
     pub conclusion: Conclusion,
-    /// The games counted; none are added after the conclusion.
+    /// The number of games that count. No game is added after the conclusion.
     pub games: u32,
 }
 
@@ -226,31 +226,31 @@ pub struct Conditions {
     pub pairing: Pairing,
     /// Games per match.
     pub games_per_match: u32,
-    /// The seed of all randomness.
+    /// The seed from which all random numbers are derived.
     pub seed: u64,
-    /// The source of the openings.
+    /// Where the openings come from.
     pub openings: String,
-    /// What every agent may spend per move.
+    /// What every agent may use per move.
     #[serde(flatten)]
     pub budget: Budget,
-    /// Whether exact tables judge the decisions.
+    /// Whether exact tables count mistakes.
     pub judged: bool,
 }
 
-/// The results of a tournament so far. Only whole pairs count.
+/// The results of a tournament so far. Only complete pairs count.
 #[derive(Clone, Debug)]
 pub struct Standings {
     pub(super) entrants: Vec<Entrant>,
     pub(super) conditions: Conditions,
     pub(super) anchor: Option<Anchor>,
     pub(super) tallies: Vec<BoutTally>,
-    pub(super) sprt: Option<SprtState>,  // if there is a sequential test
-    in_order: BTreeMap<u32, PairResult>, // pairs waiting for earlier ones, under a sequential test
+    pub(super) sprt: Option<SprtState>,  // `None` if there is no sequential test
+    in_order: BTreeMap<u32, PairResult>, // sequential test: pairs that wait for earlier ones
     next_pair: u32,
 }
 
 impl Standings {
-    /// Empty standings. A sequential test applies to the first bout.
+    /// Standings without results. A sequential test is about the first bout.
     pub(super) fn new(
         entrants: Vec<Entrant>,
         conditions: Conditions,
@@ -280,8 +280,8 @@ impl Standings {
         }
     }
 
-    /// Adds a pair. Under a sequential test pairs count in their scheduled order, because pairs that end
-    /// early are not a fair sample, and only until the conclusion.
+    /// Adds a pair. With a sequential test, pairs count only until its conclusion and in the order of their schedule,
+    /// because those that end first are not a fair sample.
     pub(super) fn add(&mut self, bout: usize, pair: u32, result: PairResult) {
         let Some(state) = &mut self.sprt else {
             self.tallies[bout].add(&result);
@@ -304,17 +304,17 @@ impl Standings {
         self.tallies.iter().map(|tally| tally.sides.all().games()).sum()
     }
 
-    /// The planned number of games; a sequential test may end sooner.
+    /// The planned number of games. A sequential test can end earlier.
     pub fn planned_games(&self) -> u32 {
         self.conditions.games_per_match * self.tallies.len() as u32
     }
 
-    /// The results of every bout so far.
+    /// The results of all bouts so far.
     pub fn bouts(&self) -> Vec<Bout> {
         self.tallies.iter().map(BoutTally::bout).collect()
     }
 
-    /// Strengths fitted to the results so far.
+    /// Fits strengths to the results so far.
     pub fn fit(&self) -> Fit {
         Fit::new(self.entrants.len(), &self.bouts())
     }

@@ -1,6 +1,6 @@
 //! Student's t, the normal distribution, and bisection.
 
-/// Two-sided 95 % quantiles of Student's t, by degrees of freedom.
+/// Two-sided 95% quantiles of Student's t by degrees of freedom.
 const T_95: [(f64, f64); 14] = [
     (1.0, 12.706),
     (2.0, 4.303),
@@ -18,11 +18,11 @@ const T_95: [(f64, f64); 14] = [
     (f64::INFINITY, Z_95),
 ];
 
-/// The two-sided 95 % quantile of the normal distribution.
+/// The two-sided 95% quantile of the normal distribution.
 pub(super) const Z_95: f64 = 1.959_964;
 
-/// The two-sided 95 % quantile of Student's t with this many degrees of freedom, at least 1. Between the
-/// rows of the table it is interpolated in the reciprocal of the degrees, within half a percent.
+/// The two-sided 95% quantile of Student's t with at least 1 degree of freedom. Between the rows of the table, it is
+/// interpolated linearly in the reciprocal of the degrees; the error is below half a percent.
 pub(super) fn t_95(degrees: f64) -> f64 {
     let degrees = degrees.max(1.0);
     let upper = T_95.partition_point(|&(row, _)| row < degrees);
@@ -35,9 +35,9 @@ pub(super) fn t_95(degrees: f64) -> f64 {
     t_below + share * (t_above - t_below)
 }
 
-/// The probability that a standard normal number is below `x`.
+/// The probability that a standard normal variable is below `x`.
 pub(super) fn normal_cdf(x: f64) -> f64 {
-    const FAR: f64 = 8.0; // beyond, the result is 0 or 1 to fifteen digits
+    const FAR: f64 = 8.0; // beyond this the result is 0 or 1 to fifteen digits
     if x.abs() > FAR {
         return if x > 0.0 { 1.0 } else { 0.0 };
     }
@@ -54,7 +54,7 @@ pub(super) fn normal_cdf(x: f64) -> f64 {
     (0.5 + density * sum).clamp(0.0, 1.0)
 }
 
-/// The place between two numbers up to which `is_below` holds, by this many halvings.
+/// The point between two numbers below which `is_below` is true, found by this many halvings.
 pub(super) fn bisect((mut low, mut high): (f64, f64), halvings: u32, is_below: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..halvings {
         let middle = 0.5 * (low + high);

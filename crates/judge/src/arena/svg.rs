@@ -1,4 +1,4 @@
-//! The ratings as a picture: curves over training for checkpoints, otherwise rows.
+//! The ratings as a picture: curves over training if there are checkpoints, otherwise one row per agent.
 
 use super::report::{AgentRow, Report};
 use crate::plot::{BOTTOM, COLOURS, GREY, INK, LEFT, PALE, PLOT, Point, Scale, Svg, TOP, WIDTH, number, room};
@@ -12,13 +12,13 @@ pub enum Over {
     /// Training steps.
     #[default]
     Steps,
-    /// Hours of processor time; checkpoints without a known time are left out.
+    /// Hours of CPU time. Checkpoints whose CPU time is unknown are left out.
     ProcessorTime,
 }
 
 impl Report {
-    /// The ratings as SVG with 95 % intervals. With checkpoints: a curve per run over training, and a level
-    /// line per other agent. Without: one row per agent.
+    /// The ratings as SVG with 95% intervals. If there are checkpoints, each run has a curve over its training, and
+    /// each other agent a horizontal line. Otherwise each agent has a row.
     pub fn to_svg(&self, title: &str, over: Over) -> String {
         let mut picture = Svg::default();
         let mut runs: Vec<&str> = Vec::new();
@@ -42,7 +42,7 @@ impl Report {
     }
 }
 
-/// One row per agent: the rating and its interval.
+/// One row per agent, with its rating and interval.
 fn rows(picture: &mut Svg, agents: &[AgentRow]) {
     let left = (24.0 + room(agents.iter().map(|row| row.name.as_str()))).clamp(LEFT, WIDTH / 2.0);
     let scale = around(agents, (left, WIDTH - 30.0));
@@ -53,7 +53,7 @@ fn rows(picture: &mut Svg, agents: &[AgentRow]) {
         picture.text((x, bottom + 20.0), &number(tick), "middle", GREY, 12);
     }
     let middle = 0.5 * (left + WIDTH - 30.0);
-    picture.text((middle, bottom + 42.0), "Elo, with 95 % intervals", "middle", GREY, 12);
+    picture.text((middle, bottom + 42.0), "Elo, with 95% intervals", "middle", GREY, 12);
     for (index, row) in agents.iter().enumerate() {
         let y = TOP + ROW * (index as f64 + 0.5);
         let (low, high) = row.rating.interval();
@@ -63,7 +63,7 @@ fn rows(picture: &mut Svg, agents: &[AgentRow]) {
     }
 }
 
-/// One curve per run over its training, and a level line per other agent.
+/// One curve per run over its training, and a horizontal line for each other agent.
 fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
     let others: Vec<&AgentRow> = agents.iter().filter(|row| row.checkpoint.is_none()).collect();
     let labels = others.iter().map(|row| row.name.as_str()).chain(runs.iter().copied());
@@ -75,7 +75,7 @@ fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
     let steps = Scale { values: (0.0, if last > 0.0 { last } else { 1.0 }), places: (LEFT, right) };
     let axis = match over {
         Over::Steps => "training step",
-        Over::ProcessorTime => "hours of processor time",
+        Over::ProcessorTime => "hours of CPU time",
     };
     picture.axes((&elo, ""), (&steps, &steps.ticks(110.0), axis), right);
     picture.text((LEFT - 8.0, TOP - 10.0), "Elo", "end", GREY, 12);
@@ -101,7 +101,7 @@ fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
     picture.curves(right, drawn, labels);
 }
 
-/// The checkpoint's place on the horizontal axis.
+/// How far the run had come at a checkpoint, on the horizontal axis.
 fn progress(row: &AgentRow, over: Over) -> Option<f64> {
     let checkpoint = row.checkpoint.as_ref()?;
     match over {
@@ -110,7 +110,7 @@ fn progress(row: &AgentRow, over: Over) -> Option<f64> {
     }
 }
 
-/// A scale for all intervals; very wide ones are cut off.
+/// A scale that includes all intervals, except the ends of very wide ones.
 fn around(agents: &[AgentRow], places: (f64, f64)) -> Scale {
     let span = |of: fn(&AgentRow) -> (f64, f64)| {
         agents.iter().map(of).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (l, h)| (low.min(l), high.max(h)))

@@ -1,4 +1,4 @@
-//! The report as text with a maximum width.
+//! The report as text that is not wider than the terminal.
 
 use std::fmt::Write;
 
@@ -7,16 +7,16 @@ use super::report::{Report, Scores};
 use super::sprt::Conclusion;
 use super::standings::Results;
 
-/// Agents' names are never shortened below this many characters.
+/// The names of agents are not shortened below this many characters.
 const NARROWEST_NAME: usize = 12;
 
-/// The width of the agents' table without the name.
+/// The width of the table of agents without names.
 const AGENT_COLUMNS: usize = 64;
 
-/// The width of the table of mistakes without the name.
+/// The width of the table of mistakes without names.
 const MISTAKE_COLUMNS: usize = 31;
 
-/// The width of the matches' table without the two names.
+/// The width of the table of matches without names.
 const MATCH_COLUMNS: usize = 48;
 
 impl Report {
@@ -25,22 +25,31 @@ impl Report {
         let names = self.agents.iter().map(|row| row.name.chars().count());
         let room = name_room(names, width.saturating_sub(AGENT_COLUMNS));
         let mut text = format!(
-            "{:>2} {:<room$} {:>5} {:>4} {:>6} {:>6} {:>17} {:>5} {:>5} {:>5}\n",
-            "#", "agent", "elo", "±", "games", "score", "won drawn  lost", "white", "black", "diff"
+            "{:>2} {:<room$} {:>5} {:>4} {:>6} {:>6} {:>17} {:>5} {:>5}{}\n",
+            "#",
+            "agent",
+            "elo",
+            "±",
+            "games",
+            "score",
+            "won drawn  lost",
+            "white",
+            "black",
+            self.difference_head()
         );
         for (row, rank) in self.agents.iter().zip(1..) {
             let Scores { games, results, score, as_white, as_black, mean_difference } = row.scores;
             let Results { wins, draws, losses } = results;
             let _ = writeln!(
                 text,
-                "{rank:>2} {:<room$} {} {:>4.0} {games:>6} {} {wins:>5} {draws:>5} {losses:>5} {} {} {}",
+                "{rank:>2} {:<room$} {} {:>4.0} {games:>6} {} {wins:>5} {draws:>5} {losses:>5} {} {}{}",
                 shortened(&row.name, room),
                 elo(row.rating.elo),
                 row.rating.margin,
                 percent(score),
                 short_percent(as_white),
                 short_percent(as_black),
-                difference(mean_difference),
+                self.difference(mean_difference),
             );
         }
         text
@@ -51,24 +60,46 @@ impl Report {
         let names = self.matches.iter().flat_map(|row| [row.first.chars().count(), row.second.chars().count()]);
         let room = name_room(names, width.saturating_sub(MATCH_COLUMNS) / 2);
         let mut text = format!(
-            "   {:<room$}   {:<room$} {:>6} {:>6} {:>5} {:>4} {:>9} {:>5}\n",
-            "first", "second", "games", "score", "elo", "±", "stronger", "diff"
+            "   {:<room$}   {:<room$} {:>6} {:>6} {:>5} {:>4} {:>9}{}\n",
+            "first",
+            "second",
+            "games",
+            "score",
+            "elo",
+            "±",
+            "stronger",
+            self.difference_head()
         );
         for row in &self.matches {
             let Scores { games, score, mean_difference, .. } = row.scores;
             let _ = writeln!(
                 text,
-                "   {:<room$} – {:<room$} {games:>6} {} {} {:>4.0} {:>9} {}",
+                "   {:<room$} – {:<room$} {games:>6} {} {} {:>4.0} {:>9}{}",
                 shortened(&row.first, room),
                 shortened(&row.second, room),
                 percent(score),
                 elo(row.elo.elo),
                 row.elo.margin,
                 likelihood(row.superiority),
-                difference(mean_difference),
+                self.difference(mean_difference),
             );
         }
         text
+    }
+
+    /// Whether the game has points, so that its games end with a difference.
+    fn has_points(&self) -> bool {
+        self.matches.iter().any(|row| row.scores.mean_difference.is_some())
+    }
+
+    /// The head of the column of differences, if the game has points.
+    fn difference_head(&self) -> &'static str {
+        if self.has_points() { "  diff" } else { "" }
+    }
+
+    /// A cell of that column.
+    fn difference(&self, mean: Option<f64>) -> String {
+        if self.has_points() { format!(" {}", difference(mean)) } else { String::new() }
     }
 
     /// The whole report.
@@ -88,12 +119,12 @@ impl Report {
         text
     }
 
-    /// Whether the text has a table of matches. A round robin of many agents has too many of them.
+    /// Whether the text has a table of matches. In a round robin of many agents it would be too long.
     fn lists_matches(&self) -> bool {
         self.matches.len() <= 2 * self.agents.len()
     }
 
-    /// The mistakes of every agent, by ply and by force; empty unless exact tables judge.
+    /// The mistakes of every agent, by ply and by force. Empty if no exact tables judged.
     fn mistakes_table(&self, width: usize) -> String {
         if !self.conditions.judged {
             return String::new();
@@ -151,7 +182,7 @@ impl Report {
             Some(anchor) => format!("Ratings are relative to {} = {}.", anchor.agent, anchor.elo),
             None => "Ratings are relative to the mean of the agents.".to_owned(),
         }];
-        notes.push("± is half the 95 % interval, computed from opening pairs.".into());
+        notes.push("± is half the 95% interval, computed from opening pairs.".into());
         if !self.lists_matches() {
             let count = self.matches.len();
             notes.push(format!("The {count} matches are left out; the JSON report has them."));
@@ -173,7 +204,7 @@ impl Report {
             ));
         }
         if self.truncated > 0 {
-            notes.push(format!("Truncated by the limit on length and drawn: {}.", counted(self.truncated, "game")));
+            notes.push(format!("Truncated by the move limit and drawn: {}.", counted(self.truncated, "game")));
         }
         if self.repeated_pairs > 0 {
             notes.push(format!(
@@ -199,7 +230,7 @@ impl Report {
     }
 }
 
-/// A rating with its sign.
+/// A rating with its sign, five characters wide.
 fn elo(elo: f64) -> String {
     match elo.round() {
         0.0 => format!("{:>5}", 0),
@@ -207,17 +238,17 @@ fn elo(elo: f64) -> String {
     }
 }
 
-/// A dash, five characters wide, in place of a missing number.
+/// A dash that replaces a missing number, five characters wide.
 fn nothing() -> String {
     format!("{:>5}", "–")
 }
 
-/// Six characters: `100.0%`.
+/// A percentage, six characters wide: `100.0%`.
 fn percent(share: f64) -> String {
     format!("{:>5.1}%", 100.0 * share)
 }
 
-/// Points with their sign.
+/// A point difference with its sign, five characters wide.
 fn difference(mean: Option<f64>) -> String {
     match mean.map(|mean| (10.0 * mean).round() / 10.0) {
         None => nothing(),
@@ -231,7 +262,7 @@ fn counted(count: u32, thing: &str) -> String {
     format!("{count} {thing}{plural}")
 }
 
-/// Five characters: ` 100%`.
+/// The score as a percentage, five characters wide: ` 100%`.
 fn short_percent(results: Results) -> String {
     match results.games() {
         0 => nothing(),
@@ -239,7 +270,7 @@ fn short_percent(results: Results) -> String {
     }
 }
 
-/// A probability that is never shown as 0 or 100 %.
+/// A probability, which is never printed as 0% or 100%.
 fn likelihood(share: f64) -> String {
     let percent = 100.0 * share;
     if percent > 99.95 {
@@ -251,12 +282,13 @@ fn likelihood(share: f64) -> String {
     }
 }
 
-/// The width of the names: that of the longest, or less if there is less room.
+/// The width of the column of names: that of the longest name, or less if there is not enough room.
 fn name_room(lengths: impl Iterator<Item = usize>, room: usize) -> usize {
     lengths.max().unwrap_or(0).clamp("second".len(), room.max(NARROWEST_NAME))
 }
 
-/// The name, with its middle left out if it is too long, since names differ at their start and end.
+/// A name that fits into `room`. If it is too long, its middle is left out, because names differ at their start and
+/// end.
 fn shortened(name: &str, room: usize) -> String {
     let length = name.chars().count();
     if length <= room {

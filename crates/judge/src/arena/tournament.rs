@@ -71,8 +71,8 @@ impl Observer for () {
 }
 
 /// A tournament of one game, and the games played so far.
-pub struct Tournament<'a, G: Game> {
-    pub(super) plan: GamePlan<'a, G>,
+pub struct Tournament<G: Game> {
+    pub(super) plan: GamePlan<G>,
     pub(super) score: Score,
 }
 
@@ -83,12 +83,12 @@ pub(super) struct Score {
     done: HashSet<GameId>,
 }
 
-impl<'a, G: Game> Tournament<'a, G> {
+impl<G: Game> Tournament<G> {
     /// A tournament without games yet. Repeated names get a number.
     pub fn new(
-        game: &'a G,
+        game: &G,
         entrants: Vec<Entrant>,
-        openings: &'a Openings<G::Position>,
+        openings: &Openings<G::Position>,
         settings: Settings,
     ) -> Result<Self, JudgeError> {
         let entrants = with_unique_names(entrants);
@@ -108,7 +108,7 @@ impl<'a, G: Game> Tournament<'a, G> {
             let names: Vec<&str> = entrants.iter().map(|entrant| &*entrant.name).collect();
             if !names.contains(&&*anchor.agent) {
                 return Err(JudgeError::new(format!(
-                    "anchor `{}` does not take part in the tournament; name one of {}",
+                    "anchor `{}` does not take part in the tournament; choose one of {}",
                     shorten(&anchor.agent),
                     names.join(", ")
                 )));
@@ -127,8 +127,8 @@ impl<'a, G: Game> Tournament<'a, G> {
         let (anchor, sprt) = (settings.anchor.clone(), settings.sprt);
         Ok(Tournament {
             plan: GamePlan {
-                game,
-                openings,
+                game: game.clone(),
+                openings: openings.clone(),
                 bouts: settings.pairing.bouts(entrants.len()),
                 names: entrants.iter().map(|entrant| entrant.name.clone()).collect(),
                 settings,
@@ -148,6 +148,11 @@ impl<'a, G: Game> Tournament<'a, G> {
         self.plan.judge = Some(tables);
         self.score.standings.conditions.judged = true;
         self
+    }
+
+    /// The openings, in the order of the pairs.
+    pub fn openings(&self) -> &Openings<G::Position> {
+        &self.plan.openings
     }
 
     /// The results so far.
@@ -218,16 +223,16 @@ impl<'a, G: Game> Tournament<'a, G> {
             observer.standings(&score.standings);
             if failure.is_some() || score.decided() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        runner::play_games(plan.game, teams, &ids, |id| plan.setup(id), (settings.budget, in_flight), stop, collect);
+        runner::play_games(&plan.game, teams, &ids, |id| plan.setup(id), (settings.budget, in_flight), stop, collect);
         failure.map_or(Ok(()), |error| Err(error.into()))
     }
 }
 
-impl<G: Game> GamePlan<'_, G> {
+impl<G: Game> GamePlan<G> {
     pub(super) fn judge(&self, (id, played, outcome): &Ended<G::Position>) -> GameResult {
         let opening = self.openings.of_pair(id.pair).actions.len();
         let mistakes = match &self.judge {
-            Some(tables) => mistakes::of_game(self.game, tables, played, opening),
+            Some(tables) => mistakes::of_game(&self.game, tables, played, opening),
             None => Default::default(),
         };
         let bytes: Vec<u8> = played.actions.iter().flat_map(|one| one.0.to_le_bytes()).collect();

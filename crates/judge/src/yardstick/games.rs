@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::answers::Policy;
 use super::fresh::is_mistake;
-use crate::accuracy::Asked;
+use crate::JudgeError;
 use jarmo_core::env::{Keep, Line, Shard};
 use jarmo_core::game::{Action, Game, Player, Verdict};
 use jarmo_core::random::{Stream, slot_stream};
@@ -20,6 +21,7 @@ const PERFECT: u64 = 0x7065_7266_6563_745f;
 
 /// Games against the player that keeps the best result, and wins as soon as it can.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PerfectGames {
     /// Games, each start from both sides.
     pub games: u32,
@@ -38,8 +40,9 @@ pub(super) fn play<G: Game>(
     game: &G,
     tables: &Arc<dyn Endgames<G>>,
     starts: &[G::Position],
-    asked: &mut Asked<'_, G>,
-) -> PerfectGames {
+    seed: u64,
+    policy: &mut Policy<'_, G>,
+) -> Result<PerfectGames, JudgeError> {
     let count = 2 * starts.len();
     let seats: Vec<Player> = (0..count).map(|slot| Player::BOTH[slot % 2]).collect();
     let open = |slot: usize| Some(Line::at(starts[slot / 2]));
@@ -47,7 +50,7 @@ pub(super) fn play<G: Game>(
     let (mut mistakes, mut verdicts) = (vec![0_u32; count], vec![None; count]);
     let mut all = PerfectGames { games: count as u32, ..PerfectGames::default() };
     let mut actions = vec![Action(0); count];
-    // Only the limit on the length of a game takes it outside of the tables.
+    // A game leaves the tables only because of the move limit.
     let outside = Box::new(RandomAgent::new(game.clone()));
     let mut perfect = EndgameAgent::new(game.clone(), tables.clone(), outside);
     for ply in 0..MOST_PLIES {
@@ -59,7 +62,7 @@ pub(super) fn play<G: Game>(
         }
         let positions: Vec<G::Position> = ours.iter().map(|&slot| *env.position(slot)).collect();
         let numbers: Vec<u64> = ours.iter().map(|&slot| (slot as u64) << 32 | ply).collect();
-        let chosen = asked.choose(&positions, &numbers);
+        let chosen = policy.choose(&positions, &numbers)?;
         for ((&slot, position), action) in ours.iter().zip(&positions).zip(chosen) {
             actions[slot] = action;
             if let Some(mistake) = is_mistake(game, tables.as_ref(), position, action) {
@@ -68,7 +71,7 @@ pub(super) fn play<G: Game>(
             }
         }
         let positions: Vec<G::Position> = theirs.iter().map(|&slot| *env.position(slot)).collect();
-        let stream = |&slot: &usize| slot_stream(asked.seed ^ PERFECT, slot as u64, ply);
+        let stream = |&slot: &usize| slot_stream(seed ^ PERFECT, slot as u64, ply);
         let mut streams: Vec<Stream> = theirs.iter().map(stream).collect();
         let replies = perfect.decide(&positions, &mut streams, Limit::default());
         for (&slot, reply) in theirs.iter().zip(replies) {
@@ -78,6 +81,7 @@ pub(super) fn play<G: Game>(
             verdicts[ended.slot] = Some(ended.outcome.verdict(seats[ended.slot]));
             None
         });
+        policy.progress((0..count).filter(|&slot| env.is_idle(slot)).count(), count);
     }
     for slot in 0..count {
         let verdict = verdicts[slot].or_else(|| {
@@ -89,5 +93,5 @@ pub(super) fn play<G: Game>(
         all.mistakes += mistakes[slot];
         all.flawless += u32::from(mistakes[slot] == 0);
     }
-    all
+    Ok(all)
 }

@@ -3,9 +3,11 @@
 //! `docs/yardstick.md` says how the measures are meant. Nothing here compares agents with each other; that is
 //! [`arena`](crate::arena).
 
+mod answers;
 mod fresh;
 mod games;
 mod report;
+mod row;
 mod worst;
 
 use std::sync::Arc;
@@ -13,18 +15,22 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::JudgeError;
-use crate::accuracy::{Asked, Exam};
+use crate::accuracy::{Asked, Exam, Watch};
 use crate::arena::Openings;
-use jarmo_core::game::{Action, Game, Mask};
+use jarmo_core::game::{Action, Game};
 use jarmo_exact::agent::Agent;
 use jarmo_exact::tables::{Endgames, HasEndgames};
 
+pub use answers::Answers;
+use answers::{Part, Policy, Source};
 pub use games::PerfectGames;
-pub use report::{Row, to_svg, to_text};
+pub use report::{to_svg, to_text};
+pub use row::{Claims, Row, Training, TrainingBudget};
 pub use worst::WorstCase;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct YardstickSettings {
     /// The seed of the fresh exam, the starts, and the agent.
     pub seed: u64,
@@ -46,6 +52,7 @@ impl Default for YardstickSettings {
 
 /// The share of critical decisions of an exam that were wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ExamShare {
     /// The checksum of the exam.
     pub checksum: String,
@@ -110,15 +117,23 @@ impl<G: HasEndgames> Yardstick<G> {
         Ok(Yardstick { game: game.clone(), settings, exam, fresh, tables, starts, starts_from })
     }
 
+    /// The game.
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
     /// The positions that games and the worst case start from; none without tables.
     pub fn starts(&self) -> &[G::Position] {
         &self.starts
     }
 
     /// Measures the agent with this name, of which there is one per thread. `nodes` limits its nodes or simulations per
-    /// decision, 0 for its network without search; without it, its spec decides. The worst case is measured
-    /// `with_worst_case`; it asks the most positions, and means something only for agents whose decision depends on the
+    /// decision, 0 for its network without search; without it, its spec decides. The worst case is measured without
+    /// `nodes`, or with 0: it asks the most positions, and means something only for agents whose decision depends on the
     /// position alone.
+    ///
+    /// # Errors
+    /// It was stopped.
     ///
     /// # Panics
     /// Panics if there is no agent.
@@ -127,78 +142,123 @@ impl<G: HasEndgames> Yardstick<G> {
         agent: String,
         agents: &mut [Box<dyn Agent<G>>],
         nodes: Option<u64>,
-        with_worst_case: bool,
-    ) -> Row {
-        let YardstickSettings { seed, games, starts, positions, .. } = self.settings;
+        watch: &dyn Watch,
+    ) -> Result<Row, JudgeError> {
+        let asked = Asked { agents, nodes, seed: self.settings.seed, watch };
+        self.result(agent, nodes, Source::Agents(asked))
+    }
+
+    /// Measures once more, with the answers of a result in place of its agent, and fails unless everything is as it says.
+    /// The tables must be those that judged it. It cannot tell whose answers they are, or what the [`Claims`] say.
+    ///
+    /// # Errors
+    /// The message says what does not fit.
+    pub fn verify(game: &G, row: &Row, tables: Option<Arc<dyn Endgames<G>>>) -> Result<(), JudgeError> {
+        if row.game != game.id() || row.rules_version != game.rules_version() || row.format != Row::FORMAT {
+            let (id, version) = (game.id(), game.rules_version());
+            return Err(JudgeError::new(format!(
+                "it is a result of {} with rules {} in format {}, this program has {id} with rules {version} in format {}",
+                row.game,
+                row.rules_version,
+                row.format,
+                Row::FORMAT
+            )));
+        }
+        let yardstick = Yardstick::new(game, row.settings, tables)?;
+        let asked = [(&row.exam, &yardstick.exam, row.answers.exam.len()), (&row.fresh, &yardstick.fresh, 0)];
+        for (claimed, exam, answers) in asked {
+            if let (Some(claimed), Some(exam)) = (claimed, exam)
+                && (claimed.checksum != exam.checksum() || answers != 0 && answers != exam.len())
+            {
+                return Err(JudgeError::new(format!(
+                    "it answers another exam than {}, which has {} questions ({}); other tables draw other questions",
+                    exam.checksum(),
+                    exam.len(),
+                    exam.made()
+                )));
+            }
+        }
+        let found = yardstick.result(row.agent.clone(), row.nodes, Source::Record(&row.answers))?;
+        if let (Some(claimed), Some(found)) = (&row.exam, &found.exam)
+            && claimed.wrong != found.wrong
+        {
+            return Err(JudgeError::new(format!(
+                "it claims {} wrong answers, and {} are wrong",
+                claimed.wrong, found.wrong
+            )));
+        }
+        same("starts", &row.starts, &found.starts)?;
+        same("exam", &row.exam, &found.exam)?;
+        same("fresh", &row.fresh, &found.fresh)?;
+        same("games", &row.games, &found.games)?;
+        same("worst", &row.worst, &found.worst)?;
+        row.check_seal()
+    }
+
+    /// The result of whoever answers.
+    fn result(&self, agent: String, nodes: Option<u64>, mut source: Source<'_, G>) -> Result<Row, JudgeError> {
+        let Yardstick { game, settings, tables, .. } = self;
+        let YardstickSettings { seed, games, starts, positions, .. } = *settings;
         let some = |count: u32| &self.starts[..self.starts.len().min(count as usize)];
-        let mut answers = Vec::new();
-        let exam = self.exam.as_ref().map(|exam| {
-            answers = exam.answers(agents, nodes, seed);
-            share(exam, &answers)
-        });
-        let fresh = self.fresh.as_ref().map(|exam| share(exam, &exam.answers(agents, nodes, seed)));
-        let game = &self.game;
-        let judged = |count: u32| self.tables.as_ref().filter(|_| !some(count).is_empty());
-        let mut asked = Asked { agents, nodes, seed };
-        let against = judged(games).map(|tables| games::play(game, tables, some(games), &mut asked));
-        let worst = judged(starts)
-            .filter(|_| with_worst_case)
-            .map(|tables| worst::measure(game, tables.as_ref(), some(starts), positions as usize, &mut asked));
-        Row {
+        let judged = |count: u32| tables.as_ref().filter(|_| !some(count).is_empty());
+        let mut policy = source.part(game, Part::Exam);
+        let exam = self.exam.as_ref().map(|exam| share(exam, &mut policy)).transpose()?;
+        let to_exam = policy.finish()?;
+        let mut policy = source.part(game, Part::Fresh);
+        let fresh = self.fresh.as_ref().map(|exam| share(exam, &mut policy)).transpose()?;
+        let to_fresh = policy.finish()?;
+        let mut policy = source.part(game, Part::Games);
+        let play = |tables| games::play(game, tables, some(games), seed, &mut policy);
+        let against = judged(games).map(play).transpose()?;
+        let in_games = policy.finish()?;
+        let mut policy = source.part(game, Part::Worst);
+        let alone = judged(starts).filter(|_| matches!(nodes, None | Some(0)));
+        let search = |tables: &Arc<dyn Endgames<G>>| {
+            worst::measure(game, tables.as_ref(), some(starts), positions as usize, &mut policy)
+        };
+        let worst = alone.map(search).transpose()?;
+        let in_worst = policy.finish()?;
+        let row = Row {
+            format: Row::FORMAT,
             agent,
             game: game.id().to_owned(),
             rules_version: game.rules_version(),
             nodes,
-            settings: self.settings,
+            settings: *settings,
             starts: self.starts_from.clone(),
             exam,
             fresh,
             games: against,
             worst,
-            answers: answers.iter().map(|action| action.0).collect(),
-        }
-    }
-
-    /// Marks the answers of a row to the exam of the program once more. The message says what does not fit.
-    pub fn verify(game: &G, row: &Row) -> Result<ExamShare, JudgeError> {
-        let exam = Exam::built_in(game);
-        let exam = exam.ok_or_else(|| JudgeError::new("there is no exam for this game"))?;
-        let claimed = row.exam.as_ref().ok_or_else(|| JudgeError::new("it has no result of the exam"))?;
-        let answers: Vec<Action> = row.answers.iter().map(|&index| Action(index)).collect();
-        if claimed.checksum != exam.checksum() || answers.len() != exam.len() {
-            return Err(JudgeError::new(format!(
-                "it answers another exam than {}, which has {} questions",
-                exam.checksum(),
-                exam.len()
-            )));
-        }
-        let questions = exam.questions().iter().zip(&answers).enumerate();
-        for (number, (question, &action)) in questions {
-            let legal = game.legal(&question.position);
-            if usize::from(action.0) >= game.actions() || !legal.contains(action) {
-                return Err(JudgeError::new(format!("the answer to question {} is an illegal action", number + 1)));
-            }
-        }
-        let marked = share(&exam, &answers);
-        match marked.wrong == claimed.wrong && marked.critical == claimed.critical {
-            true => Ok(marked),
-            false => Err(JudgeError::new(format!(
-                "it claims {} wrong answers, and {} are wrong",
-                claimed.wrong, marked.wrong
-            ))),
-        }
+            claims: Claims::default(),
+            answers: Answers { exam: to_exam, fresh: to_fresh, games: in_games, worst: in_worst },
+            checksum: String::new(),
+        };
+        Ok(row.sealed())
     }
 }
 
-fn share<G: HasEndgames>(exam: &Exam<G>, answers: &[Action]) -> ExamShare {
-    let all = exam.mark_all(answers).score().all;
+/// The share of an exam that the policy gets wrong.
+fn share<G: HasEndgames>(exam: &Exam<G>, policy: &mut Policy<'_, G>) -> Result<ExamShare, JudgeError> {
+    let (positions, numbers) = exam.asks();
+    let answers: Vec<Action> = policy.choose(&positions, &numbers)?;
+    let all = exam.mark_all(&answers).score().all;
     let (share, error) = all.critical_wrong();
-    ExamShare {
+    Ok(ExamShare {
         checksum: exam.checksum(),
         made: exam.made().to_owned(),
         critical: all.critical,
         wrong: all.critical - all.critical_right,
         share,
         error,
+    })
+}
+
+/// Fails unless what a result claims of a part is what its answers give.
+fn same<T: PartialEq + Serialize>(part: &str, claimed: &T, found: &T) -> Result<(), JudgeError> {
+    if claimed == found {
+        return Ok(());
     }
+    let text = |value| serde_json::to_string(value).expect("plain data");
+    Err(JudgeError::new(format!("{part}: it claims {}, and its answers give {}", text(claimed), text(found))))
 }

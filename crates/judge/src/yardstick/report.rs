@@ -1,49 +1,9 @@
-//! Results as rows: text, JSON and a picture.
+//! Results as text and as a picture.
 
 use std::fmt::Write as _;
 
-use serde::{Deserialize, Serialize};
-
-use super::{ExamShare, PerfectGames, WorstCase, YardstickSettings};
+use super::{ExamShare, PerfectGames, Row};
 use crate::plot::{BOTTOM, COLOURS, GREY, INK, PALE, Scale, Svg, TOP, WIDTH, number, room};
-
-/// The result of an agent with one budget.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    /// The name of the agent.
-    pub agent: String,
-    /// The game.
-    pub game: String,
-    /// The version of its rules.
-    pub rules_version: u32,
-    /// Nodes or simulations per decision: 0 for a network alone, `None` if the spec of the agent decided.
-    pub nodes: Option<u64>,
-    /// How much was measured.
-    pub settings: YardstickSettings,
-    /// What the games and the worst case started from; empty without tables.
-    pub starts: String,
-    /// The exam of the program.
-    pub exam: Option<ExamShare>,
-    /// The exam drawn for the seed.
-    pub fresh: Option<ExamShare>,
-    /// Games against the perfect player.
-    pub games: Option<PerfectGames>,
-    /// The worst case.
-    pub worst: Option<WorstCase>,
-    /// The actions chosen in the exam of the program, by question.
-    #[serde(default)]
-    pub answers: Vec<u16>,
-}
-
-impl Row {
-    fn nodes(&self) -> String {
-        match self.nodes {
-            None => "its own".to_owned(),
-            Some(0) => "alone".to_owned(),
-            Some(nodes) => nodes.to_string(),
-        }
-    }
-}
 
 /// A table of rows, and under it what was measured by.
 pub fn to_text(rows: &[Row]) -> String {

@@ -5,13 +5,15 @@ use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
+use super::answers::Policy;
 use super::fresh::is_mistake;
-use crate::accuracy::Asked;
+use crate::JudgeError;
 use jarmo_core::game::{Action, Game, Mask, Player};
 use jarmo_exact::tables::Endgames;
 
 /// What an adversary achieves against a policy whose action depends on the position alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WorstCase {
     /// Starts, each from both sides.
     pub starts: u32,
@@ -56,7 +58,7 @@ impl<P: Copy + Eq + Hash> Search<P> {
         for position in std::mem::take(&mut self.frontier) {
             let mut follow = |action| {
                 let after = game.after(&position, action);
-                // What the limit on the length hides from the tables cannot be judged.
+                // Positions that the tables do not know because of the move limit cannot be judged.
                 let goes_on = game.outcome(&after).is_none() && tables.known(game, &after).is_some();
                 if goes_on && self.seen.insert(after) {
                     next.push(after);
@@ -88,8 +90,8 @@ pub(super) fn measure<G: Game>(
     tables: &dyn Endgames<G>,
     starts: &[G::Position],
     most: usize,
-    asked: &mut Asked<'_, G>,
-) -> WorstCase {
+    policy: &mut Policy<'_, G>,
+) -> Result<WorstCase, JudgeError> {
     let both = starts.iter().flat_map(|&start| Player::BOTH.map(|seat| Search::new(start, seat)));
     let mut searches: Vec<Search<G::Position>> = both.collect();
     for ply in 1.. {
@@ -99,11 +101,13 @@ pub(super) fn measure<G: Game>(
             asks.extend(search.frontier.iter().filter(own).copied());
         }
         // The same random numbers everywhere, so that the action depends on the position alone.
-        let mut chosen = asked.choose(&asks, &vec![0; asks.len()]).into_iter();
+        let mut chosen = policy.choose(&asks, &vec![0; asks.len()])?.into_iter();
         for search in searches.iter_mut().filter(|search| search.end.is_none()) {
             search.advance(game, tables, (ply, most), &mut chosen);
         }
-        if searches.iter().all(|search| search.end.is_some()) {
+        let ended = searches.iter().filter(|search| search.end.is_some()).count();
+        policy.progress(ended, searches.len());
+        if ended == searches.len() {
             break;
         }
     }
@@ -118,5 +122,5 @@ pub(super) fn measure<G: Game>(
     }
     lengths.sort_unstable();
     worst.median_plies = lengths.get(lengths.len() / 2).copied();
-    worst
+    Ok(worst)
 }

@@ -20,6 +20,8 @@ pub struct FleetReport {
     pub samples: u64,
     /// Files that were dropped because they had come before.
     pub duplicates: u64,
+    /// Games that were dropped because they had come before in another file.
+    pub repeated: u64,
     /// Files that were dropped because their weights were too old.
     pub stale: u64,
     /// Files of blocked keys, which were dropped.
@@ -28,7 +30,7 @@ pub struct FleetReport {
     pub bad: u64,
     /// Bytes that arrived.
     pub bytes: u64,
-    /// Mean age of the weights that played a file, in learning steps, since the last line of metrics.
+    /// Mean age of the weights that played a file, in training steps, since the last line of metrics.
     pub age: f64,
     /// The highest age since the last line of metrics.
     pub oldest: u64,
@@ -77,6 +79,7 @@ impl FleetReport {
         let dropped: Vec<String> = [
             (self.stale, "too old"),
             (self.duplicates, "repeated"),
+            (self.repeated, "repeated games"),
             (self.blocked, "of blocked keys"),
             (self.bad, "bad"),
         ]

@@ -15,7 +15,7 @@ use jarmo_selfplay::selfplay::PerGame;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Metrics {
-    /// Learning steps of the run.
+    /// Training steps of the run.
     pub step: u64,
     /// Finished games of the run.
     pub games: u64,
@@ -25,7 +25,7 @@ pub struct Metrics {
     pub replay: usize,
     /// `replay` as a share of the window's capacity.
     pub replay_fill: f64,
-    /// The loss, the mean over the learning steps since the last line. Its parts are unweighted, in
+    /// The loss, the mean over the training steps since the last line. Its parts are unweighted, in
     /// nats:
     pub loss: f64,
     /// of the policy,
@@ -34,7 +34,7 @@ pub struct Metrics {
     pub loss_result: f64,
     /// of the score difference.
     pub loss_score: f64,
-    /// The norm of the gradients before clipping, the mean over the same learning steps.
+    /// The norm of the gradients before clipping, the mean over the same training steps.
     pub gradient_norm: f64,
     /// The learning rate of the last step.
     pub rate: f64,
@@ -63,6 +63,9 @@ pub struct Metrics {
     /// The result of matches, if there were any since the last line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
+    /// The result of the final match, if the run ended at a limit after this line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub final_match: Option<Strength>,
     /// The machines that play for the run, if it is a fleet's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fleet: Option<FleetReport>,
@@ -76,7 +79,7 @@ pub struct Metrics {
 pub struct Timing {
     /// Seconds of the whole run.
     pub seconds: f64,
-    /// Seconds of processor time of the whole run, all threads together.
+    /// Seconds of CPU time of the whole run, all threads together.
     pub cpu_seconds: f64,
     /// Games finished per second.
     pub games_per_s: f64,
@@ -88,7 +91,7 @@ pub struct Timing {
     pub evaluations_per_s: f64,
     /// The share of requested evaluations that were cached.
     pub cached: f64,
-    /// Learning steps per second of learning.
+    /// Training steps per second of learning.
     pub steps_per_s: f64,
     /// The share of the time in which the learner was busy.
     pub learning: f64,
@@ -97,7 +100,7 @@ pub struct Timing {
 /// The strength of a checkpoint in matches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Strength {
-    /// Learning steps of the checkpoint.
+    /// Training steps of the checkpoint.
     pub step: u64,
     /// Its rating on the scale of the run.
     pub elo: f64,
@@ -116,7 +119,7 @@ pub struct Strength {
 pub struct MatchScore {
     /// The spec of the opponent, or the name of an earlier checkpoint of the run.
     pub opponent: String,
-    /// The learning steps of that checkpoint.
+    /// The training steps of that checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u64>,
     /// Games won, drawn and lost.

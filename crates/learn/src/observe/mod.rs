@@ -21,7 +21,7 @@ pub enum Event<'a> {
     Warning(String),
     /// The run goes on from a checkpoint.
     Resumed {
-        /// Learning steps of the checkpoint.
+        /// Training steps of the checkpoint.
         step: u64,
         /// Seconds of the run so far.
         seconds: f64,
@@ -32,6 +32,10 @@ pub enum Event<'a> {
     },
     /// The matches of the checkpoint at this step begin; without a step, they are over.
     Matches(Option<u64>),
+    /// The seconds of the run so far, and its seconds of CPU time.
+    Elapsed([f64; 2]),
+    /// The run has reached a limit, and the final match of its weights at this step begins.
+    FinalMatch(u64),
     /// A round was played: the number of samples in the window and pending, and the next line of metrics so far.
     Played(usize, &'a Metrics),
     /// What other machines do for the run.

@@ -7,6 +7,10 @@ use std::fmt::Write as _;
 
 use super::{Event, FleetReport, Metrics, Strength};
 use crate::config::Config;
+use crate::train::DeviceKind;
+use jarmo_core::net::{KernelKind, NetKind};
+use jarmo_facade::AnyGame;
+use jarmo_host::program::cores;
 use jarmo_judge::accuracy::{ExamScore, Phase, Tally};
 
 /// Numbers in a small chart.
@@ -23,13 +27,35 @@ pub struct Facts {
     pub folder: String,
 }
 
+impl Facts {
+    /// The facts about a run of this game on this kind of device.
+    pub fn of(game: &dyn AnyGame, config: &Config, folder: String, device: DeviceKind) -> Facts {
+        let (threads, cores) = (config.run.playing_threads(), cores());
+        let network = match config.net.kind() {
+            NetKind::BuiltIn(size) => {
+                format!("{size} with {} weights", size.parameters(&game.facts().version.shape))
+            }
+            custom @ NetKind::Custom { .. } => format!("network {custom}"),
+        };
+        let what = format!(
+            "{}, {network}, {} games in parallel, {} simulations",
+            config.game.name, config.selfplay.games, config.selfplay.simulations
+        );
+        let evaluates = match (device, config.net.kind()) {
+            (DeviceKind::Cpu, NetKind::BuiltIn(_)) => config.run.kernel.unwrap_or_else(KernelKind::best).to_string(),
+            (kind, _) => kind.to_string(),
+        };
+        Facts { what, device: format!("{threads} thread(s) on {cores} core(s), {evaluates}"), folder }
+    }
+}
+
 /// The latest events of a run.
 #[derive(Default)]
 pub struct RunView {
     /// The facts about the run.
     pub facts: Facts,
-    /// The step whose matches are being played.
-    pub matches: Option<u64>,
+    matches: Option<u64>,     // the step of those that are being played
+    final_match: Option<u64>, // the step of the last one
     config: Config,
     samples: usize,
     now: Metrics,          // since the last line of metrics
@@ -58,7 +84,7 @@ impl RunView {
             Event::Resumed { step, seconds, lines, strength } => {
                 for line in lines {
                     self.take_line(line);
-                    line.strength.iter().for_each(|one| self.rate(one));
+                    line.strength.iter().chain(&line.final_match).for_each(|one| self.rate(one));
                 }
                 strength.into_iter().for_each(|one| self.rate(one));
                 if let Some(line) = &self.line {
@@ -69,6 +95,10 @@ impl RunView {
                 self.checkpoint = Some((step, seconds));
             }
             Event::Matches(step) => self.matches = step,
+            Event::FinalMatch(step) => (self.matches, self.final_match) = (Some(step), Some(step)),
+            Event::Elapsed([seconds, cpu_seconds]) => {
+                (self.now.timing.seconds, self.now.timing.cpu_seconds) = (seconds, cpu_seconds);
+            }
             Event::Played(samples, metrics) => {
                 self.samples = samples;
                 self.now.clone_from(metrics);
@@ -102,7 +132,8 @@ impl RunView {
         match *event {
             Event::Warning(ref warning) => Some(format!("warning: {warning}")),
             Event::Resumed { step, seconds, .. } => Some(format!("resumed at step {step}, after {}", clock(seconds))),
-            Event::Matches(_) => None,
+            Event::Matches(_) | Event::Elapsed(_) => None,
+            Event::FinalMatch(step) => Some(format!("final match of step {step}")),
             Event::Played(samples, metrics) => {
                 let first = self.config.run.first_samples;
                 let gathering = metrics.step == 0 && samples < first;
@@ -111,9 +142,16 @@ impl RunView {
             }
             Event::Fleet(report) => Some(format!("fleet: {}; {}", report.workers_text(), report.files_text())),
             Event::Metrics(metrics) => Some(metrics_line(metrics)),
-            Event::Strength(strength) => Some(format!("{}: {}", rating_text(strength), matches_text(strength))),
+            Event::Strength(strength) => Some(format!("{}: {}", self.rating_text(strength), matches_text(strength))),
             Event::Checkpoint(step, path) => Some(format!("step {step}: checkpoint {}", path.display())),
         }
+    }
+
+    /// What is being played in the place of self-play, such as `final match of step 800`.
+    pub fn matches_text(&self) -> Option<String> {
+        let step = self.matches?;
+        let what = if self.final_match == Some(step) { "final match" } else { "matches" };
+        Some(format!("{what} of step {step}"))
     }
 
     /// What ends the run, such as `stops after 4 minutes`.
@@ -160,6 +198,17 @@ impl RunView {
         lines.extend(self.strength_lines());
         lines.push(("saved", format!("{saved}, in {}", facts.folder)));
         lines
+    }
+
+    /// A rating, and whether it is that of the final match or older than a tenth of the steps.
+    fn rating_text(&self, strength: &Strength) -> String {
+        let Strength { step, elo, elo_low, elo_high, anchor, .. } = strength;
+        let what = match self.now.step.saturating_sub(*step) {
+            _ if self.final_match == Some(*step) => "final match: ",
+            steps if 10 * steps > self.now.step => "old: ",
+            _ => "",
+        };
+        format!("{what}{elo:+.0} Elo at step {step} ({elo_low:+.0} to {elo_high:+.0}; {anchor} is 0)")
     }
 
     /// The time so far and, if the run has a limit, progress and the remaining time.
@@ -224,7 +273,7 @@ impl RunView {
 
     fn strength_lines(&self) -> Vec<Line> {
         let strength = match (&self.strength, self.matches) {
-            (Some(strength), _) => format!("{} {}", chart(&self.ratings), rating_text(strength)),
+            (Some(strength), _) => format!("{} {}", chart(&self.ratings), self.rating_text(strength)),
             (None, None) if let Some(first) = self.config.first_matches() => {
                 format!("first matches at step {first}")
             }
@@ -277,19 +326,12 @@ fn games_text(metrics: &Metrics) -> String {
         metrics.per_game.plies
     );
     if metrics.per_game.truncated > 0.0 {
-        let _ = write!(text, ", cut off {:.1} %", 100.0 * metrics.per_game.truncated);
+        let _ = write!(text, ", truncated {:.1} %", 100.0 * metrics.per_game.truncated);
     }
     for (name, count) in &metrics.events {
         let _ = write!(text, ", {count:.2} {}", name.replace('_', " "));
     }
     text
-}
-
-fn rating_text(strength: &Strength) -> String {
-    format!(
-        "{:+.0} Elo at step {} ({:+.0} to {:+.0}; {} is 0)",
-        strength.elo, strength.step, strength.elo_low, strength.elo_high, strength.anchor
-    )
 }
 
 fn matches_text(strength: &Strength) -> String {

@@ -1,14 +1,14 @@
 //! The part of the loop that deals with other machines.
 
+use super::Run;
 use super::lines::{ORDER, OrderLine};
 use super::state::Counters;
 use super::supply::{FleetCounters, Supply};
 use super::watch::Watchers;
-use super::{Run, RunError};
+use crate::TrainError;
 use crate::observe::{Event, FleetReport};
-use jarmo_exact::catalog::CatalogGame;
 
-impl<G: CatalogGame, F: FnMut(Event<'_>)> Run<'_, G, F> {
+impl<F: FnMut(Event<'_>)> Run<'_, F> {
     /// Gives the newest weights to the machines of the fleet.
     pub(super) fn publish(&self) {
         if let Some(fleet) = &self.fleet {
@@ -16,16 +16,16 @@ impl<G: CatalogGame, F: FnMut(Event<'_>)> Run<'_, G, F> {
         }
     }
 
-    /// Adds the files that other machines sent to the window, until so many learning steps are due that more would
+    /// Adds the files that other machines sent to the window, until so many training steps are due that more would
     /// only wait.
-    pub(super) fn take_deliveries(&mut self) -> Result<(), RunError> {
+    pub(super) fn take_deliveries(&mut self) -> Result<(), TrainError> {
         let Some(fleet) = &self.fleet else {
             return Ok(());
         };
         let step = self.trainer.learner.steps();
         let max_age = self.config.fleet.max_age;
         while !self.trainer.is_behind() {
-            let Some(delivery) = fleet.supply.take() else {
+            let Some(delivery) = fleet.supply.take()? else {
                 break;
             };
             self.unsaved = true;
@@ -39,6 +39,7 @@ impl<G: CatalogGame, F: FnMut(Event<'_>)> Run<'_, G, F> {
                 counters.stale += 1;
                 continue;
             }
+            counters.seen.extend(delivery.games.into_iter().map(|game| (game, step)));
             let samples = delivery.samples.len();
             counters.files += 1;
             counters.samples += samples as u64;

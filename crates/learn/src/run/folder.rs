@@ -10,13 +10,14 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use super::RunError;
 use super::resume::{Place, Settings};
+use crate::TrainError;
 use crate::config::Config;
 use crate::observe::EventFile;
 use jarmo_core::checksum::{digits, sealed_line};
-use jarmo_core::encode::Encode;
 use jarmo_core::net::{AgentFile, KernelKind};
+use jarmo_exact::agent::AgentSource;
+use jarmo_facade::AnyGame;
 use jarmo_host::agent_file;
 use jarmo_host::files::{
     FolderLock, LINES_BYTES, SETTINGS_BYTES, lock_folder, read, read_text, remove_leftovers, write_whole,
@@ -58,16 +59,16 @@ struct Manifest {
 impl RunFolder {
     /// Creates the folder of a new run with its settings and, if it starts from one, an agent. The settings name the
     /// kernel that is the fastest here, so that the run keeps it on another machine.
-    pub fn create(path: &Path, config: &Config, first: Option<&AgentFile>) -> Result<RunFolder, RunError> {
+    pub fn create(path: &Path, config: &Config, first: Option<&AgentFile>) -> Result<RunFolder, TrainError> {
         let mut config = config.clone();
         config.run.kernel.get_or_insert_with(KernelKind::best);
         let place = path.display();
         if path.join(CONFIG).exists() {
-            return Err(RunError(format!("{place} already holds a run; resume it, or name another folder")));
+            return Err(TrainError(format!("{place} already contains a run; resume it, or choose another folder")));
         }
         for folder in PARTS {
             fs::create_dir_all(path.join(folder)).map_err(|error| {
-                RunError(format!(
+                TrainError(format!(
                     "{place}: no folder for a run can be made here ({error}); name another one, in a place that you \
                      can write to"
                 ))
@@ -75,13 +76,13 @@ impl RunFolder {
         }
         let folder = RunFolder::lock(path, &config)?;
         if let Some(found) = folder.remains()? {
-            return Err(RunError(format!(
-                "{place} holds a run without its {CONFIG}: there is {found}; put {CONFIG} back, or name \
+            return Err(TrainError(format!(
+                "{place} contains a run without its {CONFIG}: there is {found}; put {CONFIG} back, or name \
                  another folder"
             )));
         }
         if let Some(agent) = first {
-            agent_file::save(agent, &path.join(FIRST)).map_err(RunError::new)?;
+            agent_file::save(agent, &path.join(FIRST)).map_err(TrainError::new)?;
         }
         let build = program::build();
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -109,16 +110,8 @@ impl RunFolder {
     }
 
     /// Opens the folder of a run that was stopped, and reads its settings.
-    pub fn open(path: &Path) -> Result<(RunFolder, Config), RunError> {
-        let file = path.join(CONFIG);
-        let text = read_text(&file, SETTINGS_BYTES).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                let file = file.display();
-                RunError(format!("{file}: missing; no run was started here, or its settings are lost"))
-            }
-            _ => at(&file, error),
-        })?;
-        let config = Config::from_toml(&text).map_err(|error| RunError(format!("{}: {error}", file.display())))?;
+    pub fn open(path: &Path) -> Result<(RunFolder, Config), TrainError> {
+        let config = settings(path)?;
         let folder = RunFolder::lock(path, &config)?;
         remove_leftovers(path).map_err(|error| at(path, error))?;
         for part in PARTS {
@@ -129,10 +122,10 @@ impl RunFolder {
         Ok((folder, config))
     }
 
-    fn lock(path: &Path, config: &Config) -> Result<RunFolder, RunError> {
+    fn lock(path: &Path, config: &Config) -> Result<RunFolder, TrainError> {
         let lock = lock_folder(path).map_err(|error| at(path, error))?;
         let lock = lock.ok_or_else(|| {
-            RunError(format!(
+            TrainError(format!(
                 "{}: another process is training in this folder; stop it first, or name another folder",
                 path.display()
             ))
@@ -151,7 +144,7 @@ impl RunFolder {
     }
 
     /// What tells this run from all others, on any machine.
-    pub fn identity(&self) -> Result<String, RunError> {
+    pub fn identity(&self) -> Result<String, TrainError> {
         let path = self.path.join(MANIFEST);
         let text = read_text(&path, SETTINGS_BYTES).map_err(|error| at(&path, error))?;
         let place = self.path.canonicalize().map_err(|error| at(&self.path, error))?;
@@ -159,31 +152,25 @@ impl RunFolder {
         Ok(digits(&[text.as_bytes(), place]))
     }
 
-    /// Changes settings of the run for good.
-    pub fn change(&mut self, config: &Config) -> Result<(), RunError> {
-        self.settings = Settings::of(config);
-        self.write(CONFIG, config.to_toml().as_bytes())
-    }
-
     /// The error for a file of the state that cannot be used: it is damaged, missing, or written by another
     /// version. Agent files do not depend on it.
-    pub(super) fn broken(&self, file: &Path, problem: impl Display) -> RunError {
+    pub(super) fn broken(&self, file: &Path, problem: impl Display) -> TrainError {
         let way_out = newest_agent(&self.path).map_or_else(String::new, |agent| {
             format!(", or start a new run from its newest agent, {}", agent.display())
         });
-        RunError(format!("{}: {problem}; put back a copy of this file{way_out}", file.display()))
+        TrainError(format!("{}: {problem}; put back a copy of this file{way_out}", file.display()))
     }
 
     /// Writes an agent into the checkpoints, under its step.
-    pub(super) fn save_agent(&self, agent: &AgentFile) -> Result<PathBuf, RunError> {
+    pub(super) fn save_agent(&self, agent: &AgentFile) -> Result<PathBuf, TrainError> {
         let path = self.agent_path(agent.header().provenance.step);
         agent_file::save(agent, &path).map_err(|error| self.unwritten(error))?;
         Ok(path)
     }
 
     /// Reads the agent of a step.
-    pub(super) fn load_agent(&self, step: u64) -> Result<AgentFile, RunError> {
-        agent_file::load(&self.agent_path(step)).map_err(RunError::new)
+    pub(super) fn load_agent(&self, step: u64) -> Result<AgentFile, TrainError> {
+        agent_file::load(&self.agent_path(step)).map_err(TrainError::new)
     }
 
     fn agent_path(&self, step: u64) -> PathBuf {
@@ -191,22 +178,22 @@ impl RunFolder {
     }
 
     /// The agent that the run starts from, unless it starts from random weights.
-    pub(super) fn first_weights<G: Encode>(&self, game: &G) -> Result<Option<AgentFile>, RunError> {
+    pub(super) fn first_weights(&self, game: &dyn AnyGame) -> Result<Option<AgentFile>, TrainError> {
         let path = self.path.join(FIRST);
         if !path.try_exists().map_err(|error| at(&path, error))? {
             return Ok(None);
         }
-        agent_file::load_for(&path, game).map(Some).map_err(RunError::new)
+        game.load(&AgentSource::File(path)).map(Some).map_err(TrainError::new)
     }
 
     /// Starts a file for TensorBoard that continues after this step.
-    pub(super) fn open_events(&self, step: u64) -> Result<EventFile, RunError> {
+    pub(super) fn open_events(&self, step: u64) -> Result<EventFile, TrainError> {
         let folder = self.path.join(EVENTS);
         EventFile::create(&folder, step + 1).map_err(|error| at(&folder, error))
     }
 
     /// The content of a file with checked lines, if there is such a file.
-    pub(super) fn read_lines(&self, name: &str) -> Result<Option<Vec<u8>>, RunError> {
+    pub(super) fn read_lines(&self, name: &str) -> Result<Option<Vec<u8>>, TrainError> {
         let path = self.path.join(name);
         match read(&path, LINES_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -215,29 +202,42 @@ impl RunFolder {
     }
 
     /// Appends a line with its check to a file.
-    pub(super) fn append(&self, name: &str, line: &impl Serialize) -> Result<(), RunError> {
+    pub(super) fn append(&self, name: &str, line: &impl Serialize) -> Result<(), TrainError> {
         let path = self.path.join(name);
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let written = file.and_then(|mut file| file.write_all((line_of(line) + "\n").as_bytes()));
         written.map_err(|error| self.unwritten(at(&path, error)))
     }
 
-    pub(super) fn write(&self, name: &str, content: &[u8]) -> Result<(), RunError> {
+    pub(super) fn write(&self, name: &str, content: &[u8]) -> Result<(), TrainError> {
         let path = self.path.join(name);
         write_whole(&path, content).map_err(|error| self.unwritten(at(&path, error)))
     }
 
     /// The error for a file that could not be written.
-    pub(super) fn unwritten(&self, error: impl Display) -> RunError {
-        RunError(format!("{error}; earlier files are intact, and the run can be resumed"))
+    pub(super) fn unwritten(&self, error: impl Display) -> TrainError {
+        TrainError(format!("{error}; earlier files are intact, and the run can be resumed"))
     }
 }
 
+/// The settings of the run in a folder.
+pub fn settings(run: &Path) -> Result<Config, TrainError> {
+    let file = run.join(CONFIG);
+    let text = read_text(&file, SETTINGS_BYTES).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let file = file.display();
+            TrainError(format!("{file}: missing; no run was started here, or its settings are lost"))
+        }
+        _ => at(&file, error),
+    })?;
+    Config::from_toml(&text).map_err(|error| TrainError(format!("{}: {error}", file.display())))
+}
+
 /// The agent of a checkpoint of a run: the newest one, or that of `step`.
-pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> {
+pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, TrainError> {
     let place = run.display();
     if !run.is_dir() {
-        return Err(RunError(format!("{place}: no such folder; a run is in a folder such as runs/jarmo-1")));
+        return Err(TrainError(format!("{place}: no such folder; a run is in a folder such as runs/jarmo-1")));
     }
     let agents = agents(run)?;
     let chosen = match step {
@@ -246,13 +246,13 @@ pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> 
     };
     let Some((_, path)) = chosen else {
         let steps: Vec<String> = agents.iter().map(|agent| agent.0.to_string()).collect();
-        return Err(RunError(if steps.is_empty() {
+        return Err(TrainError(if steps.is_empty() {
             format!("{place}: this folder has no checkpoint")
         } else {
             format!("{place}: there are checkpoints of steps {}", steps.join(", "))
         }));
     };
-    agent_file::load(path).map_err(RunError::new)
+    agent_file::load(path).map_err(TrainError::new)
 }
 
 /// The newest agent file of a run, if there is one.
@@ -262,7 +262,7 @@ pub fn newest_agent(run: &Path) -> Option<PathBuf> {
 }
 
 /// The agent files of a run with their steps, oldest first.
-pub(super) fn agents(run: &Path) -> Result<Vec<(u64, PathBuf)>, RunError> {
+pub(super) fn agents(run: &Path) -> Result<Vec<(u64, PathBuf)>, TrainError> {
     let folder = run.join(CHECKPOINTS);
     match run_folder::checkpoints(&folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -275,6 +275,6 @@ pub(super) fn line_of(data: &impl Serialize) -> String {
     sealed_line(&serde_json::to_string(data).expect("plain data"))
 }
 
-pub(super) fn at(path: &Path, error: io::Error) -> RunError {
-    RunError(format!("{}: {error}", path.display()))
+pub(super) fn at(path: &Path, error: io::Error) -> TrainError {
+    TrainError(format!("{}: {error}", path.display()))
 }

@@ -6,14 +6,14 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::RunError;
 use super::folder::{RunFolder, at, line_of};
 use super::supply::FileId;
+use crate::TrainError;
 use crate::observe::Metrics;
 use jarmo_core::checksum::sealed_lines;
 use jarmo_host::run_folder::METRICS;
 
-/// The order. With the files, it says exactly what the run learned from: at every learning step, the window held the files
+/// The order. With the files, it says exactly what the run learned from: at every training step, the window held the files
 /// of the lines so far.
 pub(super) const ORDER: &str = "order.jsonl";
 
@@ -22,7 +22,7 @@ pub(super) const ORDER: &str = "order.jsonl";
 pub struct OrderLine {
     /// Its number in the folder `replay`.
     pub file: u64,
-    /// The learning steps before it was added.
+    /// The training steps before it was added.
     pub step: u64,
     /// Its samples.
     pub samples: usize,
@@ -43,13 +43,13 @@ pub struct Sent {
     pub key: String,
     /// The name that its worker gave itself.
     pub worker: String,
-    /// The learning steps of the oldest weights that played in it.
+    /// The training steps of the oldest weights that played in it.
     pub weights: u64,
 }
 
 impl RunFolder {
     /// Changes the last line of the metrics. Returns whether there is a sound one.
-    pub(super) fn change_last_metrics(&self, change: impl FnOnce(&mut Metrics)) -> Result<bool, RunError> {
+    pub(super) fn change_last_metrics(&self, change: impl FnOnce(&mut Metrics)) -> Result<bool, TrainError> {
         let mut bytes = self.read_lines(METRICS)?.unwrap_or_default();
         let last = sealed_lines(&bytes).last();
         let Some((last, mut metrics)) = last.and_then(|last| Some((last, metrics_of(last.text?)?))) else {
@@ -67,7 +67,7 @@ impl RunFolder {
     /// Removes what follows the `count` lines up to this step from the metrics, because the run will write
     /// it again. Returns the sound lines that stay, and a warning for every damaged line among the first, and if some
     /// of them are missing.
-    pub(super) fn cut_metrics(&self, step: u64, count: u64) -> Result<(Vec<Metrics>, Vec<String>), RunError> {
+    pub(super) fn cut_metrics(&self, step: u64, count: u64) -> Result<(Vec<Metrics>, Vec<String>), TrainError> {
         let bytes = self.read_lines(METRICS)?.unwrap_or_default();
         let (mut kept, mut lines) = (Vec::new(), 0);
         let (mut sound, mut warnings) = (Vec::new(), Vec::new());
@@ -99,7 +99,7 @@ impl RunFolder {
     }
 
     /// Syncs the order, if the run has one: its lines are on the disk for certain after that.
-    pub(super) fn sync_order(&self) -> Result<(), RunError> {
+    pub(super) fn sync_order(&self) -> Result<(), TrainError> {
         let path = self.path.join(ORDER);
         let synced = match OpenOptions::new().append(true).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -110,12 +110,12 @@ impl RunFolder {
 
     /// The files of the run in their order; empty for a run without a fleet. A damaged line is an error, unless it is the
     /// last one, which a kill may have torn.
-    pub fn order(&self) -> Result<Vec<OrderLine>, RunError> {
+    pub fn order(&self) -> Result<Vec<OrderLine>, TrainError> {
         self.order_before(u64::MAX)
     }
 
     /// The files with lower numbers. What a crash did to the lines behind them does not matter.
-    fn order_before(&self, next: u64) -> Result<Vec<OrderLine>, RunError> {
+    fn order_before(&self, next: u64) -> Result<Vec<OrderLine>, TrainError> {
         let bytes = self.read_lines(ORDER)?.unwrap_or_default();
         let mut lines = Vec::new();
         let mut damaged = None;
@@ -130,7 +130,7 @@ impl RunFolder {
             }
             if let Some(number) = damaged {
                 let path = self.path.join(ORDER);
-                return Err(RunError(format!("{}: line {number} is damaged", path.display())));
+                return Err(TrainError(format!("{}: line {number} is damaged", path.display())));
             }
             lines.push(read);
         }
@@ -138,7 +138,7 @@ impl RunFolder {
     }
 
     /// Removes the files from this number on from the order, because the run takes them again.
-    pub(super) fn cut_order(&self, next: u64) -> Result<(), RunError> {
+    pub(super) fn cut_order(&self, next: u64) -> Result<(), TrainError> {
         if !self.path.join(ORDER).exists() {
             return Ok(());
         }

@@ -1,24 +1,23 @@
 //! The strength of a run: small tournaments of its newest weights against fixed agents and earlier
 //! checkpoints, rated on one scale.
 
-use std::fmt::Display;
-use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::RunError;
 use super::folder::RunFolder;
+use crate::TrainError;
 use crate::config::{Config, EvaluationSettings};
 use crate::observe::{MatchScore, Strength};
-use jarmo_core::net::{FrozenNet, KernelKind, NetEvaluator};
+use jarmo_core::net::{FrozenNet, KernelKind};
 use jarmo_core::random::stream;
-use jarmo_exact::agent::{Agent, AgentSpec, TreeAgent, TreeSettings, build};
-use jarmo_exact::catalog::CatalogGame;
-use jarmo_judge::arena::{Anchor, Checkpoint, Entrant, Ladder, Openings, Pairing, Report, Settings, Team, Tournament};
+use jarmo_exact::agent::{AgentSource, AgentSpec, Networks, TreeSpec, read_spec};
+use jarmo_facade::measure::{OpeningsPlan, TournamentPlan};
+use jarmo_facade::{AgentPlan, AnyGame};
+use jarmo_judge::arena::{Anchor, Checkpoint, Entrant, Ladder, Pairing, Report, Settings};
 
-/// The index of the random stream that seeds matches, plus the learning steps.
+/// The index of the random stream that seeds matches, plus the training steps.
 const MATCHES: u64 = 1 << 62;
 
 /// The results of all matches so far.
@@ -27,6 +26,10 @@ pub(super) struct Matches {
     ladder: Ladder,
     steps: Vec<u64>, // of checkpoints that played, oldest first
     best: Option<u64>,
+    #[serde(default)]
+    pub(super) last_final: Option<u64>, // step of the last final match, which nothing else depends on
+    #[serde(default)]
+    pub(super) pace: Option<[f64; 2]>, // seconds and CPU seconds of a game in the latest matches
 }
 
 impl Matches {
@@ -47,35 +50,39 @@ impl Matches {
         &self.steps
     }
 
+    /// Whether the newest matches are those of the weights of this step.
+    pub(super) fn have_rated(&self, step: u64) -> bool {
+        self.last_final.max(self.steps.last().copied()) >= Some(step)
+    }
+
     /// Plays the matches of a checkpoint. `None` if `stop` was set meanwhile. Earlier checkpoints whose files cannot be
     /// read do not play again; `warn` gets the reason.
-    pub(super) fn play<G: CatalogGame>(
+    pub(super) fn play(
         &mut self,
-        game: &G,
+        game: &dyn AnyGame,
         config: &EvaluationSettings,
         folder: &RunFolder,
         (seed, step, threads, kernel): (u64, u64, usize, KernelKind),
         stop: &AtomicBool,
         warn: impl FnMut(String),
-    ) -> Result<Option<Strength>, RunError> {
+    ) -> Result<Option<Strength>, TrainError> {
         let load = |step| {
             let file = folder.load_agent(step)?;
             Ok(FrozenNet::with_kernel(file.weights(), kernel))
         };
         let mut own = vec![(step, load(step)?)];
         self.add_past(config.past, &mut own, load, warn);
-        let entrants = entrants(folder, config, &own);
-        let teams = (0..threads).map(|_| team(game, config, &own));
-        let teams: Vec<Team<G>> = teams.collect::<Result<_, _>>()?;
         let seed = stream(seed, MATCHES + step).next_u64();
-        let pairs = config.games / 2;
-        let openings = Openings::random(game, config.random_plies, pairs as usize, seed);
-        let openings = openings.map_err(RunError::new)?;
-        let settings = Settings { pairing: Pairing::Gauntlet, pairs, seed, ..Settings::default() };
-        let tournament = Tournament::new(game, entrants, &openings, settings);
-        let mut tournament = tournament.map_err(RunError::new)?;
-        let played = tournament.play(teams, stop, &mut ());
-        played.map_err(RunError::new)?;
+        let plan = TournamentPlan {
+            entrants: entrants(folder, config, &own),
+            agents: &agents(config, &own)?,
+            openings: OpeningsPlan::Usual(Some(config.random_plies)),
+            settings: Settings { pairing: Pairing::Gauntlet, pairs: config.games / 2, seed, ..Settings::default() },
+            threads,
+            tables: None,
+        };
+        let mut tournament = game.tournament(plan).map_err(TrainError::new)?;
+        tournament.play(stop, &mut ()).map_err(TrainError::new)?;
         let standings = tournament.standings();
         if stop.load(Ordering::Relaxed) && standings.games() < standings.planned_games() {
             return Ok(None);
@@ -90,7 +97,7 @@ impl Matches {
         &mut self,
         count: usize,
         own: &mut Vec<StepNet>,
-        load: impl Fn(u64) -> Result<FrozenNet, RunError>,
+        load: impl Fn(u64) -> Result<FrozenNet, TrainError>,
         mut warn: impl FnMut(String),
     ) {
         let mut left = self.steps.clone(); // the next one at the end
@@ -132,22 +139,25 @@ impl Matches {
     }
 }
 
-pub(super) fn check<G: CatalogGame>(game: &G, config: &EvaluationSettings) -> Result<(), RunError> {
+pub(super) fn check(game: &dyn AnyGame, config: &EvaluationSettings) -> Result<(), TrainError> {
     if config.every == 0 {
         return Ok(());
     }
-    for text in &config.opponents {
-        opponent(game, text)?;
+    for agent in opponents(config)? {
+        game.agent(&agent).map_err(|error| TrainError(format!("evaluation.opponents: {error}")))?;
     }
     let plies = config.random_plies;
-    let openings = Openings::<G::Position>::check_plies(game, plies);
-    openings.map_err(|error| RunError(format!("evaluation.random_plies = {plies}: {error}")))
+    game.check_plies(plies).map_err(|error| TrainError(format!("evaluation.random_plies = {plies}: {error}")))
 }
 
-fn opponent<G: CatalogGame>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, RunError> {
-    let wrong = |error: &dyn Display| RunError(format!("evaluation.opponents: {error}"));
-    let spec = AgentSpec::from_str(text).map_err(|error| wrong(&error))?;
-    build(game.clone(), &spec).map_err(|error| wrong(&error))
+/// The fixed agents.
+fn opponents(config: &EvaluationSettings) -> Result<Vec<AgentPlan>, TrainError> {
+    let networks = Networks::new();
+    let opponent = |text: &String| {
+        let spec = read_spec(text).map_err(|error| TrainError(format!("evaluation.opponents: {error}")))?;
+        Ok(AgentPlan::new(spec, &networks))
+    };
+    config.opponents.iter().map(opponent).collect()
 }
 
 fn name(step: u64) -> String {
@@ -167,17 +177,15 @@ fn entrants(folder: &RunFolder, config: &EvaluationSettings, own: &[StepNet]) ->
     own[..1].iter().map(checkpoint).chain(fixed).chain(own[1..].iter().map(checkpoint)).collect()
 }
 
-/// The agents of one thread, in the order of the [`entrants`].
-fn team<G: CatalogGame>(game: &G, config: &EvaluationSettings, own: &[StepNet]) -> Result<Team<G>, RunError> {
-    let settings = TreeSettings { simulations: config.simulations, ..TreeSettings::network() };
-    let agent = |(_, net): &StepNet| -> Box<dyn Agent<G>> {
-        let evaluator = NetEvaluator::with_net(game.clone(), net.clone());
-        Box::new(TreeAgent::new(game.clone(), evaluator, settings))
+/// The agents, in the order of the [`entrants`].
+fn agents(config: &EvaluationSettings, own: &[StepNet]) -> Result<Vec<AgentPlan>, TrainError> {
+    let settings = TreeSpec { sims: Some(config.simulations), ..TreeSpec::default() };
+    let agent = |(_, net): &StepNet| {
+        let spec = AgentSpec::Network(AgentSource::Program, settings.clone());
+        AgentPlan::given(spec, Some(net.clone()))
     };
-    let mut team = vec![agent(&own[0])];
-    for text in &config.opponents {
-        team.push(opponent(game, text)?);
-    }
-    team.extend(own[1..].iter().map(agent));
-    Ok(team)
+    let mut agents = vec![agent(&own[0])];
+    agents.extend(opponents(config)?);
+    agents.extend(own[1..].iter().map(agent));
+    Ok(agents)
 }

@@ -1,57 +1,55 @@
 //! A training run from beginning to end: self-play, learning, matches, checkpoints.
 //!
 //! A run proceeds in turns. In a turn the player plays until a file of samples is full. Meanwhile the
-//! trainer takes the learning steps that are due for earlier files. Then the player gets the new
+//! trainer takes the training steps that are due for earlier files. Then the player gets the new
 //! averaged weights. The two share nothing during a turn, so its result does not depend on their speed.
 //! A run is stopped, saved and resumed between turns. Nothing here prints: the caller gets events.
 
 mod fleet;
 mod folder;
+mod learner;
 mod lines;
 mod matches;
 mod player;
-mod repeat;
+mod rate;
+mod replay;
 mod resume;
 mod state;
 mod supply;
-mod trainer;
 mod watch;
 
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use folder::REPLAY;
-pub use folder::{RunFolder, checkpoint, newest_agent};
+pub use folder::{RunFolder, checkpoint, newest_agent, settings};
 use lines::ORDER;
 pub use lines::{OrderLine, Sent};
-pub use player::{BoxedEvaluator, evaluators};
-pub use repeat::{Repeated, repeat};
+pub use replay::ReplayFolder;
 pub use supply::{Delivery, FileId, Fleet, Seen, Supply};
 
-pub use crate::RunError;
-
-use crate::config::Config;
-use crate::observe::Event;
-use crate::train::{OpenDevice, trainable};
-use jarmo_core::net::{AgentFile, GameVersion, Provenance};
-use jarmo_exact::catalog::CatalogGame;
+use crate::TrainError;
+use crate::config::{Config, in_file};
+use crate::observe::{Event, Strength};
+use crate::train::{self, FILE_SAMPLES, OpenDevice, StepStats, Trainer};
+use jarmo_core::net::{AgentFile, NetKind, Provenance};
+use jarmo_facade::measure::AnyExam;
+use jarmo_facade::{AnyGame, Games};
 use jarmo_host::program::this_program;
 use jarmo_host::run_folder::METRICS;
-use jarmo_judge::accuracy::Exam;
-use jarmo_selfplay::replay::{Replay, Samples};
+use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::Counts;
+use learner::{first_learner, saved_learner};
 use player::{SelfPlayer, open_exam};
 use resume::GAMES;
 use state::{Clock, Counters, Saved, Sums};
 use supply::SinceLine;
-use trainer::{Learned, Trainer, first_learner, saved_learner};
 use watch::Watchers;
 
-/// The minimum number of samples in a replay file.
-const FILE_SAMPLES: usize = 4096;
-
-/// Learning steps between lines of metrics.
+/// Training steps between lines of metrics.
 const METRICS_STEPS: u64 = 20;
 
 /// The time between two looks at the fleet.
@@ -66,29 +64,55 @@ pub enum Ended {
     Stopped,
 }
 
+/// The settings of a new run and its game, checked before anything is written: see [`Config::of_run`].
+pub fn plan(
+    games: &Games,
+    game: Option<&str>,
+    first: Option<&AgentFile>,
+    files: &[&Path],
+    settings: &[String],
+) -> Result<(Config, Arc<dyn AnyGame>), TrainError> {
+    let config = Config::of_run(games, game, first, files, settings)?;
+    // The name was checked with the settings, so the board is wrong.
+    let game = games.open(&config.game.name, &config.game.settings());
+    let game = game.map_err(|error| TrainError(format!("game.board: {error}")))?;
+    check(game.as_ref(), &config).map_err(|error| in_file(error, files, settings))?;
+    Ok((config, game))
+}
+
 /// Refuses settings that do not fit the game, before anything is written or learned.
-pub fn check<G: CatalogGame>(game: &G, config: &Config) -> Result<(), RunError> {
+pub fn check(game: &dyn AnyGame, config: &Config) -> Result<(), TrainError> {
     check_network(config)?;
     open_exam(game, &config.evaluation)?;
     matches::check(game, &config.evaluation)
 }
 
-/// Refuses a network of one's own that this program does not have.
-pub fn check_network(config: &Config) -> Result<(), RunError> {
-    trainable(&config.net_kind()).map(drop)
+/// Rejects a custom network that this program does not have.
+pub fn check_network(config: &Config) -> Result<(), TrainError> {
+    train::check(&config.net.kind())
+}
+
+/// Refuses an agent that the run cannot start from, before anything is written.
+pub fn check_first(game: &dyn AnyGame, config: &Config, agent: &AgentFile) -> Result<(), TrainError> {
+    game.fit(agent.clone()).map_err(TrainError::new)?;
+    match (&agent.header().net, config.net.kind()) {
+        (NetKind::BuiltIn(from), NetKind::BuiltIn(size)) => size.check_growth(*from).map_err(TrainError::new),
+        (from, wanted) if *from == wanted => Ok(()),
+        (from, wanted) => Err(TrainError(format!("its network is {from}, the settings ask for {wanted}"))),
+    }
 }
 
 /// Runs until a limit is reached or `stop` is set, from the last checkpoint in the folder if there is one, and with the
 /// help of other machines if there is a fleet. Calls `tell` with every event.
-pub fn run<G: CatalogGame>(
-    game: G,
+pub fn run(
+    game: &dyn AnyGame,
     config: &Config,
     folder: &RunFolder,
     device: &OpenDevice,
     fleet: Option<Fleet<'_>>,
     stop: &AtomicBool,
     tell: impl FnMut(Event<'_>),
-) -> Result<Ended, RunError> {
+) -> Result<Ended, TrainError> {
     let mut run = Run::open(game, config, folder, device, fleet, stop, tell)?;
     loop {
         let step = run.trainer.learner.steps();
@@ -103,9 +127,10 @@ pub fn run<G: CatalogGame>(
         }
         if run.is_finished() {
             run.write_last_files()?;
-            run.complete_metrics()?;
+            let last = run.play_final_match()?;
+            run.complete_metrics(last)?;
             run.save_checkpoint()?;
-            return Ok(Ended::Limit);
+            return Ok(if run.final_match_is_due() { Ended::Stopped } else { Ended::Limit });
         }
         run.turn()?;
         let after = run.trainer.learner.steps();
@@ -128,56 +153,57 @@ pub fn run<G: CatalogGame>(
     }
 }
 
-struct Run<'a, G: CatalogGame, F> {
-    game: G,
+struct Run<'a, F> {
+    game: &'a dyn AnyGame,
     config: &'a Config,
     folder: &'a RunFolder,
     stop: &'a AtomicBool,
     fleet: Option<Fleet<'a>>,
-    player: SelfPlayer<G>,
-    trainer: Trainer<'a>,
-    exam: Option<Exam<G>>,
+    player: SelfPlayer,
+    trainer: Trainer,
+    replay: ReplayFolder,
+    exam: Option<Arc<dyn AnyExam>>,
     watchers: Watchers<F>,
     counters: Counters,
     clock: Clock,
     unsaved: bool, // whether anything happened since the last checkpoint
 }
 
-impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
+impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
     /// Starts a run, or restores its last checkpoint.
     fn open(
-        game: G,
+        game: &'a dyn AnyGame,
         config: &'a Config,
         folder: &'a RunFolder,
         device: &OpenDevice,
         fleet: Option<Fleet<'a>>,
         stop: &'a AtomicBool,
         mut tell: F,
-    ) -> Result<Self, RunError> {
-        matches::check(&game, &config.evaluation)?;
-        let exam = open_exam(&game, &config.evaluation)?;
-        let origin = GameVersion::of(&game);
+    ) -> Result<Self, TrainError> {
+        matches::check(game, &config.evaluation)?;
+        let exam = open_exam(game, &config.evaluation)?;
+        let origin = game.facts().version.clone();
         let (saved, warnings) = folder.load_checkpoint(&origin)?;
         let warning = |text| Event::Warning(text);
         warnings.into_iter().map(warning).for_each(&mut tell);
         let learner = match &saved {
-            None => first_learner(&game, config, folder, device)?,
+            None => first_learner(game, config, folder, device)?,
             Some(saved) => saved_learner(config, folder, saved, device)?,
         };
-        let mut player = SelfPlayer::new(&game, config, device, learner.average())?;
+        let mut player = SelfPlayer::new(game, config, device, learner.average())?;
         let mut counters = Counters::default();
         let is_resumed = saved.is_some();
         if let Some(saved) = saved {
-            player.pending = saved.pending;
-            let restored = player.play.restore(&saved.games);
+            player.player.pending = saved.pending;
+            let restored = player.player.games.restore(&saved.games);
             counters = saved.counters;
             let file = folder.part_path(&counters, GAMES);
             restored.map_err(|error| folder.broken(&file, error))?;
         }
         let (lines, mut warnings) = folder.cut_metrics(counters.step, counters.lines)?;
         let files = counters.first_file..counters.next_file;
-        let replay = Replay::open(&folder.path.join(REPLAY), config.replay, origin, files);
-        let (replay, skipped) = replay.map_err(RunError::new)?;
+        let replay = ReplayFolder::open(&folder.path.join(REPLAY), config.replay, origin, files);
+        let (replay, window, skipped) = replay.map_err(TrainError::new)?;
         warnings.extend(skipped);
         folder.cut_order(counters.next_file)?;
         if let Some(fleet) = &fleet {
@@ -202,7 +228,8 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             stop,
             fleet,
             player,
-            trainer: Trainer::new(&game, config, learner, replay, counters.owed),
+            trainer: Trainer::new(config.run.trainer(), game.facts().mirror.clone(), learner, window, counters.owed),
+            replay,
             exam,
             watchers,
             clock: Clock::after(counters.seconds, counters.cpu_seconds),
@@ -215,17 +242,17 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
     }
 
     /// Plays and learns side by side. Then the new samples enter the window, and the new weights play.
-    fn turn(&mut self) -> Result<(), RunError> {
+    fn turn(&mut self) -> Result<(), TrainError> {
         let (begun, before) = (Instant::now(), self.counters.sums.passed);
         let passed = || before + begun.elapsed().as_secs_f64();
         let steps = self.trainer.steps_due();
-        let learned = self.play_and_learn(steps, passed)?;
-        self.counters.sums.add_steps(&learned.steps, learned.time);
+        let (learned, time) = self.play_and_learn(steps, passed)?;
+        self.counters.sums.add_steps(&learned, time);
         if steps > 0 {
             self.player.use_weights(self.trainer.learner.average());
             self.counters.step = self.trainer.learner.steps();
         }
-        if let Some(samples) = self.player.take_file() {
+        if let Some(samples) = self.player.player.take_file() {
             self.add_file(samples)?;
         }
         self.take_deliveries()?;
@@ -233,18 +260,23 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         Ok(())
     }
 
-    /// Takes learning steps while games are played, here or elsewhere, and tells watchers. `passed` are the seconds since
+    /// Takes training steps while games are played, here or elsewhere, and tells watchers. `passed` are the seconds since
     /// the last line of metrics.
-    fn play_and_learn(&mut self, steps: u64, passed: impl Fn() -> f64) -> Result<Learned, RunError> {
-        let fill = (self.trainer.replay.len(), self.config.replay.capacity);
+    fn play_and_learn(
+        &mut self,
+        steps: u64,
+        passed: impl Fn() -> f64,
+    ) -> Result<(Vec<StepStats>, Duration), TrainError> {
+        let fill = (self.trainer.window.len(), self.config.replay.capacity);
         let is_learned = AtomicBool::new(false);
         let fleet = self.fleet.as_ref();
         thread::scope(|scope| {
             // One plain thread owns the learner: it must never run inside the player's pool.
             let learner = scope.spawn(|| {
+                let begun = Instant::now();
                 let learned = self.trainer.learn(steps);
                 is_learned.store(true, Ordering::Relaxed);
-                learned
+                learned.map(|learned| (learned, begun.elapsed()))
             });
             let stopped = || is_over(fleet, steps, &is_learned, self.stop);
             let mut told = Instant::now();
@@ -253,7 +285,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
                 counters.add_played(counts);
                 counters.sums.passed = passed();
                 self.unsaved |= counts.positions > 0;
-                let metrics = counters.metrics(self.game.events(), fill, &self.clock);
+                let metrics = counters.metrics(self.game.facts().events, fill, &self.clock);
                 self.watchers.tell(Event::Played(fill.0 + pending, &metrics));
                 if let Some(fleet) = fleet.filter(|_| told.elapsed() > TELL_EVERY) {
                     told = Instant::now();
@@ -269,7 +301,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
     }
 
     /// Adds a file of this machine's samples to the window.
-    fn add_file(&mut self, samples: Samples) -> Result<(), RunError> {
+    fn add_file(&mut self, samples: Samples) -> Result<(), TrainError> {
         let (step, count) = (self.trainer.learner.steps(), samples.len());
         let file = self.trainer.add(samples, FILE_SAMPLES);
         match self.fleet {
@@ -280,34 +312,15 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
 
     fn is_finished(&self) -> bool {
         let (steps, games) = (self.trainer.learner.steps(), self.counters.games);
-        let done = self.config.run.done(steps, games, self.clock.seconds(), self.clock.cpu_seconds());
+        let [seconds, cpu_seconds] = self.planned_time();
+        let done = self.config.run.done(steps, games, seconds, cpu_seconds);
         done.is_some_and(|done| done >= 1.0)
-    }
-
-    /// Plays matches with the newest weights. If `stop` is set meanwhile, they do not count.
-    fn play_matches(&mut self) -> Result<(), RunError> {
-        let step = self.trainer.learner.steps();
-        self.watchers.tell(Event::Matches(Some(step)));
-        self.folder.save_agent(&self.agent())?;
-        let from = (self.config.run.seed, step, self.player.threads(), self.player.kernel);
-        let (matches, evaluation) = (&mut self.counters.matches, &self.config.evaluation);
-        let watchers = &mut self.watchers;
-        let warn = |warning| watchers.tell(Event::Warning(warning));
-        let strength = matches.play(&self.game, evaluation, self.folder, from, self.stop, warn)?;
-        if let Some(strength) = strength {
-            self.watchers.tell(Event::Strength(&strength));
-            self.watchers.write(|file| file.strength(&strength));
-            self.counters.strength = Some(strength);
-            self.unsaved = true;
-        }
-        self.watchers.tell(Event::Matches(None));
-        Ok(())
     }
 
     /// Examines the averaged weights, if there is an exam.
     fn take_exam(&mut self) {
         if let Some(exam) = &self.exam {
-            let score = self.player.take_exam(exam, self.trainer.learner.average());
+            let score = self.player.take_exam(exam.as_ref(), self.trainer.learner.average());
             let step = self.trainer.learner.steps();
             self.watchers.write(|file| file.accuracy(&score, step));
             self.counters.accuracy = Some(score);
@@ -315,9 +328,9 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
     }
 
     /// Writes a line of metrics and begins the next one.
-    fn write_metrics(&mut self) -> Result<(), RunError> {
-        let fill = (self.trainer.replay.len(), self.config.replay.capacity);
-        let mut metrics = self.counters.metrics(self.game.events(), fill, &self.clock);
+    fn write_metrics(&mut self) -> Result<(), TrainError> {
+        let fill = (self.trainer.window.len(), self.config.replay.capacity);
+        let mut metrics = self.counters.metrics(self.game.facts().events, fill, &self.clock);
         metrics.accuracy = self.counters.accuracy.take();
         metrics.strength = self.counters.strength.take();
         let counted = self.counters.fleet.report(self.counters.sums.passed);
@@ -332,23 +345,24 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
     }
 
     /// Writes a line of metrics if files came from other machines since the last one, because there may be no next line.
-    fn write_last_files(&mut self) -> Result<(), RunError> {
+    fn write_last_files(&mut self) -> Result<(), TrainError> {
         match self.counters.fleet.line.files {
             0 => Ok(()),
             _ => self.write_metrics(),
         }
     }
 
-    /// Adds exam and match results that wait for the next line of metrics to the last line, because there
-    /// may be no next line. If the run is resumed, the next line repeats them.
-    fn complete_metrics(&mut self) -> Result<(), RunError> {
+    /// Adds the result of the final match to the last line of metrics, and exam and match results that wait for the next
+    /// line, because there may be no next line. If the run is resumed, the next line repeats those that waited.
+    fn complete_metrics(&mut self, last: Option<Strength>) -> Result<(), TrainError> {
         let (accuracy, strength) = (self.counters.accuracy, &self.counters.strength);
-        if accuracy.is_none() && strength.is_none() {
+        if self.counters.lines == 0 || (accuracy.is_none() && strength.is_none() && last.is_none()) {
             return Ok(());
         }
         let added = self.folder.change_last_metrics(|metrics| {
             metrics.accuracy = accuracy.or(metrics.accuracy);
             metrics.strength = strength.clone().or(metrics.strength.take());
+            metrics.final_match = last.or(metrics.final_match.take());
         })?;
         if !added {
             self.watchers.tell(Event::Warning(
@@ -359,31 +373,30 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
     }
 
     /// Writes a checkpoint, unless nothing has happened since the last one.
-    fn save_checkpoint(&mut self) -> Result<(), RunError> {
+    fn save_checkpoint(&mut self) -> Result<(), TrainError> {
         if !self.unsaved {
             return Ok(());
         }
         let agent = self.agent();
         let path = self.folder.save_agent(&agent)?;
-        let written = self.trainer.replay.save();
+        let written = self.replay.save(&self.trainer.window);
         written.map_err(|error| self.folder.unwritten(error))?;
         self.folder.sync_order()?;
         let saved = Saved {
             learner: self.trainer.learner.to_bytes(),
-            games: self.player.play.save(),
-            pending: self.player.pending.clone(),
+            games: self.player.player.games.save(),
+            pending: self.player.player.pending.clone(),
             counters: Counters {
                 owed: self.trainer.owed,
-                first_file: self.trainer.replay.first(),
-                next_file: self.trainer.replay.next(),
+                first_file: self.trainer.window.first(),
+                next_file: self.trainer.window.next(),
                 seconds: self.clock.seconds(),
                 cpu_seconds: self.clock.cpu_seconds(),
                 ..self.counters.clone()
             },
         };
-        let origin = GameVersion::of(&self.game);
-        self.folder.save_checkpoint(&saved, &origin)?;
-        self.trainer.replay.tidy().map_err(RunError::new)?;
+        self.folder.save_checkpoint(&saved, &self.game.facts().version)?;
+        self.replay.tidy(&self.trainer.window).map_err(TrainError::new)?;
         let keep = self.config.run.keep;
         let played = saved.counters.matches.steps();
         self.folder.tidy(&saved.counters, keep, played)?;
@@ -391,7 +404,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             let seen = &mut self.counters.fleet.seen;
             fleet.supply.saved(seen)?;
             let youngest = self.trainer.learner.steps().saturating_sub(self.config.fleet.max_age);
-            seen.retain(|_, weights| *weights >= youngest);
+            seen.retain(|_, step| *step >= youngest);
         }
         self.unsaved = false;
         let step = self.trainer.learner.steps();
@@ -408,11 +421,12 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             step: self.trainer.learner.steps(),
             games: self.counters.games,
         };
-        AgentFile::new(&self.game, self.trainer.learner.average().clone(), provenance, Vec::new())
+        let (version, weights) = (self.game.facts().version.clone(), self.trainer.learner.average().clone());
+        AgentFile::of_version(version, weights, provenance, Vec::new())
     }
 }
 
-/// Whether the play of a turn ends. A turn with learning steps is always completed.
+/// Whether the play of a turn ends. A turn with training steps is always completed.
 fn is_over(fleet: Option<&Fleet<'_>>, steps: u64, is_learned: &AtomicBool, stop: &AtomicBool) -> bool {
     let stop = stop.load(Ordering::Relaxed);
     let Some(fleet) = fleet else {

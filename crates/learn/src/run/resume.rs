@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::RunError;
 use super::folder::{FIRST, REPLAY, RESUME, RunFolder, agents, at, line_of};
 use super::state::{Counters, Saved};
+use crate::TrainError;
 use crate::config::{Config, RunSettings};
 use jarmo_core::checksum::sound_line;
 use jarmo_core::net::GameVersion;
@@ -69,12 +69,12 @@ pub(super) enum Place {
 }
 
 impl RunFolder {
-    pub(super) fn write_current(&self, at: Place) -> Result<(), RunError> {
+    pub(super) fn write_current(&self, at: Place) -> Result<(), TrainError> {
         let current = line_of(&Current { settings: self.settings.clone(), at });
         self.write(CURRENT, current.as_bytes())
     }
 
-    pub(super) fn save_checkpoint(&self, saved: &Saved, origin: &GameVersion) -> Result<(), RunError> {
+    pub(super) fn save_checkpoint(&self, saved: &Saved, origin: &GameVersion) -> Result<(), TrainError> {
         let parts = [
             (LEARNER, &saved.learner),
             (PENDING, &saved.pending.to_bytes(origin)),
@@ -87,7 +87,7 @@ impl RunFolder {
     }
 
     /// The last checkpoint, if there is one, and warnings. Refuses to start again where a run is.
-    pub(super) fn load_checkpoint(&self, origin: &GameVersion) -> Result<(Option<Saved>, Vec<String>), RunError> {
+    pub(super) fn load_checkpoint(&self, origin: &GameVersion) -> Result<(Option<Saved>, Vec<String>), TrainError> {
         let Some(current) = self.load_current()? else {
             return match self.remains()? {
                 None => Ok((None, Vec::new())),
@@ -128,7 +128,7 @@ impl RunFolder {
     }
 
     /// One of the files that a run writes, if there are any. A run that has just been created has none.
-    pub(super) fn remains(&self) -> Result<Option<String>, RunError> {
+    pub(super) fn remains(&self) -> Result<Option<String>, TrainError> {
         let metrics = self.path.join(METRICS);
         if metrics.try_exists().map_err(|error| at(&metrics, error))? {
             return Ok(Some(METRICS.to_owned()));
@@ -147,7 +147,7 @@ impl RunFolder {
     }
 
     /// Deletes older states, and all older agents but the newest and those that played matches.
-    pub(super) fn tidy(&self, counters: &Counters, keep: usize, played: &[u64]) -> Result<(), RunError> {
+    pub(super) fn tidy(&self, counters: &Counters, keep: usize, played: &[u64]) -> Result<(), TrainError> {
         let remove = |path: &Path| fs::remove_file(path).map_err(|error| at(path, error));
         let resume = self.path.join(RESUME);
         let current = FILES.map(|name| self.part_path(counters, name));
@@ -166,7 +166,7 @@ impl RunFolder {
         self.path.join(part(counters, name))
     }
 
-    fn load_current(&self) -> Result<Option<Current>, RunError> {
+    fn load_current(&self) -> Result<Option<Current>, TrainError> {
         let path = self.path.join(CURRENT);
         let Some(bytes) = self.read_lines(CURRENT)? else { return Ok(None) };
         let text = sound_line(&bytes).ok_or_else(|| self.broken(&path, DAMAGED))?;
@@ -174,12 +174,12 @@ impl RunFolder {
         current.map(Some).map_err(|error| self.broken(&path, error))
     }
 
-    fn read_arrays(&self, path: &Path) -> Result<Vec<u8>, RunError> {
+    fn read_arrays(&self, path: &Path) -> Result<Vec<u8>, TrainError> {
         read_file(path).map_err(|error| self.unreadable(path, error))
     }
 
     /// The error for a file of a checkpoint. One that cannot be read may well be sound.
-    fn unreadable(&self, path: &Path, error: io::Error) -> RunError {
+    fn unreadable(&self, path: &Path, error: io::Error) -> TrainError {
         match error.kind() {
             io::ErrorKind::NotFound => self.broken(path, "missing"),
             io::ErrorKind::InvalidData => self.broken(path, error),
@@ -188,7 +188,7 @@ impl RunFolder {
     }
 }
 
-const DAMAGED: &str = "damaged: its check does not fit";
+const DAMAGED: &str = "damaged: its checksum does not match";
 
 /// The name of a file of a checkpoint. A stopped run may write a step twice, but not with as many positions.
 fn part(counters: &Counters, name: &str) -> String {

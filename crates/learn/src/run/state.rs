@@ -24,7 +24,7 @@ pub(super) struct Saved {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Counters {
     pub(super) step: u64,
-    pub(super) owed: f64, // learning steps due for the samples so far
+    pub(super) owed: f64, // training steps due for the samples so far
     pub(super) games: u64,
     pub(super) positions: u64,
     pub(super) first_file: u64, // number of the first replay file in the window
@@ -131,13 +131,13 @@ impl Sums {
 /// The time of a run, over all processes that worked on it.
 pub(super) struct Clock {
     earlier: f64,     // seconds of earlier processes
-    earlier_cpu: f64, // processor seconds of earlier processes
+    earlier_cpu: f64, // CPU seconds of earlier processes
     started: Instant,
     cpu_started: ProcessTime,
 }
 
 impl Clock {
-    /// Continues after this many seconds and processor seconds.
+    /// Continues after this many seconds and CPU seconds.
     pub(super) fn after(earlier: f64, earlier_cpu: f64) -> Clock {
         Clock { earlier, earlier_cpu, started: Instant::now(), cpu_started: ProcessTime::now() }
     }
@@ -146,7 +146,7 @@ impl Clock {
         self.earlier + self.started.elapsed().as_secs_f64()
     }
 
-    /// Processor time of all threads.
+    /// CPU time of all threads.
     pub(super) fn cpu_seconds(&self) -> f64 {
         self.earlier_cpu + self.cpu_started.elapsed().as_secs_f64()
     }

@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::RunError;
 use super::lines::Sent;
+use crate::TrainError;
 use crate::observe::FleetReport;
 use jarmo_core::net::AgentFile;
 use jarmo_selfplay::replay::Samples;
@@ -53,6 +53,8 @@ impl From<FileId> for String {
 pub struct Delivery {
     /// What the order of the run says of it.
     pub sent: Sent,
+    /// The names of its games, each a hash of what was played and found.
+    pub games: Vec<FileId>,
     /// Its bytes on the wire.
     pub bytes: u64,
     /// Its samples.
@@ -61,8 +63,9 @@ pub struct Delivery {
     pub counts: Counts,
 }
 
-/// The files that a run has taken, with the learning steps of their weights. A file whose weights are too old is refused
-/// whether or not it is known, so only younger ones need to be remembered.
+/// The names of the files that a run has taken, with the training steps of their weights, and of their games, with the
+/// training steps at which they were taken. A file whose weights are too old is refused whether or not it is known, so
+/// only younger ones need to be remembered.
 pub type Seen = BTreeMap<FileId, u64>;
 
 /// Machines that play for a run.
@@ -72,19 +75,19 @@ pub type Seen = BTreeMap<FileId, u64>;
 /// others come again.
 pub trait Supply: Sync {
     /// Begins or continues a run that has taken these files.
-    fn begin(&self, seen: &Seen) -> Result<(), RunError>;
+    fn begin(&self, seen: &Seen) -> Result<(), TrainError>;
 
     /// The number of samples that wait on this machine.
     fn waiting(&self) -> usize;
 
-    /// The next file, in the order of arrival at the server.
-    fn take(&self) -> Option<Delivery>;
+    /// The next file, in the order of arrival at the server. Fails if the run has another learner by now.
+    fn take(&self) -> Result<Option<Delivery>, TrainError>;
 
     /// Gives newer weights to the machines. Does not wait for them.
     fn publish(&self, agent: AgentFile);
 
     /// A checkpoint contains all files that the run has taken so far, which are these and older ones.
-    fn saved(&self, seen: &Seen) -> Result<(), RunError>;
+    fn saved(&self, seen: &Seen) -> Result<(), TrainError>;
 
     /// Completes what the run has counted by what the supply knows of the machines. The result is what watchers see.
     fn report(&self, counted: FleetReport) -> FleetReport;
@@ -119,6 +122,6 @@ pub(super) struct SinceLine {
     pub(super) files: u64,
     pub(super) samples: u64,
     pub(super) bytes: u64,
-    pub(super) ages: u64, // learning steps, summed over files
+    pub(super) ages: u64, // training steps, summed over files
     pub(super) oldest: u64,
 }

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io;
 
-use super::RunError;
+use crate::TrainError;
 use crate::observe::{Event, EventFile};
 
 pub(super) struct Watchers<F> {
@@ -13,7 +13,7 @@ pub(super) struct Watchers<F> {
 
 impl<F: FnMut(Event<'_>)> Watchers<F> {
     /// Watchers with a file for TensorBoard, unless it could not be created.
-    pub(super) fn new(tell: F, file: Result<EventFile, RunError>) -> Watchers<F> {
+    pub(super) fn new(tell: F, file: Result<EventFile, TrainError>) -> Watchers<F> {
         let mut watchers = Watchers { tell, file: None };
         match file {
             Ok(file) => watchers.file = Some(file),

@@ -1,33 +1,33 @@
-//! The speed of the environment in random legal play.
+//! Measures the speed of the environment with random legal actions.
 
 use std::fmt;
-use std::time::Duration;
 
 use serde::Serialize;
 
-use super::Runs;
+use super::{RunTime, Runs};
 use jarmo_core::encode::Encode;
 use jarmo_core::env::VecEnv;
 use jarmo_core::game::Action;
+use jarmo_core::ndarray::Array4;
 
 /// The speed of random legal play: medians of several runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct EnvSpeed {
     /// The game.
     pub game: &'static str,
-    /// Games in lockstep.
+    /// The number of games that are stepped together.
     pub games: usize,
-    /// Whether features and masks were written.
+    /// Whether features and masks were written in every step.
     pub observe: bool,
-    /// Threads with games.
+    /// The number of threads that had games.
     pub threads: usize,
     /// Plies per second.
     pub plies_per_s: f64,
-    /// Plies per second of processor time.
+    /// Plies per second of CPU time.
     pub plies_per_cpu_s: f64,
     /// Finished games per second.
     pub games_per_s: f64,
-    /// The mean number of plies of a finished game, if any finished.
+    /// The mean length of the finished games in plies, if any game finished.
     pub mean_length: Option<f64>,
 }
 
@@ -49,17 +49,24 @@ impl fmt::Display for EnvSpeed {
     }
 }
 
-/// Plays so many random games in lockstep on the threads of the current rayon pool and reports the speed. With `observe`,
-/// features and mask of every position are written.
-pub fn env<G: Encode>(game: G, games: usize, observe: bool, seed: u64, run_time: Duration) -> EnvSpeed {
+/// Plays `games` random games at a time on the threads of the current rayon pool, and measures the speed. With
+/// `observe`, the features and the mask of every position are written.
+pub fn env<'a, G: Encode>(
+    game: G,
+    games: usize,
+    observe: bool,
+    seed: u64,
+    run_time: impl Into<RunTime<'a>>,
+) -> EnvSpeed {
     let observed = if observe { games } else { 0 };
-    let mut features = vec![0.0; observed * game.feature_count()];
+    let (rows, columns) = game.grid();
+    let mut features = Array4::zeros((observed, game.planes(), rows, columns));
     let mut masks = vec![G::Mask::default(); observed];
     let mut actions = vec![Action(0); games];
     let mut env = VecEnv::new(game, games, seed);
-    let runs = Runs::of(run_time, || {
+    let runs = Runs::of(run_time.into(), || {
         if observe {
-            env.observe(&mut features);
+            env.observe(features.view_mut());
             env.masks(&mut masks);
         }
         env.sample(&mut actions);

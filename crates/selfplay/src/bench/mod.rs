@@ -1,4 +1,4 @@
-//! Speed measurements of the parts: environment, networks, search, self-play.
+//! Measures the speed of parts of the program: environment, networks, search, self-play.
 
 mod env;
 mod net;
@@ -14,8 +14,29 @@ pub use net::{NetSpeed, net};
 pub use search::{SearchSpeed, search};
 pub use selfplay::{SelfPlaySpeed, selfplay};
 
-/// The number of runs. Their median is reported.
+/// The number of runs. Their median is reported, or that of fewer if the measurement is ended.
 const RUNS: usize = 5;
+
+/// How long a measurement takes, and who follows it. A plain duration is followed by nobody.
+#[derive(Clone, Copy)]
+pub struct RunTime<'a> {
+    time: Duration, // of each run
+    watch: &'a (dyn Fn(f64) -> bool + Sync),
+}
+
+impl<'a> RunTime<'a> {
+    /// Runs of this duration. `watch` is told several times a second which share of the measurement is done, and ends it
+    /// by `false`. The result is then that of the time so far.
+    pub fn watched(time: Duration, watch: &'a (dyn Fn(f64) -> bool + Sync)) -> RunTime<'a> {
+        RunTime { time, watch }
+    }
+}
+
+impl From<Duration> for RunTime<'_> {
+    fn from(time: Duration) -> Self {
+        RunTime { time, watch: &|_| true }
+    }
+}
 
 /// Counts of the work done in a run, and its time.
 struct Measured<const COUNTS: usize> {
@@ -25,11 +46,25 @@ struct Measured<const COUNTS: usize> {
 }
 
 impl<const COUNTS: usize> Measured<COUNTS> {
-    /// Repeats some work, which returns its counts, for at least this time.
-    fn of(at_least: Duration, mut work: impl FnMut() -> [u64; COUNTS]) -> Measured<COUNTS> {
+    /// Repeats some work, which returns its counts, for at least this time, or until `goes_on` is false. That is asked
+    /// several times a second.
+    fn of(
+        at_least: Duration,
+        mut goes_on: impl FnMut(Duration) -> bool,
+        mut work: impl FnMut() -> [u64; COUNTS],
+    ) -> Measured<COUNTS> {
+        const ASK_EVERY: Duration = Duration::from_millis(100);
         let (start, cpu_start) = (Instant::now(), ProcessTime::now());
         let mut counts = work();
-        while start.elapsed() < at_least {
+        let mut next = ASK_EVERY;
+        loop {
+            let passed = start.elapsed();
+            if passed >= at_least || (passed >= next && !goes_on(passed)) {
+                break;
+            }
+            if passed >= next {
+                next = passed + ASK_EVERY;
+            }
             for (sum, count) in counts.iter_mut().zip(work()) {
                 *sum += count;
             }
@@ -46,22 +81,44 @@ impl<const COUNTS: usize> Measured<COUNTS> {
     }
 }
 
-struct Runs<const COUNTS: usize>([Measured<COUNTS>; RUNS]);
+/// The runs of a measurement, at least one.
+struct Runs<const COUNTS: usize>(Vec<Measured<COUNTS>>);
 
 impl<const COUNTS: usize> Runs<COUNTS> {
     /// Repeats the work in several runs of this time each, after a shorter run to warm up.
-    fn of(run_time: Duration, mut work: impl FnMut() -> [u64; COUNTS]) -> Runs<COUNTS> {
-        Measured::of(run_time / 4, &mut work);
-        Runs([(); RUNS].map(|()| Measured::of(run_time, &mut work)))
+    fn of(run: RunTime<'_>, mut work: impl FnMut() -> [u64; COUNTS]) -> Runs<COUNTS> {
+        let RunTime { time, watch } = run;
+        let warm_up = time / 4;
+        let all = (warm_up + time * RUNS as u32).as_secs_f64();
+        let mut measure = |before: Duration, time: Duration| {
+            let measured = Measured::of(time, |passed| watch((before + passed).as_secs_f64() / all), &mut work);
+            let is_whole = measured.seconds >= time.as_secs_f64();
+            (measured, is_whole)
+        };
+        let mut before = warm_up;
+        let mut runs = Vec::new();
+        let (first, mut goes_on) = measure(Duration::ZERO, warm_up);
+        while goes_on && runs.len() < RUNS {
+            let run;
+            (run, goes_on) = measure(before, time);
+            before += time;
+            if goes_on || runs.is_empty() {
+                runs.push(run);
+            }
+        }
+        if runs.is_empty() {
+            runs.push(first);
+        }
+        Runs(runs)
     }
 
     fn median(&self, number: impl Fn(&Measured<COUNTS>) -> f64) -> f64 {
-        let mut numbers = self.0.each_ref().map(number);
+        let mut numbers: Vec<f64> = self.0.iter().map(number).collect();
         numbers.sort_unstable_by(f64::total_cmp);
-        numbers[RUNS / 2]
+        numbers[numbers.len() / 2]
     }
 
-    /// The sum of a count over all runs.
+    /// The sum of one count over all runs.
     fn sum(&self, count: usize) -> u64 {
         self.0.iter().map(|run| run.counts[count]).sum()
     }

@@ -1,18 +1,18 @@
-//! The speed of frozen networks on one core, kernel by kernel.
+//! Measures the speed of networks in play on one core, for every kernel.
 
 use std::fmt;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::Runs;
+use super::{RunTime, Runs};
 use jarmo_core::encode::Encode;
 use jarmo_core::env::VecEnv;
 use jarmo_core::game::Action;
 use jarmo_core::net::{FeatureBatch, FrozenNet, KernelKind, Logits, NetSettings, NetShape, Network, Weights};
 use jarmo_core::random::stream;
 
-/// The speed of a network on one core: medians of several runs for every kernel.
+/// The speed of a network on one core with every kernel: medians of several runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct NetSpeed {
     game: &'static str,
@@ -51,21 +51,31 @@ impl fmt::Display for NetSpeed {
     }
 }
 
-/// Evaluates so many positions of random games with a network of random weights, on the calling thread with each of these
-/// kernels.
-pub fn net<G: Encode>(
+/// Evaluates positions of random games with a network that has random weights, on the calling thread, with each of
+/// these kernels. `positions` is the batch size.
+pub fn net<'a, G: Encode>(
     game: &G,
     net: NetSettings,
     kernels: &[KernelKind],
     positions: usize,
     seed: u64,
-    run_time: Duration,
+    run_time: impl Into<RunTime<'a>>,
 ) -> NetSpeed {
     let shape = NetShape::of(game);
     let weights = Weights::random(net, shape, &mut stream(seed, 0));
     let batch = random_batch(game, positions, seed);
     let set: usize = (0..batch.len()).map(|row| batch.row(row).len()).sum();
-    let kernels = kernels.iter().map(|&kind| measure_kernel(FrozenNet::with_kernel(&weights, kind), &batch, run_time));
+    let RunTime { time, watch } = run_time.into();
+    let goes_on = AtomicBool::new(true);
+    let measured = kernels.iter().enumerate().map_while(|(before, &kind)| {
+        let watch = |share: f64| {
+            let more = watch((before as f64 + share) / kernels.len() as f64);
+            goes_on.fetch_and(more, Ordering::Relaxed);
+            more
+        };
+        let net = FrozenNet::with_kernel(&weights, kind);
+        goes_on.load(Ordering::Relaxed).then(|| measure_kernel(net, &batch, RunTime::watched(time, &watch)))
+    });
     NetSpeed {
         game: game.id(),
         net,
@@ -73,11 +83,11 @@ pub fn net<G: Encode>(
         features: shape.features,
         set_features: set as f64 / batch.len() as f64,
         batch: positions,
-        kernels: kernels.collect(),
+        kernels: measured.collect(),
     }
 }
 
-fn measure_kernel(mut net: FrozenNet, batch: &FeatureBatch, run_time: Duration) -> KernelSpeed {
+fn measure_kernel(mut net: FrozenNet, batch: &FeatureBatch, run_time: RunTime<'_>) -> KernelSpeed {
     let mut logits = Logits::new(*net.shape());
     let runs = Runs::of(run_time, || {
         net.evaluate(batch, &mut logits);

@@ -1,11 +1,10 @@
-//! The speed of an agent's search.
+//! Measures the speed of an agent's search.
 
 use std::fmt;
-use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{RUNS, Runs};
+use super::{RunTime, Runs};
 use jarmo_core::env::{Keep, Line, Shard};
 use jarmo_core::game::{Action, Game};
 use jarmo_core::random::{Stream, stream};
@@ -49,23 +48,23 @@ impl fmt::Display for SearchSpeed {
     }
 }
 
-/// Plays so many games of the agent with this name against itself in parallel, on this thread, and reports the speed.
-/// `nodes` are simulations or nodes per decision in place of the agent's own number.
-pub fn search<G: Game>(
+/// Plays `games` games at a time of an agent against itself, on the calling thread, and measures the speed. `name` is
+/// the agent's name in the report. `nodes` are simulations or nodes per decision that replace those of the agent.
+pub fn search<'a, G: Game>(
     game: &G,
     name: String,
     agent: &mut dyn Agent<G>,
     games: usize,
     nodes: Option<u64>,
     seed: u64,
-    run_time: Duration,
+    run_time: impl Into<RunTime<'a>>,
 ) -> SearchSpeed {
     let opening = || Some(Line::at(game.start()));
     let mut env = Shard::new(game, 0..games, Keep::default(), |_| opening());
     let mut actions = vec![Action(0); games];
     let mut streams: Vec<Stream> = (0..games as u64).map(|index| stream(seed, index)).collect();
     let limit = Limit { nodes, ..Limit::default() };
-    let runs = Runs::of(run_time, || {
+    let runs = Runs::of(run_time.into(), || {
         let evaluated = agent.evaluations().unwrap_or(0);
         let positions: Vec<G::Position> = (0..games).map(|slot| *env.position(slot)).collect();
         let mut spent = 0;
@@ -87,6 +86,6 @@ pub fn search<G: Game>(
         positions_per_s: runs.median(|run| run.per_s(1)),
         positions_per_cpu_s: runs.median(|run| run.per_cpu_s(1)),
         evaluations_per_cpu_s: agent.evaluations().map(|_| runs.median(|run| run.per_cpu_s(2))),
-        runs: RUNS,
+        runs: runs.0.len(),
     }
 }

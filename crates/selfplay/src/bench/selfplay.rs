@@ -1,4 +1,4 @@
-//! The speed of self-play.
+//! Measures the speed of self-play.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::Measured;
+use super::{Measured, RunTime};
 use crate::selfplay::{Round, SelfPlay, SelfPlaySettings};
 use jarmo_core::encode::Encode;
 use jarmo_core::net::{FrozenNet, KernelKind, NetEvaluator, NetKind, Weights};
@@ -23,7 +23,7 @@ pub struct SelfPlaySpeed {
     kernel: KernelKind,
     games: usize,
     simulations: u32,
-    root: SearchRule,
+    root: String,
     threads: usize,
     games_per_s: f64,
     mean_length: f64,
@@ -33,8 +33,8 @@ pub struct SelfPlaySpeed {
     root_positions_per_cpu_s: f64,
     simulations_per_cpu_s: f64,
     evaluations_per_cpu_s: f64,
-    cached: f64, // the share of requested evaluations that were cached
-    // Shares of the time. Trees include rules, the cache and samples.
+    cached: f64, // the fraction of requested evaluations that came from the cache
+    // Fractions of the time. That of the tree includes the rules, the cache and samples.
     features_share: f64,
     network_share: f64,
     tree_share: f64,
@@ -72,22 +72,22 @@ impl fmt::Display for SelfPlaySpeed {
     }
 }
 
-/// Nanoseconds since the first call.
+/// Nanoseconds since this function was first called.
 fn nanoseconds() -> u64 {
     static FIRST: LazyLock<Instant> = LazyLock::new(Instant::now);
     FIRST.elapsed().as_nanos() as u64
 }
 
-/// Plays on the threads of the current rayon pool, one shard each, and reports the speed.
+/// Plays on the threads of the current rayon pool, with one shard each, and measures the speed.
 ///
 /// # Panics
 /// Panics if the settings are not valid, or the weights are for another game.
-pub fn selfplay<G: Encode + HasEndgames>(
+pub fn selfplay<'a, G: Encode + HasEndgames>(
     game: &G,
     settings: &SelfPlaySettings,
     weights: &Weights,
     seed: u64,
-    run_time: Duration,
+    run_time: impl Into<RunTime<'a>>,
 ) -> SelfPlaySpeed {
     let threads = rayon::current_num_threads();
     let net = FrozenNet::new(weights);
@@ -96,18 +96,20 @@ pub fn selfplay<G: Encode + HasEndgames>(
     let evaluators = (0..threads)
         .map(|_| NetEvaluator::with_net(game.clone(), net.clone()).with_stopwatch(nanoseconds, stopwatch.clone()))
         .collect();
-    let mut play = SelfPlay::new(game, settings, evaluators, seed);
+    let mut play = SelfPlay::new(game, settings, evaluators, seed).with_clock(nanoseconds);
     play.round(); // allocates memory and warms up
     stopwatch.iter().for_each(|spent| spent.store(0, Ordering::Relaxed));
     let mut all = Round::default();
-    let run = Measured::of(run_time, || {
+    let RunTime { time, watch } = run_time.into();
+    let goes_on = |passed: Duration| watch(passed.as_secs_f64() / time.as_secs_f64());
+    let run = Measured::of(time, goes_on, || {
         let mut round = play.round();
-        round.samples = Default::default(); // not needed
+        round.samples = Default::default(); // to save memory
         let counts = round.counts;
         all.add(round);
         [counts.positions, counts.simulations, counts.evaluations(), counts.games.games]
     });
-    let playing = all.playing.as_nanos() as f64;
+    let playing = all.playing as f64;
     let [features_share, network_share] =
         [0, 1].map(|part: usize| stopwatch[part].load(Ordering::Relaxed) as f64 / playing);
     let counts = &all.counts;
@@ -119,7 +121,7 @@ pub fn selfplay<G: Encode + HasEndgames>(
         kernel,
         games: settings.games,
         simulations: settings.simulations,
-        root: settings.root,
+        root: settings.search.rule(SearchRule::GUMBEL).to_string(),
         threads,
         games_per_s: run.per_s(3),
         mean_length: per_game.plies,

@@ -1,8 +1,8 @@
-//! The replay window: the newest samples of self-play, in memory and on disk.
+//! The replay buffer: the newest samples of self-play, in memory, and their bytes.
 
 mod samples;
 mod shard;
 mod window;
 
 pub use samples::{Sample, Samples};
-pub use window::{Replay, ReplaySettings};
+pub use window::{ReplaySettings, Window};

@@ -1,20 +1,21 @@
-//! Samples as a struct of arrays: few long vectors instead of many small objects.
+//! Samples as a struct of arrays, which means a few long vectors instead of many small objects.
 
 use jarmo_core::encode::Mirror;
 
-/// One position of a finished game with its training targets. Policy, result and score are those of the player to move.
+/// One position of a finished game with its training targets. Policy, result and point difference are those of the
+/// player to move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample<'a> {
     /// The indices of the features that are 1.
     pub features: &'a [u16],
-    /// The legal actions in ascending order.
+    /// The indices of the legal actions, in ascending order.
     pub actions: &'a [u16],
     /// The policy target: a probability for each of `actions`.
     pub policy: &'a [f32],
-    /// The value target: probabilities of win, draw and loss, blended from the result of the game and
-    /// the expectation of search.
+    /// The value target: probabilities of win, draw and loss. It is a mixture of the game's result and the values
+    /// that search expected.
     pub result: [f32; 3],
-    /// The score difference at the end of the game.
+    /// The point difference at the end of the game.
     pub score: i8,
 }
 
@@ -22,10 +23,10 @@ pub struct Sample<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
     pub(super) features: Vec<u16>,
-    pub(super) feature_ends: Vec<u32>, // [samples], the end of each one's features
+    pub(super) feature_ends: Vec<u32>, // [samples]: where each one's features end
     pub(super) actions: Vec<u16>,
     pub(super) policy: Vec<f32>,
-    pub(super) action_ends: Vec<u32>, // [samples], the end of each one's actions
+    pub(super) action_ends: Vec<u32>, // [samples]: where each one's actions end
     pub(super) results: Vec<f32>,     // [samples, 3]
     pub(super) scores: Vec<i8>,
 }
@@ -51,7 +52,7 @@ impl Samples {
         self.scores.push(sample.score);
     }
 
-    /// Adds the mirror image of a sample. Its actions keep the order of the sample's.
+    /// Adds the mirror image of a sample, with its actions in the order of the original.
     ///
     /// # Panics
     /// Panics unless there is one probability per action.
@@ -71,7 +72,7 @@ impl Samples {
         self.scores[index] = score;
     }
 
-    /// Removes all samples and keeps the memory.
+    /// Removes all samples, but keeps the memory for new ones.
     pub fn clear(&mut self) {
         self.features.clear();
         self.feature_ends.clear();
@@ -106,7 +107,7 @@ impl Samples {
         self.scores.is_empty()
     }
 
-    /// The sample at an index.
+    /// The sample with this index.
     ///
     /// # Panics
     /// Panics unless `index < len()`.

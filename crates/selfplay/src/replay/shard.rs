@@ -1,4 +1,5 @@
-//! Samples as a file: versioned, checksummed, and never trusted.
+//! Samples as a file with a version and a checksum. Reading checks everything, because the file may be damaged or
+//! come from elsewhere.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,7 @@ impl Samples {
         FORMAT.write(&header, &arrays)
     }
 
-    /// Reads a replay file and checks everything that reading its samples relies on.
+    /// Reads a replay file and checks everything that the use of its samples relies on.
     pub fn from_bytes(bytes: &[u8], origin: &GameVersion) -> Result<Samples, FileError> {
         let (header, arrays) = FORMAT.read::<ReplayHeader>(bytes)?;
         header.origin.check(origin)?;
@@ -50,7 +51,7 @@ impl Samples {
         Ok(samples)
     }
 
-    /// Whether the samples are whole, and a network of their origin could learn from them.
+    /// Whether the samples are complete, and could be used to train a network for the game and version of `origin`.
     fn fit(&self, header: &ReplayHeader) -> bool {
         let lengths =
             [self.feature_ends.len(), self.action_ends.len(), self.results.len() / RESULTS, self.scores.len()];
@@ -71,7 +72,7 @@ impl Samples {
     }
 }
 
-/// Whether these are the ends of lists that fill `length` numbers.
+/// Whether these numbers are the ends of consecutive lists with `length` elements together.
 fn are_ends(ends: &[u32], length: usize) -> bool {
     ends.is_sorted() && ends.last().map_or(0, |&end| end as usize) == length
 }

@@ -1,23 +1,23 @@
-//! The counters of self-play, summed over shards, rounds and lines of metrics.
+//! The counters of self-play.
 
 use serde::{Deserialize, Serialize};
 
 use jarmo_core::env::GameStats;
 
-/// Counts of one round or of several.
+/// Counts of one round, or sums over rounds, shards and machines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Finished games.
     pub games: GameStats,
-    /// Positions searched: one per slot and round.
+    /// Positions that were searched: one per slot and round.
     pub positions: u64,
     /// Simulations.
     pub simulations: u64,
-    /// Evaluations requested by search.
+    /// Evaluations that search requested.
     pub requests: u64,
-    /// Requests answered by the cache, or by another request of the same batch.
+    /// Requests that the cache answered, or that equalled another request of the same batch.
     pub cached: u64,
-    /// Requests that the same batches would have held if they had been full.
+    /// The number of requests if all batches had been full, to compare with `requests`.
     pub room: u64,
 }
 
@@ -25,15 +25,15 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PerGame {
-    /// The share won by White.
+    /// The fraction that White won.
     pub white: f64,
-    /// The share won by Black.
+    /// The fraction that Black won.
     pub black: f64,
-    /// The share that was drawn.
+    /// The fraction that was drawn, including truncated games.
     pub drawn: f64,
-    /// The share that was truncated by the limit on the length.
+    /// The fraction that was truncated by the move limit.
     pub truncated: f64,
-    /// The number of actions.
+    /// The number of plies.
     pub plies: f64,
 }
 
@@ -48,12 +48,12 @@ impl Counts {
         self.room += other.room;
     }
 
-    /// Requests that the evaluators computed.
+    /// The number of positions that the evaluators computed.
     pub fn evaluations(&self) -> u64 {
         self.requests - self.cached
     }
 
-    /// Means over finished games; 0 without any.
+    /// Means over the finished games; all 0 if there are none.
     pub fn per_game(&self) -> PerGame {
         let games = &self.games;
         let mean = |sum: u64| sum as f64 / games.games.max(1) as f64;

@@ -1,13 +1,13 @@
-//! Finished games as plain data: what another machine needs to make their samples.
+//! Finished games as plain data, from which another machine makes samples.
 
 use serde::{Deserialize, Serialize};
 
-use super::game::Record;
+use super::game::PendingGame;
 use super::settings::Rules;
 use super::{Counts, SelfPlaySettings};
 use crate::replay::Samples;
 use jarmo_core::encode::Encode;
-use jarmo_core::env::{Line, SavedGame};
+use jarmo_core::env::{Line, SavedGame, Shard};
 use jarmo_core::error::FileError;
 use jarmo_exact::tables::HasEndgames;
 
@@ -16,44 +16,45 @@ use jarmo_exact::tables::HasEndgames;
 pub struct Episode {
     /// The game with all its actions.
     pub game: SavedGame,
-    /// The search results of its last positions. The actions before them are its opening.
+    /// The search results of its last positions. The actions before them are the opening.
     pub searches: Vec<Searched>,
-    /// The learning steps of the oldest weights that searched it.
+    /// The training step of the oldest weights that searched the game.
     pub weights: u64,
 }
 
 impl Episode {
-    pub(super) fn new<G: Encode>(game: &G, line: &Line<G::Position>, record: &Record, weights: u64) -> Episode {
-        Episode { game: SavedGame::of(game, line), searches: record.save(), weights }
+    pub(super) fn new<G: Encode>(game: &G, line: &Line<G::Position>, pending: &PendingGame, weights: u64) -> Episode {
+        Episode { game: SavedGame::of(game, line), searches: pending.save(), weights }
     }
 }
 
-/// The part of a search result that does not follow from the game's actions.
+/// The part of a search result that cannot be computed from the game's actions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Searched {
-    /// The policy target: a probability for each legal action, in ascending order.
+    /// The policy target: a probability for each legal action, in ascending order of actions.
     pub policy: Vec<f32>,
-    /// Expected win, draw and loss of the player to move after the chosen action.
+    /// The probabilities of win, draw and loss that search expects after the chosen action, for the player to move.
     pub expected: [f32; 3],
 }
 
-/// Makes samples of games that were played elsewhere. Every game is played again by the rules, so features, legal
-/// actions and results do not come from the other machine; its policies and expectations are checked.
+/// Makes samples from games that were played elsewhere. It plays every game again by the rules. Features, legal
+/// actions and results therefore do not come from the other machine. Policies and expected results do, and are
+/// checked.
 pub struct EpisodeReader<G: Encode> {
     rules: Rules<G>,
 }
 
-/// How far a sum of probabilities may be from 1.
+/// How far a sum of probabilities may differ from 1.
 const ROUNDING: f32 = 1e-3;
 
 impl<G: Encode + HasEndgames> EpisodeReader<G> {
-    /// Reads games that were played with these settings.
+    /// A reader for games that were played with these settings.
     pub fn new(game: &G, settings: &SelfPlaySettings) -> EpisodeReader<G> {
         EpisodeReader { rules: Rules::new(game, settings) }
     }
 
-    /// Appends the samples of a game and counts it. Fails if it breaks the rules of the game or of self-play; then
-    /// nothing is appended.
+    /// Appends the samples of a game, and counts it. Fails if the game breaks the rules of the game or of self-play.
+    /// Then nothing is appended.
     pub fn read(&self, episode: &Episode, samples: &mut Samples, counts: &mut Counts) -> Result<(), FileError> {
         let refuse = |problem: String| Err(FileError::from(problem));
         let Episode { game, searches, .. } = episode;
@@ -62,9 +63,8 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
             true if self.rules.endgames.is_some() => 0,
             true => return refuse("it does not begin at the start of the game".to_owned()),
         };
-        let played = game.replay(&self.rules.game);
-        let (mut positions, outcome, stats) = played?;
-        positions.pop(); // the final one is not searched
+        let (mut positions, outcome, stats) = Shard::replay(&self.rules.game, game)?;
+        positions.pop(); // the final position has no search
         let opening = positions.len().checked_sub(searches.len());
         match opening {
             Some(plies) if plies as u64 <= u64::from(most) => {}
@@ -82,11 +82,11 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
         };
         let sound = |search: &Searched| has_shares(&search.policy) && has_shares(&search.expected);
         if !searches.iter().all(sound) {
-            return refuse("a policy or an expectation is no distribution".to_owned());
+            return refuse("a policy or an expected result is not a probability distribution".to_owned());
         }
-        let mut record = Record::restore(&self.rules.game, &positions, searches)?;
+        let mut pending = PendingGame::restore(&self.rules.game, &positions, searches)?;
         counts.games.add(&stats);
-        record.finish(outcome, self.rules.settings.lambda, samples);
+        pending.finish(outcome, self.rules.settings.lambda, samples);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The searched positions of an unfinished game. When the game ends, they become samples.
+//! The searched positions of an unfinished game, which become samples when the game ends.
 
 use super::Searched;
 use crate::replay::{Sample, Samples};
@@ -8,15 +8,15 @@ use jarmo_core::eval::Value;
 use jarmo_core::game::{Mask, Outcome, Player, Verdict};
 
 #[derive(Debug, Default)]
-pub(super) struct Record {
-    samples: Samples, // their results are what search expected
+pub(super) struct PendingGame {
+    samples: Samples, // `result` has the search's expectation until the game ends
     movers: Vec<Player>,
-    /// The learning steps of the oldest weights that searched the game; `None` if that is not recorded.
+    /// The training step of the oldest weights that searched the game; `None` if that is not recorded.
     pub(super) weights: Option<u64>,
     features: Vec<u16>, // of the newest position
 }
 
-impl Record {
+impl PendingGame {
     /// Adds a position with its legal actions and its search result.
     pub(super) fn push<G: Encode>(&mut self, game: &G, position: &G::Position, actions: &[u16], search: &Searched) {
         self.features.clear();
@@ -31,31 +31,31 @@ impl Record {
         });
     }
 
-    /// Records the learning steps of the weights that search next, unless earlier ones searched the game.
+    /// Records the training step of the weights that search next, unless older weights have searched the game before.
     pub(super) fn begin_with(&mut self, weights: Option<u64>) {
         if self.samples.is_empty() {
             self.weights = weights;
         }
     }
 
-    /// The part of the search results that does not follow from the game's actions.
+    /// The part of the search results that cannot be computed from the game's actions.
     pub(super) fn save(&self) -> Vec<Searched> {
         let searches =
             self.samples.iter().map(|sample| Searched { policy: sample.policy.to_vec(), expected: sample.result });
         searches.collect()
     }
 
-    /// Restores the record of a game from its positions, the last `searches.len()` of which were searched.
-    /// Fails if the saved searches do not fit them.
+    /// Restores a game from its positions, of which only the last `searches.len()` were searched. Fails
+    /// if the searches do not fit the positions.
     pub(super) fn restore<G: Encode>(
         game: &G,
         positions: &[G::Position],
         searches: &[Searched],
-    ) -> Result<Record, FileError> {
+    ) -> Result<PendingGame, FileError> {
         let unfit = |what| FileError::from(format!("a saved game: {what}"));
         let opening = positions.len().checked_sub(searches.len());
         let opening = opening.ok_or_else(|| unfit("it has more searches than positions"))?;
-        let mut record = Record::default();
+        let mut pending = PendingGame::default();
         let mut actions = Vec::new();
         for (position, search) in positions[opening..].iter().zip(searches) {
             let legal = game.legal(position);
@@ -64,18 +64,18 @@ impl Record {
             }
             actions.clear();
             actions.extend(legal.iter().map(|action| action.0));
-            record.push(game, position, &actions, search);
+            pending.push(game, position, &actions, search);
         }
-        Ok(record)
+        Ok(pending)
     }
 
-    /// Turns the finished game into samples and clears the record.
+    /// Turns the finished game into samples and clears it.
     ///
-    /// Value targets are computed backwards, as in TD(lambda): `lambda` times the target of the next
-    /// position plus `1 - lambda` times what search expected.
+    /// The value targets are those of TD(λ), computed backwards:
+    /// target = λ · (target of the next position) + (1 − λ) · (result that search expected).
     pub(super) fn finish(&mut self, outcome: Outcome, lambda: f32, samples: &mut Samples) {
         let mut mover = Player::White;
-        let mut result = certain(outcome.verdict(mover)); // of `mover`
+        let mut result = certain(outcome.verdict(mover)); // for `mover`
         for (index, &to_move) in self.movers.iter().enumerate().rev() {
             if to_move != mover {
                 result.reverse();
@@ -93,7 +93,7 @@ impl Record {
     }
 }
 
-/// Probabilities of win, draw and loss for a certain result.
+/// The probabilities of win, draw and loss for a certain result.
 fn certain(verdict: Verdict) -> [f32; 3] {
     Value::certain(verdict, 0.0).results()
 }

@@ -1,6 +1,6 @@
-//! Self-play: thousands of games in parallel, searched and stepped in rounds. Finished games become samples.
+//! Self-play: thousands of games at a time are searched and stepped in rounds. Finished games become samples.
 //!
-//! This module does not learn, and it stores no samples.
+//! This module does not train a network and does not store samples.
 
 mod counts;
 mod episode;
@@ -8,8 +8,6 @@ mod game;
 mod root;
 mod settings;
 mod shard;
-
-use std::time::Duration;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -21,43 +19,42 @@ pub use settings::SelfPlaySettings;
 
 use crate::replay::Samples;
 use jarmo_core::encode::Encode;
-use jarmo_core::env::EnvState;
+use jarmo_core::env::{EnvState, SavedGame};
 use jarmo_core::error::FileError;
 use jarmo_core::eval::Evaluator;
 use jarmo_exact::tables::HasEndgames;
 use settings::Rules;
 use shard::SlotSearches;
 
-/// Parallel games in shards that share nothing. Each shard has an evaluator of its own.
+/// Games in shards that share nothing. Each shard has its own evaluator.
 pub struct SelfPlay<G: Encode, E> {
     shards: Vec<SlotSearches<G, E>>,
 }
 
-/// All unfinished games of self-play.
+/// All unfinished games of self-play, for saving.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GamesState {
     env: EnvState,
-    moves: Vec<Vec<Searched>>, // [slots, searched positions]
+    moves: Vec<Vec<Searched>>, // [slots][searched positions]
 }
 
-/// The result of one round, or of several.
+/// The results of one round, or of several.
 #[derive(Clone, Debug, Default)]
 pub struct Round {
-    /// Samples of the finished games, in the order of shards and slots; none of those kept by
-    /// [`SelfPlay::keep_episodes`].
+    /// The samples of the finished games, in the order of shards and slots. Empty after [`SelfPlay::keep_episodes`].
     pub samples: Samples,
-    /// The finished games themselves, if they are kept, in the same order: see [`SelfPlay::keep_episodes`] and
+    /// The finished games themselves, in the same order, after [`SelfPlay::keep_episodes`] or
     /// [`SelfPlay::keep_games`].
     pub episodes: Vec<Episode>,
     /// Counters of the round.
     pub counts: Counts,
-    /// Total time, summed over shards.
-    pub playing: Duration,
+    /// The nanoseconds spent, summed over shards, after [`SelfPlay::with_clock`].
+    pub playing: u64,
 }
 
 impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
-    /// Starts all games, in one shard per evaluator. Evaluators must be deterministic, because results
-    /// are cached. Randomness depends on the seed and the slot, not on the number of shards.
+    /// Starts all games, in one shard per evaluator. Evaluators must be deterministic, because results are cached.
+    /// Random numbers depend on the seed and the slot, not on the number of shards.
     ///
     /// # Panics
     /// Panics without an evaluator.
@@ -73,6 +70,15 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
             SlotSearches::new(rules.clone(), evaluator, slots, seed)
         });
         SelfPlay { shards: shards.collect() }
+    }
+
+    /// Rounds also measure the time that shards spend. `now` is a clock in nanoseconds.
+    #[must_use]
+    pub fn with_clock(mut self, now: fn() -> u64) -> SelfPlay<G, E> {
+        for shard in &mut self.shards {
+            shard.now = Some(now);
+        }
+        self
     }
 
     /// Searches all slots and plays one action in each, on the threads of the current rayon pool.
@@ -94,7 +100,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         state
     }
 
-    /// Replaces all games by saved ones. They continue exactly as they would have.
+    /// Replaces all games by saved ones, which continue exactly as if they had not been interrupted.
     pub fn restore(&mut self, state: &GamesState) -> Result<(), FileError> {
         let here: usize = self.shards.iter().map(SlotSearches::games).sum();
         let GamesState { env, moves } = state;
@@ -114,15 +120,25 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         Ok(())
     }
 
-    /// From now on, rounds give the finished games themselves and no samples. Games whose first search is yet to come are
-    /// marked with this number of learning steps, those of the present evaluators.
+    /// Searches the last position of each of these unfinished games, one per slot, in place of the games there. `None`
+    /// where the chosen action ended the game.
+    pub fn search_again(&mut self, games: Vec<SavedGame>) -> Result<Vec<Option<Searched>>, FileError> {
+        let moves = vec![Vec::new(); games.len()];
+        let env = EnvState { steps: 0, games: games.into_iter().map(Some).collect() };
+        self.restore(&GamesState { env, moves })?;
+        self.round();
+        Ok(self.save().moves.into_iter().map(|mut searches| searches.pop()).collect())
+    }
+
+    /// From now on, rounds return the finished games instead of samples. Games whose first search is yet to come are
+    /// marked with `weights`, the training step of the current evaluators.
     pub fn keep_episodes(&mut self, weights: u64) {
         for shard in &mut self.shards {
             shard.slots.weights = Some(weights);
         }
     }
 
-    /// From now on, rounds give the finished games besides their samples.
+    /// From now on, rounds return the finished games in addition to their samples.
     pub fn keep_games(&mut self) {
         for shard in &mut self.shards {
             shard.slots.keeps_games = true;
@@ -142,7 +158,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
 }
 
 impl Round {
-    /// Adds another round, or another shard's part of the same round.
+    /// Adds another round, or the part of another shard.
     pub fn add(&mut self, other: Round) {
         self.samples.extend(&other.samples);
         self.episodes.extend(other.episodes);

@@ -6,11 +6,11 @@ use jarmo_core::game::{Action, Game};
 use jarmo_core::random::Stream;
 use jarmo_core::search::{SearchRule, Tree, dirichlet, gumbel_noise};
 
-/// The concentration of Dirichlet noise times the number of legal actions, as in AlphaZero. A few
-/// actions get most of the noise, whatever their number.
+/// Dirichlet noise has the concentration α = CONCENTRATION / number of legal actions, as in AlphaZero. For any number
+/// of actions, a few of them then get most of the noise.
 const CONCENTRATION: f64 = 10.0;
 
-/// Writes the noise for a root with this many legal actions.
+/// Writes the noise for a root with this many legal actions: Gumbel variables, or a Dirichlet sample.
 pub fn draw_noise(rule: SearchRule, actions: usize, stream: &mut Stream, out: &mut Vec<f32>) {
     out.clear();
     match rule {
@@ -22,7 +22,8 @@ pub fn draw_noise(rule: SearchRule, actions: usize, stream: &mut Stream, out: &m
     }
 }
 
-/// The action to play. `policy` is the policy after search, over all actions of the game.
+/// The action to play: with Gumbel the best one of the search, with PUCT one drawn from `policy`, the policy after
+/// search over all actions of the game.
 pub(super) fn choose<G: Game>(rule: SearchRule, tree: &Tree<G>, policy: &[f32], stream: &mut Stream) -> Action {
     match rule {
         SearchRule::Gumbel(_) => tree.best().expect("the search evaluated the root"),
@@ -30,7 +31,7 @@ pub(super) fn choose<G: Game>(rule: SearchRule, tree: &Tree<G>, policy: &[f32], 
     }
 }
 
-/// The action at `place`, 0 to 1, in the cumulative distribution of a policy.
+/// The action at `place` (0 to 1) in the cumulative distribution of a policy.
 fn draw_action(policy: &[f32], place: f32) -> Action {
     let mut left = place * policy.iter().sum::<f32>();
     let mut last = 0;

@@ -1,4 +1,4 @@
-//! Settings of self-play, and the openings that follow from them.
+//! The settings of self-play, and the openings that follow from them.
 
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -7,40 +7,36 @@ use jarmo_core::env::Line;
 use jarmo_core::game::Game;
 use jarmo_core::numbers::{Bounds, PARALLEL_GAMES, RANDOM_PLIES};
 use jarmo_core::random::{Stream, below};
-use jarmo_core::search::SearchRule;
+use jarmo_core::search::{SearchRule, SearchSettings};
 use jarmo_exact::tables::index::{LEAST_FORCE, MOST_FORCE};
 use jarmo_exact::tables::{HasEndgames, RandomEndgames};
 
-/// Settings of self-play.
+/// The settings of self-play.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct SelfPlaySettings {
-    /// Games in parallel.
+    /// The number of games that are played at a time.
     pub games: usize,
     /// Simulations per action.
     pub simulations: u32,
-    /// The search rule. With Gumbel, the remaining action is played, and the policy target is the improved policy. With
-    /// PUCT, the action is drawn by visit counts, which are also the policy target.
-    pub root: SearchRule,
-    /// For Gumbel search: if all values at a node span less than this, their influence shrinks in
-    /// proportion, because small differences are mostly noise. 0 always rescales to the full range.
-    pub least_range: f32,
-    /// A game starts with 0 to this many random plies.
+    /// The search. With Gumbel, its best action is played, and the policy target is the improved policy. With PUCT, the
+    /// action is drawn with probabilities proportional to visits, which are also the policy target.
+    #[serde(flatten)]
+    pub search: SearchSettings,
+    /// Each game starts with 0 to this many random plies.
     pub max_random_plies: u32,
-    /// The share of games that start from a random endgame, if the game has them.
+    /// The fraction of games that start from a random endgame, if the game has them.
     pub endgames: f32,
-    /// The maximum force of a random endgame; in tammi it is at most 5.
+    /// The largest force of a random endgame. In tammi it is at most 5.
     pub endgame_force: u32,
-    /// Lambda of TD(lambda): 1 learns the results of games, 0 what search expected.
+    /// λ of TD(λ): 1 trains on the results of games, 0 on what search expected.
     pub lambda: f32,
 }
 
 impl SelfPlaySettings {
-    /// The bounds of the numbers.
-    pub const BOUNDS: [(&str, Bounds); 7] = [
+    /// The bounds of the settings, besides those of the search.
+    pub const BOUNDS: [(&str, Bounds); 6] = [
         ("games", Bounds::Whole(PARALLEL_GAMES)),
         ("simulations", Bounds::whole(1, 1 << 16)),
-        ("least_range", Bounds::SHARE),
         ("max_random_plies", Bounds::Whole(RANDOM_PLIES)),
         ("endgames", Bounds::SHARE),
         ("endgame_force", Bounds::whole(LEAST_FORCE as u64, MOST_FORCE as u64)),
@@ -48,15 +44,16 @@ impl SelfPlaySettings {
     ];
 }
 
-/// The resolution of a share of games.
+/// The resolution with which `endgames` is drawn.
 const PARTS: u32 = 1 << 24;
 
-/// A game as self-play plays it.
+/// How self-play starts and plays games.
 #[derive(Clone)]
 pub(super) struct Rules<G: Game> {
     pub(super) game: G,
-    pub(super) settings: SelfPlaySettings, // `root` with its `least_range`
-    /// The generator of random endgames, if some games start from one and the game has them.
+    pub(super) settings: SelfPlaySettings,
+    pub(super) search: SearchRule,
+    /// Draws random endgames, if some games start from one and the game has them.
     pub(super) endgames: Option<RandomEndgames<G::Position>>,
 }
 
@@ -65,12 +62,9 @@ impl<G: Game> Rules<G> {
     where
         G: HasEndgames,
     {
-        let mut settings = *settings;
-        if let SearchRule::Gumbel(gumbel) = &mut settings.root {
-            gumbel.least_range = settings.least_range;
-        }
         let endgames = (settings.endgames > 0.0).then(|| game.random_endgames(settings.endgame_force));
-        Rules { game: game.clone(), settings, endgames: endgames.flatten() }
+        let search = settings.search.rule(SearchRule::GUMBEL);
+        Rules { game: game.clone(), settings: *settings, search, endgames: endgames.flatten() }
     }
 
     /// Draws an opening: random plies, none of which ends the game, or a random endgame that is not over.

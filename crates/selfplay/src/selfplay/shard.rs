@@ -1,11 +1,10 @@
-//! The games of one thread: a tree per slot and one evaluator.
+//! The part of self-play that one thread plays: slots, trees and an evaluator.
 
 use std::ops::Range;
-use std::time::Instant;
 
 use rand::Rng;
 
-use super::game::Record;
+use super::game::PendingGame;
 use super::root::{choose, draw_noise};
 use super::settings::Rules;
 use super::{Episode, GamesState, Round, Searched};
@@ -17,37 +16,38 @@ use jarmo_core::game::{Action, Game, Mask};
 use jarmo_core::random::{Stream, slot_stream};
 use jarmo_core::search::{Batch, RootAction, Tree, TreeSize};
 
-/// The maximum size of a shard's cache.
+/// The largest number of positions in a shard's cache.
 const MOST_CACHED: usize = 1 << 17;
 
 /// The games of one thread.
 ///
-/// Evaluations are cached, because the next search of a game requests many of the same positions. The
-/// cache holds as many as one search of all slots makes.
+/// Evaluations are cached, because the next search in a game requests many of the same positions. The cache has room
+/// for the positions of one search in all slots.
 pub(super) struct SlotSearches<G: Encode, E> {
     pub(super) slots: Slots<G>,
-    trees: Vec<Tree<G>>, // as many as are searched at a time
+    trees: Vec<Tree<G>>, // one for each slot that is searched at a time
     batch: Batch<G>,
     evaluator: Cache<G, E>,
+    pub(super) now: Option<fn() -> u64>, // nanoseconds
 }
 
-/// The games in the slots, their records, and what their searches are planned with.
+/// The games in the slots, with their searched positions, and everything that their searches need.
 pub(super) struct Slots<G: Encode> {
     rules: Rules<G>,
     env: env::Shard<G>,
-    records: Vec<Record>, // [slots]
-    draws: Vec<Stream>,   // [slots], for the choice of a round's action and the opening after it
-    actions: Vec<Action>, // [slots], chosen in this round
+    pending: Vec<PendingGame>, // [slots]
+    draws: Vec<Stream>,        // [slots]: draws a round's action and the next opening
+    actions: Vec<Action>,      // [slots]: chosen in this round
     noise: Vec<f32>,
     policy: Vec<f32>,                // [actions]
-    pub(super) weights: Option<u64>, // learning steps of the evaluator, if episodes are kept
-    pub(super) keeps_games: bool,    // besides their samples
+    pub(super) weights: Option<u64>, // training step of the evaluator, after `keep_episodes`
+    pub(super) keeps_games: bool,    // set by `keep_games`
     seed: u64,
 }
 
 impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
     pub(super) fn new(rules: Rules<G>, evaluator: E, slots: Range<usize>, seed: u64) -> SlotSearches<G, E> {
-        let Rules { game, settings, .. } = &rules;
+        let Rules { game, settings, search, .. } = &rules;
         let count = slots.len();
         let keep = Keep { history: true, events: true };
         let first = slots.start;
@@ -57,16 +57,17 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         let env = env::Shard::new(game, slots, keep, open);
         let limit = TreeSize::for_simulations(game, settings.simulations);
         let trees = (0..count).take(evaluator.batch().max(1));
-        let tree = |slot| Tree::new(game.clone(), settings.root, limit, *env.position(slot));
+        let tree = |slot| Tree::new(game.clone(), *search, limit, *env.position(slot));
         let cached = (count * settings.simulations as usize).min(MOST_CACHED);
         SlotSearches {
             trees: trees.map(tree).collect(),
             batch: Batch::new(game),
             evaluator: Cache::new(game, evaluator, cached),
+            now: None,
             slots: Slots {
                 policy: vec![0.0; game.actions()],
                 noise: Vec::new(),
-                records: (0..count).map(|_| Record::default()).collect(),
+                pending: (0..count).map(|_| PendingGame::default()).collect(),
                 draws,
                 actions: vec![Action(0); count],
                 env,
@@ -85,7 +86,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
     pub(super) fn save(&self, state: &mut GamesState) {
         state.env.steps = self.slots.env.steps();
         state.env.games.extend(self.slots.env.save());
-        state.moves.extend(self.slots.records.iter().map(Record::save));
+        state.moves.extend(self.slots.pending.iter().map(PendingGame::save));
     }
 
     pub(super) fn restore(
@@ -94,15 +95,15 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         games: &[Option<SavedGame>],
         moves: &[Vec<Searched>],
     ) -> Result<(), FileError> {
-        let Slots { rules, env, records, .. } = &mut self.slots;
+        let Slots { rules, env, pending, .. } = &mut self.slots;
         env.restore(rounds, games)?;
         for (slot, moves) in moves.iter().enumerate() {
             if env.is_idle(slot) {
                 return Err("a saved game is missing".to_owned().into());
             }
             let mut positions = env.history(slot).positions(&rules.game);
-            positions.pop(); // not searched yet
-            records[slot] = Record::restore(&rules.game, &positions, moves)?;
+            positions.pop(); // its search is yet to come
+            pending[slot] = PendingGame::restore(&rules.game, &positions, moves)?;
         }
         Ok(())
     }
@@ -114,7 +115,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
 
     /// Searches all slots, steps the environment, and turns finished games into samples.
     pub(super) fn round(&mut self) -> Round {
-        let start = Instant::now();
+        let start = self.now.map(|now| now());
         let (evaluated, room) = (self.batch.evaluated, self.batch.room);
         let hits = self.evaluator.hits;
         let mut round = Round::default();
@@ -125,14 +126,16 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         round.counts.requests = self.batch.evaluated - evaluated;
         round.counts.cached = self.evaluator.hits - hits;
         round.counts.room = self.batch.room - room;
-        round.playing = start.elapsed();
+        if let (Some(now), Some(start)) = (self.now, start) {
+            round.playing = now() - start;
+        }
         round
     }
 
-    /// Searches the positions of all slots and chooses their actions. Returns the number of simulations.
+    /// Searches the positions of all slots, and chooses their actions. Returns the number of simulations.
     fn search(&mut self) -> u64 {
-        let SlotSearches { slots, trees, batch, evaluator } = self;
-        let mut searched: Vec<usize> = (0..trees.len()).collect(); // the slots of the trees
+        let SlotSearches { slots, trees, batch, evaluator, .. } = self;
+        let mut searched: Vec<usize> = (0..trees.len()).collect(); // [trees]: the slot of each
         let mut waiting = trees.len()..slots.env.len();
         for (&slot, tree) in searched.iter().zip(trees.iter_mut()) {
             slots.plan(slot, tree);
@@ -151,58 +154,58 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
 }
 
 impl<G: Encode> Slots<G> {
-    /// Gives a tree the position of a slot to search.
+    /// Plans the search of a slot's position in a tree.
     fn plan(&mut self, slot: usize, tree: &mut Tree<G>) {
         let round = self.env.steps() + 1;
         let mut stream = slot_stream(self.seed, self.env.number(slot), round);
         let actions = self.env.legal(slot).count() as usize;
-        draw_noise(self.rules.settings.root, actions, &mut stream, &mut self.noise);
-        let forced = actions == 1; // nothing to search for
+        draw_noise(self.rules.search, actions, &mut stream, &mut self.noise);
+        let forced = actions == 1; // there is nothing to choose
         let simulations = if forced { 1 } else { self.rules.settings.simulations };
         tree.restart(*self.env.position(slot));
         tree.plan(simulations, simulations, &self.noise, stream.next_u64());
     }
 
-    /// Records the search result of a slot and chooses its action.
+    /// Records the search result of a slot, and chooses its action.
     fn choose(&mut self, slot: usize, tree: &Tree<G>) {
         tree.write_policy(&mut self.policy);
         let legal = self.env.legal(slot);
         let actions: Vec<u16> = legal.iter().map(|action| action.0).collect();
-        // The search of this round drew from the slot's stream of `seed`; this is another stream.
+        // The search of this round used the slot's stream of `seed`. The inverted seed gives an independent one.
         let round = self.env.steps() + 1;
         self.draws[slot] = slot_stream(!self.seed, self.env.number(slot), round);
-        let action = choose(self.rules.settings.root, tree, &self.policy, &mut self.draws[slot]);
+        let action = choose(self.rules.search, tree, &self.policy, &mut self.draws[slot]);
         let root_actions = tree.root_actions();
         let search = Searched {
             policy: legal.iter().map(|action| self.policy[action.index()]).collect(),
             expected: expected(tree, &root_actions, action).results(),
         };
-        self.records[slot].begin_with(self.weights);
+        self.pending[slot].begin_with(self.weights);
         let position = self.env.position(slot);
-        self.records[slot].push(&self.rules.game, position, &actions, &search);
+        self.pending[slot].push(&self.rules.game, position, &actions, &search);
         self.actions[slot] = action;
     }
 
-    /// Plays the chosen actions. Finished games become samples or episodes of the round, and new games begin.
+    /// Plays the chosen actions. Finished games become samples or episodes of the round, and new games start.
     fn step(&mut self, round: &mut Round) {
-        let (rules, records, draws) = (&self.rules, &mut self.records, &mut self.draws);
+        let (rules, pending, draws) = (&self.rules, &mut self.pending, &mut self.draws);
         self.env.step(&self.actions, |ended, env| {
-            let record = &mut records[ended.slot];
-            let weights = record.weights;
+            let pending = &mut pending[ended.slot];
+            let weights = pending.weights;
             if weights.is_some() || self.keeps_games {
                 let line = env.history(ended.slot);
-                round.episodes.push(Episode::new(&rules.game, &line, record, weights.unwrap_or(0)));
+                round.episodes.push(Episode::new(&rules.game, &line, pending, weights.unwrap_or(0)));
             }
             match weights {
-                Some(_) => *record = Record::default(),
-                None => record.finish(ended.outcome, rules.settings.lambda, &mut round.samples),
+                Some(_) => *pending = PendingGame::default(),
+                None => pending.finish(ended.outcome, rules.settings.lambda, &mut round.samples),
             }
             Some(rules.open(&mut draws[ended.slot]))
         });
     }
 }
 
-/// The expected value of the chosen action: proven, or the mean of its simulations.
+/// The value of the chosen action: proven, or the mean of its simulations.
 fn expected<G: Game>(tree: &Tree<G>, actions: &[RootAction], chosen: Action) -> Value {
     let chosen = actions.iter().find(|root| root.action == chosen);
     let value = chosen.and_then(|root| root.value).or(tree.value());

@@ -8,15 +8,19 @@ use crate::board::RecordProblem;
 use crate::lang::Texts;
 use crate::levels::Level;
 use crate::matches::Match;
-use crate::session::Session;
+use crate::session::{Refusal, Session};
 use crate::specs;
 use crate::thought::by_winner;
+use crate::tree::{Node, Remark, Token, tokens_of};
 use crate::words;
 use jarmo_core::game::{Player, shorten};
 use jarmo_core::record::GameRecord;
 
-/// Moves a game may have; only a game without a limit of its own could have more.
+/// Moves a game may have, with its variations; only a game without a limit of its own could have more.
 const MOST_MOVES: usize = 2000;
+
+/// Bytes that the variations and comments of a game may have.
+const MOST_TEXT: usize = 1 << 16;
 
 /// What a page may ask a session to do. Those without anything to say are written with braces too:
 /// only so are unknown fields refused.
@@ -30,8 +34,18 @@ pub enum Command {
     Undo {},
     /// Takes an undo back.
     Redo {},
-    /// Shows another place.
+    /// Shows another place of the line shown.
     Go { place: usize },
+    /// Shows a position of any line.
+    Show { node: Node },
+    /// Moves from a place on, for both sides.
+    Line { place: usize, moves: Vec<String> },
+    /// Puts a variation in front.
+    Promote { node: Node },
+    /// Removes a move and everything after it.
+    Remove { node: Node },
+    /// Writes something about a move.
+    Remark { node: Node, mark: String, comment: String },
     /// Plays on from the place shown.
     Resume {},
     /// Asks for a hint.
@@ -56,21 +70,21 @@ pub enum Command {
     Deepen { on: bool },
     /// Loads the game of a record.
     Load { record: String },
-    /// Tries a move in place of one that was played.
-    Try { place: usize, text: String },
     /// Offers the other person something, or accepts the same offer.
     Offer { what: Offer },
     /// Turns an offer down, or takes the own one back.
     Decline {},
     /// Gives the game up.
     Resign {},
-    /// Goes on with a game that the page has kept.
+    /// Continues a game that the page has kept, at the position with this index and with these evaluations.
     Restore {
         record: String,
         seats: [String; 2],
         place: usize,
         #[serde(rename = "match")]
         current_match: Option<Match>,
+        #[serde(default)]
+        values: Vec<Option<f32>>,
     },
 }
 
@@ -87,18 +101,30 @@ pub enum Offer {
 }
 
 /// Does what a page asks for; the error says why not. `ours` are the players that the page may name besides the levels.
-pub fn obey(session: &mut Session, command: Command, texts: &Texts, ours: &[String]) -> Result<(), String> {
+pub fn apply(session: &mut Session, command: Command, texts: &Texts, ours: &[String]) -> Result<(), String> {
     session.trouble = None;
     match command {
         Command::Play { text } => {
-            if session.board().cursor() >= MOST_MOVES {
-                return Err(too_long(texts));
-            }
+            check_size(session.board().tree.size() + 1, 0, texts)?;
             session.play(&text).map_err(|refusal| words::refusal(texts, &text, &refusal))?;
         }
         Command::Undo {} => session.undo(),
         Command::Redo {} => session.redo(),
         Command::Go { place } => session.go_to(place),
+        Command::Show { node } => session.show(node),
+        Command::Line { place, moves } => {
+            check_size(session.board().tree.size() + moves.len(), 0, texts)?;
+            session
+                .play_line(place, &moves)
+                .map_err(|(text, error)| words::refusal(texts, &text, &Refusal::Move(error)))?;
+        }
+        Command::Promote { node } => session.promote(node),
+        Command::Remove { node } => session.remove(node),
+        Command::Remark { node, mark, comment } => {
+            let text = session.board().record().tree.unwrap_or_default();
+            check_size(0, text.len() + comment.len(), texts)?;
+            session.set_remark(node, Remark::new(&mark, &comment));
+        }
         Command::Resume {} => session.resume(),
         Command::Hint {} => session.ask_hint(),
         Command::Swap {} => session.swap(),
@@ -117,20 +143,18 @@ pub fn obey(session: &mut Session, command: Command, texts: &Texts, ours: &[Stri
         Command::Analyse { on } => session.set_analysing(on),
         Command::Deepen { on } => session.set_deepening(on),
         Command::Load { record } => load(session, &record, ours, texts)?,
-        Command::Try { place, text } => {
-            session.try_move(place, &text).map_err(|refusal| words::refusal(texts, &text, &refusal))?
-        }
         Command::Offer { .. } | Command::Decline {} | Command::Resign {} => {
             return Err(texts.get("no_friend").to_owned());
         }
-        Command::Restore { record, seats, place, current_match } => {
+        Command::Restore { record, seats, place, current_match, values } => {
             let record = parse_record(&record, "", texts)?;
             session.load(&record).map_err(|problem| words::record_problem(texts, &problem))?;
             for (player, who) in Player::BOTH.into_iter().zip(&seats) {
                 // A person plays for an agent that is not offered here any more, or cannot play this game.
                 let _ = session.set_seat(player, offered(who, ours, texts).unwrap_or("human"));
             }
-            session.go_to(place);
+            session.show(session.board().at_index(place));
+            session.remember(&values);
             session.current_match = current_match.filter(Match::is_possible);
         }
     }
@@ -140,7 +164,7 @@ pub fn obey(session: &mut Session, command: Command, texts: &Texts, ours: &[Stri
 /// Everything that the page shows of a session.
 pub fn view(session: &Session) -> Value {
     let board = session.board();
-    let places = 0..=board.moves().len();
+    let places = 0..=board.length();
     let known = by_winner(&board.known(board.cursor()), serde_json::value::Serializer);
     let known = known.expect("a result is plain JSON");
     json!({
@@ -153,6 +177,10 @@ pub fn view(session: &Session) -> Value {
         "position": board.position_text(),
         "moves": board.moves(),
         "cursor": board.cursor(),
+        "tree": tree_view(session),
+        "line": places.clone().map(|place| board.node(place)).collect::<Vec<_>>(),
+        "live": session.is_live(),
+        "asks": session.asks(),
         "seats": session.seats().each_ref().map(Seat::name),
         "human": session.human_to_move() || session.analysing(),
         "thinking": session.agent_to_move(),
@@ -165,13 +193,37 @@ pub fn view(session: &Session) -> Value {
         "values": places.map(|place| session.value(place)).collect::<Vec<_>>(),
         "thought": session.thought(board.cursor()),
         "hint": session.hint(),
-        "tried": session.tried(),
         "match": session.current_match,
         "trouble": session.trouble,
         "known": known,
         "trained": board.agents().is_trained(),
+        "evaluates": board.agents().evaluates,
         "refused": board.agents().refused().map(|refused| session.store.without_folders(refused, &[])),
     })
+}
+
+/// Every move of the tree in the order of its text.
+fn tree_view(session: &Session) -> Vec<Value> {
+    let (board, tree) = (session.board(), &session.board().tree);
+    let moves = tree.nodes().into_iter().filter_map(|node| {
+        let Remark { mark, comment } = &tree.at(node).remark;
+        let played = board.move_to(node)?;
+        let value = session.evaluation(node).map(|value| (value * 1000.0).round() / 1000.0);
+        Some(json!({
+            "node": node, "parent": tree.at(node).parent, "text": played.text, "player": played.player,
+            "number": played.number, "mark": mark, "comment": comment, "value": value,
+        }))
+    });
+    moves.collect()
+}
+
+/// Refuses a tree of this size.
+fn check_size(moves: usize, bytes: usize, texts: &Texts) -> Result<(), String> {
+    match (moves <= MOST_MOVES, bytes <= MOST_TEXT) {
+        (true, true) => Ok(()),
+        (false, _) => Err(texts.fill("game_too_long", &[("n", &MOST_MOVES)])),
+        _ => Err(texts.fill("text_too_long", &[("n", &MOST_TEXT)])),
+    }
 }
 
 /// The player that a browser asks for. Those that read files are for the person who started the server; a browser
@@ -191,9 +243,9 @@ pub(super) fn parse_record(text: &str, game: &str, texts: &Texts) -> Result<Game
         Some(moves) if !game.is_empty() => Ok(GameRecord { game: game.to_owned(), moves, ..GameRecord::default() }),
         _ => Err(texts.get("record_unreadable").to_owned()),
     })?;
-    if record.moves.len() > MOST_MOVES {
-        return Err(too_long(texts));
-    }
+    let tree = record.tree.as_deref().unwrap_or_default();
+    let moves = tokens_of(tree).iter().filter(|token| matches!(token, Token::Move(_))).count();
+    check_size(moves.max(record.moves.len()), tree.len(), texts)?;
     Ok(record)
 }
 
@@ -226,9 +278,4 @@ fn load(session: &mut Session, text: &str, ours: &[String], texts: &Texts) -> Re
         }
         _ => words::record_problem(texts, &problem),
     })
-}
-
-/// What is said about a game with more moves than a page may send.
-fn too_long(texts: &Texts) -> String {
-    texts.fill("game_too_long", &[("n", &MOST_MOVES)])
 }

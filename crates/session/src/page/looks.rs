@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Rejection, Wish, impossible, read};
+use super::{Query, Rejection, impossible, read};
 use crate::analysis::record_line;
 use crate::board::Board;
 use crate::lang::Texts;
@@ -23,21 +23,26 @@ struct Wanted {
 }
 
 /// Answers what a page asks about the game of a session: the type of the answer, and its text.
-pub fn look(session: &Session, path: &str, wish: &Wish<'_>, body: &[u8]) -> Result<(&'static str, String), Rejection> {
+pub fn look(
+    session: &Session,
+    path: &str,
+    query: &Query<'_>,
+    body: &[u8],
+) -> Result<(&'static str, String), Rejection> {
     const JSON: &str = "application/json";
-    let texts = wish.language.texts();
+    let texts = query.language.texts();
     Ok(match path {
         "/api/setup" => (JSON, setup(session, body, texts)?.to_string()),
-        "/api/scene" => (JSON, scene(session, wish, texts)?.to_string()),
-        "/api/picture" => ("image/svg+xml", picture(session, wish, texts)?),
+        "/api/scene" => (JSON, scene(session, query, texts)?.to_string()),
+        "/api/picture" => ("image/svg+xml", picture(session, query, texts)?),
         "/api/record" => (JSON, record_line(session) + "\n"),
         _ => return Err(Rejection(404, "there is no such page here".to_owned())),
     })
 }
 
 /// The board after a line of moves: `?place=N&moves=A1-C2,A5-B3`.
-fn scene(session: &Session, wish: &Wish<'_>, texts: &Texts) -> Result<Value, Rejection> {
-    let board = wanted(session, wish, texts)?;
+fn scene(session: &Session, query: &Query<'_>, texts: &Texts) -> Result<Value, Rejection> {
+    let board = wanted(session, query, texts)?;
     Ok(json!({
         "scene": board.scene(),
         "drawing": board.drawing(),
@@ -47,7 +52,7 @@ fn scene(session: &Session, wish: &Wish<'_>, texts: &Texts) -> Result<Value, Rej
 }
 
 /// Refuses what needs a board with cells.
-fn need_cells(board: &dyn Board) -> Result<(), Rejection> {
+fn need_cells(board: &Board) -> Result<(), Rejection> {
     match board.layout().is_none() {
         true => Err(impossible("this game has only its drawing")),
         false => Ok(()),
@@ -55,18 +60,18 @@ fn need_cells(board: &dyn Board) -> Result<(), Rejection> {
 }
 
 /// The same board as SVG.
-fn picture(session: &Session, wish: &Wish<'_>, texts: &Texts) -> Result<String, Rejection> {
-    let board = wanted(session, wish, texts)?;
-    need_cells(board.as_ref())?;
+fn picture(session: &Session, query: &Query<'_>, texts: &Texts) -> Result<String, Rejection> {
+    let board = wanted(session, query, texts)?;
+    need_cells(&board)?;
     let game = texts.get(&format!("game_{}", board.game()));
     let title = format!("{game}: {}", board.position_text());
     Ok(board.picture(&title))
 }
 
 /// The board that the query of a request asks for.
-fn wanted(session: &Session, wish: &Wish<'_>, texts: &Texts) -> Result<Box<dyn Board>, Rejection> {
-    let place = wish.place.unwrap_or(session.board().cursor());
-    let moves = wish.moves.split(',').filter(|_| !wish.moves.is_empty());
+fn wanted(session: &Session, query: &Query<'_>, texts: &Texts) -> Result<Board, Rejection> {
+    let place = query.place.unwrap_or(session.board().cursor());
+    let moves = query.moves.split(',').filter(|_| !query.moves.is_empty());
     let line: Vec<String> = moves.map(str::to_owned).collect();
     if line.len() > LONGEST_LINE {
         return Err(impossible(texts.fill("game_too_long", &[("n", &LONGEST_LINE)])));

@@ -11,12 +11,14 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub use command::{Command, Offer, obey, view};
+pub use command::{Command, Offer, apply, view};
 pub use exercises::exercise;
 pub use looks::look;
 pub use opening::Opening;
 
+use crate::board::Board;
 use crate::lang::Language;
+use crate::lessons;
 use crate::levels::Level;
 use crate::puzzles;
 use crate::specs::Store;
@@ -66,7 +68,7 @@ pub fn read<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T, Rejection> {
 
 /// The query of a request.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish<'a> {
+pub struct Query<'a> {
     /// The language that the answer is for.
     pub language: Language,
     /// The version of the session that the page has.
@@ -76,20 +78,20 @@ pub struct Wish<'a> {
     moves: &'a str,
 }
 
-impl Wish<'_> {
+impl Query<'_> {
     /// Reads a query; keys that mean nothing here are passed over.
-    pub fn read(query: &str, usual: Language) -> Result<Wish<'_>, Rejection> {
-        let mut wish = Wish { language: usual, since: None, place: None, moves: "" };
-        for (key, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+    pub fn read(text: &str, usual: Language) -> Result<Query<'_>, Rejection> {
+        let mut query = Query { language: usual, since: None, place: None, moves: "" };
+        for (key, value) in text.split('&').filter_map(|pair| pair.split_once('=')) {
             match key {
-                "lang" => wish.language = Language::parse(value).unwrap_or(wish.language),
-                "since" => wish.since = Some(number(key, value)?),
-                "place" => wish.place = Some(number(key, value)?),
-                "moves" => wish.moves = value,
+                "lang" => query.language = Language::parse(value).unwrap_or(query.language),
+                "since" => query.since = Some(number(key, value)?),
+                "place" => query.place = Some(number(key, value)?),
+                "moves" => query.moves = value,
                 _ => {}
             }
         }
-        Ok(wish)
+        Ok(query)
     }
 }
 
@@ -97,21 +99,25 @@ fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, Rejection> 
     value.parse().map_err(|_| Rejection(400, format!("{key}={}: expected a number", shorten(value))))
 }
 
-/// The texts of a language, and what there is to choose from.
-pub fn texts(store: &Store, language: Language) -> Value {
+/// The texts of a language, and what there is to choose from. A page that answers itself passes the games whose agents it
+/// has asked for; the others come when they are needed.
+pub fn texts(store: &Store, language: Language, had: Option<&[String]>) -> Value {
     let games = store.games.names();
     let bare = Store { games: store.games.clone(), ..Store::default() };
-    let usual = games.iter().filter_map(|game| {
-        let board = bare.games.open(game, &GameSettings::default(), &bare, None).ok()?;
-        Some((*game, (board.record().max_plies, board.position_text())))
-    });
-    let (plies, starts): (BTreeMap<_, _>, BTreeMap<_, _>) =
-        usual.map(|(game, (plies, start))| ((game, plies), (game, start))).unzip();
+    let boards: BTreeMap<&str, Board> = games
+        .iter()
+        .filter_map(|game| Some((*game, Board::open(&bare, game, &GameSettings::default(), None).ok()?)))
+        .collect();
+    let by_game = |part: fn(&Board) -> Value| -> BTreeMap<&str, Value> {
+        boards.iter().map(|(game, board)| (*game, part(board))).collect()
+    };
+    let comes = |game: &str| had.is_some_and(|had| had.iter().all(|other| other != game));
     // Where a level was measured.
     let ratings = |level: Level| -> BTreeMap<&str, u16> {
-        let measured = games.iter().filter(|game| store.is_usual(game));
+        let measured = games.iter().filter(|game| store.is_usual(game) || comes(game));
         measured.filter_map(|game| Some((*game, level.rating(game)?))).collect()
     };
+    let taught = games.iter().filter(|game| !lessons::of(game).is_empty());
     let puzzled = games.iter().filter(|game| !puzzles::of(game).is_empty());
     let languages =
         Language::ALL.map(|language| json!({ "code": language.code(), "name": language.texts().get("language") }));
@@ -121,8 +127,12 @@ pub fn texts(store: &Store, language: Language) -> Value {
         "games": games,
         "levels": Level::ALL.map(|level| json!({ "name": level, "ratings": ratings(level) })),
         "usual": Level::USUAL,
-        "plies": plies,
-        "starts": starts,
+        "plies": by_game(|board| json!(board.record().max_plies)),
+        "starts": by_game(|board| json!(board.position_text())),
+        "rules": by_game(|board| json!(board.own_rules())),
+        "pieces": by_game(|board| board.own_pieces().iter().map(|(letter, svg)| (letter.to_string(), json!(svg))).collect()),
+        "friends": had.is_none(),
+        "lessons": taught.collect::<Vec<_>>(),
         "puzzles": puzzled.collect::<Vec<_>>(),
         "texts": language.texts(),
     })

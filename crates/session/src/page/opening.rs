@@ -19,7 +19,7 @@ pub struct Opening {
     black: Option<String>,
     /// A game to go on with; without players, people play both sides.
     record: Option<String>,
-    /// The number of its moves before the position shown; unset, all of them.
+    /// The index of the position shown in its text; unset, the end of its main line.
     place: Option<usize>,
     /// Whether it is to be analysed.
     #[serde(default)]
@@ -59,7 +59,7 @@ fn begin<'a>(defaults: &'a Defaults, opening: &'a Opening, texts: &Texts, seed: 
     let mut session = Session::new(store, game, settings, None, seats, seed)?;
     if let Some(record) = record {
         load(&mut session, &record, players, texts)?;
-        session.go_to(opening.place.unwrap_or(usize::MAX));
+        session.show(session.board().at_index(opening.place.unwrap_or(usize::MAX)));
     } else if let (Some(line), None, None) = (&defaults.record, &opening.game, opening.duel) {
         let record = parse_record(line, "", texts)?;
         load(&mut session, &record, [Some(white), Some(black)], texts)?;

@@ -5,8 +5,9 @@ use std::time::Duration;
 use super::{DEEPEST, Session};
 use crate::agents::{AgentCache, MOVE_TIME};
 use crate::levels::Level;
-use crate::specs::Strength;
-use crate::thought::{Question, Thought, Time};
+use crate::specs::LimitedAgent;
+use crate::thought::{Analysis, Question, Time};
+use crate::tree::Node;
 use jarmo_exact::agent::AgentSpec;
 
 /// Time for the evaluation of a position during play.
@@ -25,9 +26,9 @@ pub(super) enum Effort {
 /// A question for an agent.
 pub struct Job {
     question: Question,
-    strength: Strength,
+    agent: LimitedAgent,
     purpose: Purpose,
-    place: usize,
+    node: Node,
     edition: u64,
 }
 
@@ -35,24 +36,22 @@ pub struct Job {
 enum Purpose {
     Move,
     Look(Effort),
-    /// The position after a move that is tried.
-    Try,
 }
 
 impl Job {
     /// Asks the agent, until it answers or its time ends.
-    pub fn run(&self, cache: &mut AgentCache, time: Time<'_>) -> Result<Thought, String> {
+    pub fn run(&self, cache: &mut AgentCache, time: Time<'_>) -> Result<Analysis, String> {
         let mut own = AgentCache::default();
         let cache = match self.purpose {
             Purpose::Look(Effort::Deep(_)) => &mut own, // the large tree goes at once
             _ => cache,
         };
-        (self.question)(cache, &self.strength, time)
+        self.question.ask(cache, &self.agent, time)
     }
 
     /// Whether the agent searches; other agents answer at once.
     pub fn searches(&self) -> bool {
-        !matches!(self.strength.spec, AgentSpec::Random | AgentSpec::Greedy)
+        !matches!(self.agent.spec, AgentSpec::Random | AgentSpec::Greedy)
     }
 
     /// Whether the answer will be played.
@@ -73,14 +72,9 @@ impl Session {
             return Some(self.make_job(here, Purpose::Move, seat.agent(self.board.agents())?));
         }
         let agents = self.board.agents();
-        let look = |place, effort, strength| Some(self.make_job(place, Purpose::Look(effort), strength));
-        if self.hint == Some(here) && self.lacks(here, Effort::Hint) {
+        let look = |place, effort, agent| Some(self.make_job(place, Purpose::Look(effort), agent));
+        if self.hint == Some(self.board.shown()) && self.lacks(here, Effort::Hint) {
             return look(here, Effort::Hint, agents.analyst(MOVE_TIME));
-        }
-        if let Some(trial) = &self.trial
-            && let Some(question) = trial.question(self)
-        {
-            return Some(Job { question, ..self.make_job(trial.place, Purpose::Try, agents.reviewer()) });
         }
         if self.analysing {
             if !self.lacks(here, Effort::Study)
@@ -88,7 +82,7 @@ impl Session {
             {
                 return look(here, Effort::Deep(round), agents.deepened(round));
             }
-            let end = self.board.moves().len();
+            let end = self.board.length();
             let next = std::iter::once(here).chain(0..=end).find(|&place| self.lacks(place, Effort::Study))?;
             return look(next, Effort::Study, agents.reviewer());
         }
@@ -100,12 +94,12 @@ impl Session {
 
     /// Whether a running job is still the next one.
     pub fn wants(&self, job: &Job) -> bool {
-        self.job().is_some_and(|next| (next.edition, next.place, next.purpose) == (job.edition, job.place, job.purpose))
+        self.job().is_some_and(|next| (next.edition, next.node, next.purpose) == (job.edition, job.node, job.purpose))
     }
 
     /// Takes a job's answer and plays it if it is a move. Returns false if the answer is outdated. If the agent could not
     /// answer, none is asked again while [`Session::trouble`] is set.
-    pub fn finish(&mut self, job: &Job, answer: Result<Thought, String>) -> bool {
+    pub fn finish(&mut self, job: &Job, answer: Result<Analysis, String>) -> bool {
         let thought = match answer {
             Ok(thought) => thought,
             Err(problem) => {
@@ -113,57 +107,52 @@ impl Session {
                 return true;
             }
         };
-        if job.edition != self.edition || job.place > self.board.moves().len() {
+        if job.edition != self.edition || !self.board.tree.has(job.node) {
             return false;
         }
         let effort = match job.purpose {
             Purpose::Move => Effort::Glance,
             Purpose::Look(effort) => effort,
-            Purpose::Try => {
-                if let Some(trial) = &mut self.trial {
-                    trial.value = Some(thought.value);
-                }
-                return true;
-            }
         };
         if job.is_move() {
-            if job.place != self.board.cursor() || !self.agent_to_move() {
+            if job.node != self.board.shown() || !self.agent_to_move() {
                 return false;
             }
-            let played = self.board.play(&thought.text);
+            let played = self.board.play_action(thought.action);
             debug_assert!(played.is_ok(), "an agent chose an illegal action");
-            self.hint = None;
-            self.count_match();
+            self.moved(true);
         }
         // An answer to `Move` counts as an evaluation only from the strongest level.
         let best = self.board.agents().of_level(Level::Best);
-        let evaluates = !job.is_move() || job.strength == best;
-        if evaluates && self.lacks(job.place, effort) {
-            match (effort, self.thoughts.get_mut(&job.place)) {
+        let evaluates = !job.is_move() || job.agent == best;
+        let before = self.thoughts.get_mut(&job.node);
+        if evaluates && before.as_ref().is_none_or(|(had, _)| *had < effort) {
+            match (effort, before) {
                 // The search had no more room or time than the one before it. Further ones would not, either.
                 (Effort::Deep(_), Some((had, before))) if thought.nodes <= before.nodes => {
                     *had = Effort::Deep(DEEPEST);
                 }
                 _ => {
-                    self.thoughts.insert(job.place, (effort, thought));
+                    self.thoughts.insert(job.node, (effort, thought));
                 }
             }
         }
         true
     }
 
-    fn make_job(&self, place: usize, purpose: Purpose, strength: Strength) -> Job {
+    fn make_job(&self, place: usize, purpose: Purpose, agent: LimitedAgent) -> Job {
         // Another game with the same moves gets other answers from agents that draw theirs.
         let seed = match purpose {
             Purpose::Move => self.seed.wrapping_add(self.number),
-            Purpose::Look(_) | Purpose::Try => self.seed,
+            Purpose::Look(_) => self.seed,
         };
-        Job { question: self.board.question(place, seed), strength, purpose, place, edition: self.edition }
+        let node = self.board.node(place);
+        Job { question: self.board.question(place, seed), agent, purpose, node, edition: self.edition }
     }
 
     /// Whether the game is not over at a place and the place was not yet evaluated with this effort.
     pub(super) fn lacks(&self, place: usize, effort: Effort) -> bool {
-        let known = self.thoughts.get(&place);
+        let known = self.thoughts.get(&self.board.node(place));
         self.board.mover(place).is_some() && known.is_none_or(|(had, _)| *had < effort)
     }
 }

@@ -1,15 +1,32 @@
 // The address of the page: after # it may have a game, a position, or an invitation. Knows nothing of the document.
 //
 // `#game=jarmo&moves=A1-C2,A5-B3` is a game, `#game=jarmo&from=TEXT` a position, with `_` for the spaces of its text;
-// `max=PLIES` is a limit on the length other than the usual one, and `at=N` the number of moves before the position shown.
+// `max=PLIES` is a move limit other than the usual one, and `at=N` the number of moves in its text up to the position
+// shown. A game with variations has their text, `tree=A1-C2_(_B1-D2_)_A5-B3`, in place of its moves.
 
-// The link to a record; `plies` has the usual limits on the length, by game.
-export function linkTo(record, place, plies) {
+const MARKS = ["!!", "!", "!?", "?!", "?", "??"];
+
+// The main line of the text of a tree.
+function mainLine(tree) {
+  let depth = 0;
+  return tree.replaceAll(/\{[^}]*\}?/g, " ").split(/\s+/).filter((word) => {
+    if (word === "(") depth++;
+    else if (word === ")") depth--;
+    else return word && depth === 0 && !MARKS.includes(word);
+    return false;
+  });
+}
+
+const encoded = (tree) => encodeURIComponent(tree).replaceAll("_", "%5F").replaceAll("%20", "_");
+
+// The link to a record; `plies` has the usual move limits, by game.
+export function linkTo(record, at, plies) {
   const parts = [`game=${record.game}`];
   if (record.position) parts.push(`from=${record.position.replaceAll(" ", "_")}`);
   if (record.max_plies !== undefined && record.max_plies !== plies[record.game]) parts.push(`max=${record.max_plies}`);
-  if (record.moves.length) parts.push(`moves=${record.moves.join(",")}`);
-  if (place < record.moves.length) parts.push(`at=${place}`);
+  if (record.tree) parts.push(`tree=${encoded(record.tree)}`);
+  else if (record.moves.length) parts.push(`moves=${record.moves.join(",")}`);
+  if (record.tree || at < record.moves.length) parts.push(`at=${at}`);
   return `${location.origin}${location.pathname}#${parts.join("&")}`;
 }
 
@@ -19,16 +36,18 @@ export function readLink(hash) {
   const parts = new Map();
   for (const part of hash.slice(1).split("&")) {
     const [name, ...rest] = part.split("=");
-    if (!["game", "from", "max", "moves", "at"].includes(name) || parts.has(name)) throw new Error(part);
-    parts.set(name, decoded(rest.join("=")));
+    if (!["game", "from", "max", "moves", "tree", "at"].includes(name) || parts.has(name)) throw new Error(part);
+    const value = rest.join("=");
+    parts.set(name, decoded(name === "tree" ? value.replaceAll("_", " ") : value));
   }
   const number = (name) => {
     const value = parts.get(name);
     if (value !== undefined && !/^\d{1,9}$/.test(value)) throw new Error(`${name}=${value}`);
     return value === undefined ? undefined : Number(value);
   };
-  const moves = parts.get("moves");
-  const record = { game: parts.get("game"), position: parts.get("from")?.replaceAll("_", " "), max_plies: number("max"), moves: moves ? moves.split(",") : [] };
+  const [moves, tree] = [parts.get("moves"), parts.get("tree")];
+  const line = tree ? mainLine(tree) : moves ? moves.split(",") : [];
+  const record = { game: parts.get("game"), position: parts.get("from")?.replaceAll("_", " "), max_plies: number("max"), moves: line, tree };
   return { record: JSON.stringify(record), place: number("at") };
 }
 

@@ -17,7 +17,10 @@ export const falls = (layout) => layout.style === "slots";
 export function pieceShape(game, piece) {
   const group = make("g", { class: `piece ${piece.player}` });
   const body = (radius) => make("circle", { class: "body", r: radius });
-  if (piece.letter) {
+  if (piece.svg) {
+    const source = `<svg xmlns="${NS}">${piece.svg}</svg>`;
+    group.append(...new DOMParser().parseFromString(source, "image/svg+xml").documentElement.childNodes);
+  } else if (piece.letter) {
     group.append(body(34), make("text", { class: "letter" }, piece.letter));
   } else if (game === "connect_four") {
     group.append(body(37), make("circle", { class: "glyph", r: 26, "stroke-opacity": .35 }));
@@ -49,13 +52,14 @@ function distance([x, y], [x1, y1], [x2, y2]) {
 }
 
 export class Board {
-  // Calls `play(text)` with each chosen move, `label(cell, state)` for the accessible name of a cell, and
-  // `picked(cell, targets)` when a piece is picked.
-  constructor(svg, play, label, picked) {
+  // Calls `play(text)` with each chosen move, `label(cell, state)` for the accessible name of a cell,
+  // `picked(cell, targets)` when a piece is picked, and `foreign(piece)` when one of the opponent is tried.
+  constructor(svg, play, label, picked, foreign) {
     this.svg = svg;
     this.play = play;
     this.label = label;
     this.tellPicked = picked;
+    this.tellForeign = foreign;
     this.view = null;
     this.picked = null;
     this.over = null; // the cell under the pointer or the focus
@@ -412,6 +416,7 @@ export class Board {
     const at = (index) => scene.pieces.find((piece) => piece.cell === index);
     if (scene.outcome || !at(cell)) return;
     if (falls(layout)) return this.play(layout.cells[cell].name[0]);
+    if (at(cell).player !== scene.to_move) return this.tellForeign(at(cell));
     const near = this.steps(cell, at(cell));
     const step = near.find((other) => !at(other)) ?? near[0];
     if (step !== undefined) this.play(`${layout.cells[cell].name}-${layout.cells[step].name}`);

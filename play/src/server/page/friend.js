@@ -15,14 +15,24 @@ const keys = () => stored(NAME, (value) => Object.values(value).every((key) => t
 // The key of the own seat in a game, if this browser has one.
 export const ownSeat = (name) => keys()[name] ?? null;
 
-export function keepSeat(key) {
-  const name = key.split(".")[0];
+// Keeps a key, or with null forgets the one of this game.
+export function keepSeat(name, key) {
   const others = Object.entries(keys()).filter(([other]) => other !== name).slice(-MOST);
   try {
-    localStorage.setItem(NAME, JSON.stringify(Object.fromEntries([...others, [name, key]])));
+    localStorage.setItem(NAME, JSON.stringify(Object.fromEntries(key ? [...others, [name, key]] : others)));
   } catch {
     // The browser gives the page no room; a reload goes by the session instead.
   }
+}
+
+// The secret with which this browser asks for a seat. It is kept before it is sent: where the answer is lost, the same
+// secret gets the same seat.
+export function secretFor(name) {
+  const known = ownSeat(name)?.split(".")[1];
+  const random = crypto.getRandomValues(new Uint8Array(16));
+  const secret = known ?? Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  keepSeat(name, `${name}.${secret}`);
+  return secret;
 }
 
 export class Friend {
@@ -71,6 +81,7 @@ export class Friend {
     else if (!duel.over) parts.push(this.actions(view));
     else parts.push(this.row(this.button("rematch", () => this.tell("offer", "rematch"))));
     if (!duel.over) parts.push(element("p", { className: "small", textContent: text("duel_fair") }));
+    if (!duel.kept) parts.push(element("p", { className: "small", textContent: text("duel_not_kept") }));
     return [...parts, ...this.afterwards(duel)];
   }
 

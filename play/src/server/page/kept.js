@@ -2,6 +2,7 @@
 
 const NAME = "games";
 const MOST = 60;
+const LAST = 1e9; // past every index: the end of the main line
 
 // The name of a game: the session it was played in and its number there.
 export const gameKey = (view) => `${view.session}-${view.number}`;
@@ -42,7 +43,8 @@ function isGame(game) {
   }
 }
 
-// The games, newest first: {key, at, record, seats, place, match, live}. Of a game of two, `live` is the key of the seat.
+// The games, newest first: {key, at, record, seats, place, match, values, live}. `place` is the index of the position shown in
+// the text of the record. Of a game of two, `live` is the key of the seat.
 export function keptGames() {
   const games = stored(NAME, Array.isArray, []);
   const good = games.filter(isGame);
@@ -61,10 +63,13 @@ function write(games) {
   }
 }
 
+// The number of moves in the text of the record up to the position shown.
+export const indexOf = (view) => view.tree.findIndex(({ node }) => node === view.line[view.cursor]) + 1;
+
 // Whether something would be lost with a game: moves, a position that was set up, or a seat.
 export function isKept(view) {
   if (view.duel) return view.duel.you !== null;
-  return view.moves.length > 0 || JSON.parse(view.record).position !== undefined;
+  return view.tree.length > 0 || JSON.parse(view.record).position !== undefined;
 }
 
 // Keeps the game of a view as it is now.
@@ -73,12 +78,13 @@ export function keep(view) {
   const key = gameKey(view);
   const games = keptGames();
   const known = games.find((game) => game.key === key);
-  const game = { key, at: Date.now(), record: view.record, seats: view.seats, place: view.cursor, match: view.match };
+  const game = { key, at: Date.now(), record: view.record, seats: view.seats, place: indexOf(view), match: view.match };
   if (view.duel) game.live = view.session;
+  else game.values = [view.values[0], ...view.tree.map(({ value }) => value)];
   if (known && JSON.stringify({ ...known, at: 0 }) === JSON.stringify({ ...game, at: 0 })) return;
   if (known && !replaces(game.record, known.record)) {
     known.key = `${key}-${known.at}`;
-    known.place = JSON.parse(known.record).moves.length; // its end, not where it was left
+    known.place = LAST;
   }
   write([game, ...games.filter((other) => other.key !== key)]);
 }

@@ -1,7 +1,7 @@
 // What stands around the board: players, evaluation, moves, and what the agent sees. Each function draws one panel.
 
 import { make, pieceShape } from "./board.js";
-import { certain, chance, count, levelName, playerName, result, seatName, text, words } from "./texts.js";
+import { certain, chance, count, levelName, moveBefore, moveNumber, numbered, playerName, result, seatName, text, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -28,21 +28,31 @@ export function strips(view, flipped) {
     const chip = element("span", { className: `chip ${player}` });
     const name = view.seats ? `${playerName(player)} · ${seatName(view.seats[index])}` : playerName(player);
     const who = element("span", { className: "who" }, chip, name);
-    const tallies = view.scene.tallies.map(({ key, values }) => element("span", { className: "tally" }, `${text(key)} `, element("b", { textContent: values[index] })));
-    strip.replaceChildren(who, ...tallies, ...tray(view, player, index));
+    const tallies = view.scene.tallies.map(({ key, values }) => tally(view, player, key, values[index]));
+    strip.replaceChildren(who, ...tallies);
     strip.classList.toggle("turn", !view.scene.outcome && view.scene.to_move === player);
   }
 }
 
-// The captured archers.
-function tray(view, player, index) {
-  const captured = view.scene.tallies.find(({ key }) => key.startsWith("tally_captured"));
-  if (!captured || captured.values[index] === 0) return [];
-  const box = element("span", { className: "tray" });
-  for (let count = 0; count < captured.values[index]; count++) {
-    box.append(make("svg", { viewBox: "-40 -40 80 80", "aria-hidden": "true" }, pieceShape(view.game, { player, strong: false })));
-  }
-  return [box];
+// The pieces that a tally counts: those of the opponent, once they are captured; guards and kings are the strong ones.
+const COUNTED = {
+  tally_captured: { captured: true }, tally_captured_archers: { captured: true }, tally_placements: {}, tally_reserve: { strong: true },
+  tally_men: {}, tally_kings: { strong: true },
+};
+
+// A number of a player: captured pieces one by one, others as a piece with the number; in words for screen readers.
+function tally(view, player, key, value) {
+  const label = `${text(key)}: ${value}`;
+  const number = element("b", { textContent: value });
+  const counted = COUNTED[key];
+  if (!counted) return element("span", { className: "tally", title: label }, element("span", { className: "word", textContent: `${text(key)}\u00a0` }), number);
+  const other = player === "white" ? "black" : "white";
+  const piece = { player: counted.captured ? other : player, strong: Boolean(counted.strong) };
+  const picture = () => make("svg", { viewBox: "-40 -40 80 80", "aria-hidden": "true" }, pieceShape(view.game, piece));
+  const box = element("span", { className: "tally", role: "img", ariaLabel: label, title: label });
+  if (counted.captured) box.append(...Array.from({ length: value }, picture));
+  else if (value > 0 || key !== "tally_placements") box.append(picture(), number);
+  return box;
 }
 
 export function seatsForm(view, send) {
@@ -99,11 +109,16 @@ export function graph(view, send) {
     svg.append(make("polygon", { class: "area", points: `${x(ends[0])},30 ${points.join(" ")} ${x(ends.at(-1))},30` }));
     svg.append(make("polyline", { class: "curve", points: points.join(" ") }));
   }
+  // A dot after each mistake: a line without length, because the drawing is stretched.
+  for (const { place, mark } of view.assessments ?? []) {
+    const value = values[place + 1] ?? null;
+    if (mark && value !== null) svg.append(make("line", { class: "dot", x1: x(place + 1), x2: x(place + 1), y1: y(value), y2: y(value) }));
+  }
   svg.append(make("line", { class: "now", x1: x(view.cursor), x2: x(view.cursor), y1: 0, y2: 60 }));
   const now = values[view.cursor] ?? null;
   const value = now === null ? "…" : chance(now);
-  $("graph-now").textContent = text("graph_now", { n: view.cursor, player: playerName("white"), value });
-  $("graph-end").textContent = values.length - 1;
+  $("graph-now").textContent = text("graph_now", { n: moveBefore(view, view.cursor), player: playerName("white"), value });
+  $("graph-end").textContent = view.moves.at(-1)?.number ?? 0;
   svg.setAttribute("aria-label", `${text("graph_label")}. ${$("graph-now").textContent}`);
   svg.onclick = (event) => {
     const box = svg.getBoundingClientRect();
@@ -111,35 +126,103 @@ export function graph(view, send) {
   };
 }
 
-// The moves, a row for the moves of White and those of Black after them. A row has the number of its first move.
+// The moves, a row for the moves of White and those of Black after them, and after each row the variations that begin there.
 export function moveList(view, send) {
   const list = $("moves");
-  if (view.moves.length === 0) return list.replaceChildren(element("li", { className: "none", textContent: text("no_moves_yet") }));
-  const rows = [];
-  view.moves.forEach(({ text: move, player }, place) => {
-    if (place === 0 || (player === "white" && view.moves[place - 1].player === "black")) {
-      rows.push({ number: place + 1, white: [], black: [] });
+  if (view.tree.length === 0) return list.replaceChildren(element("li", { className: "none", textContent: text("no_moves_yet") }));
+  const places = new Map(view.line.map((node, place) => [node, place]));
+  const shown = view.line[view.cursor];
+  const after = new Map(); // the moves from a position, the main one first
+  for (const played of view.tree) after.set(played.parent, [...(after.get(played.parent) ?? []), played]);
+  const button = (played) => {
+    const place = places.get(played.node);
+    const mark = played.mark || (place && view.assessments?.[place - 1]?.mark);
+    const label = [numbered(played), mark, played.comment].filter(Boolean).join(" ");
+    const node = element("button", { textContent: played.text, ariaLabel: label });
+    if (played.node === shown) node.setAttribute("aria-current", "true");
+    else if (place === undefined || place > view.cursor) node.classList.add("after");
+    if (mark) node.append(element("span", { textContent: ` ${mark}`, className: mark.includes("!") && mark !== "?!" ? "good" : "bad" }));
+    node.onclick = () => send(place === undefined ? { do: "show", node: played.node } : { do: "go", place });
+    return node;
+  };
+  const remark = ({ comment }) => (comment ? [element("i", { textContent: comment })] : []);
+  // The moves of a variation in a row, with those that begin in it in brackets.
+  const variation = (first) => {
+    const nodes = [];
+    let numberless = false; // the move follows one of White directly
+    for (let [played, others] = [first, []]; played;) {
+      if (played.player === "white" || !numberless) nodes.push(element("span", { textContent: moveNumber(played) }));
+      nodes.push(button(played), ...remark(played), ...others.flatMap((other) => ["(", ...variation(other), ")"]));
+      numberless = played.player === "white" && !others.length && !played.comment;
+      [played, ...others] = after.get(played.node) ?? [];
     }
-    const button = element("button", { textContent: move, ariaLabel: `${place + 1} ${move}` });
-    if (place + 1 === view.cursor) button.setAttribute("aria-current", "true");
-    if (place + 1 > view.cursor) button.classList.add("after");
-    const mark = view.assessments?.[place]?.mark;
-    if (mark) button.append(element("span", { textContent: ` ${mark}`, className: "bad" }));
-    if (mark) button.ariaLabel += ` ${mark}`;
-    button.onclick = () => send({ do: "go", place: place + 1 });
-    rows.at(-1)[player].push(button);
-  });
-  list.replaceChildren(...rows.map(({ number, white, black }) => element("li", {}, element("span", { textContent: number }), element("div", {}, ...white), element("div", {}, ...black))));
+    return nodes;
+  };
+  const rows = [];
+  let row = null;
+  for (let [played, ...others] = after.get(view.line[0]) ?? []; played;) {
+    if (!row || row.number !== played.number) {
+      row = { number: played.number, white: [], black: [] };
+      rows.push(row);
+    }
+    row[played.player].push(button(played));
+    const aside = [...(played.comment ? [remark(played)] : []), ...others.map(variation)];
+    if (aside.length) {
+      rows.push(...aside.map((nodes) => ({ nodes })));
+      row = null;
+    }
+    [played, ...others] = after.get(played.node) ?? [];
+  }
+  list.replaceChildren(...rows.map(({ number, white, black, nodes }) => {
+    if (nodes) return element("li", { className: "aside" }, ...nodes);
+    return element("li", {}, element("span", { textContent: number }), element("div", {}, ...(white.length ? white : ["…"])), element("div", {}, ...black));
+  }));
   const now = list.querySelector('[aria-current="true"]');
   if (now) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2;
+}
+
+const MARKS = ["!!", "!", "!?", "?!", "?", "??"];
+
+// What can be done with the move shown while the game is analysed: marks, a comment, and its variation.
+export function remarks(view, send) {
+  const played = view.analysing ? view.tree.find(({ node }) => node === view.line[view.cursor]) : undefined;
+  const box = $("remark");
+  box.hidden = !played;
+  if (!played) return;
+  const { node, mark, comment } = played;
+  const write = (change) => send({ do: "remark", node, mark, comment, ...change });
+  const marks = $("marks"); // its buttons stay, so that the focus does
+  if (!marks.firstChild) marks.append(...MARKS.map((one) => element("button", { textContent: one })));
+  for (const button of marks.children) {
+    const one = button.textContent;
+    button.ariaLabel = `${text("mark")} ${one}`;
+    button.setAttribute("aria-pressed", one === mark);
+    button.onclick = () => write({ mark: one === mark ? "" : one });
+  }
+  const field = $("comment");
+  if (document.activeElement !== field || field.dataset.node !== String(node)) field.value = comment;
+  field.dataset.node = node;
+  field.placeholder = text("comment");
+  field.onchange = () => write({ comment: field.value });
+  $("promote").disabled = !isVariation(view, played);
+  $("promote").onclick = () => send({ do: "promote", node });
+  $("remove").onclick = () => send({ do: "remove", node });
+}
+
+// Whether a move or one before it is not the first from its position.
+function isVariation({ tree }, played) {
+  for (let one = played; one; one = tree.find(({ node }) => node === one.parent)) {
+    if (tree.find(({ parent }) => parent === one.parent) !== one) return true;
+  }
+  return false;
 }
 
 // The marked moves of each player; a click goes there.
 export function mistakes(view, send) {
   const lines = ["white", "black"].map((player) => {
     const bad = (view.assessments ?? []).filter((one) => one.player === player && one.mark);
-    const buttons = bad.map(({ place, text: move, mark }) => {
-      const button = element("button", { textContent: `${place + 1} ${move} ${mark}` });
+    const buttons = bad.map(({ place, mark }) => {
+      const button = element("button", { textContent: `${moveBefore(view, place + 1)} ${mark}` });
       button.onclick = () => send({ do: "go", place: place + 1 });
       return button;
     });
@@ -154,12 +237,15 @@ const mine = (view, value) => (view.scene.to_move === "white" ? value : -value);
 // The arrows for an answer of the agent.
 export function ideas(view, thought) {
   if (!thought) return [];
-  const all = thought.candidates.slice(0, Math.min(3, lineCount()));
+  // A proven loss is no hint while there is anything else.
+  const lost = ({ proven }) => proven?.winner && proven.winner !== view.scene.to_move;
+  const fine = thought.candidates.filter((idea) => !lost(idea));
+  const all = (fine.length ? fine : thought.candidates).slice(0, Math.min(3, lineCount()));
   if (all.length === 0) {
     const move = view.scene.legal.find(({ text: other }) => other === thought.text);
     return move ? [{ gesture: move, rank: 0, text: "★" }] : [];
   }
-  return all.map((idea, rank) => ({ gesture: idea.gesture, rank, text: `${rank + 1}: ${chance(mine(view, idea.value))}` }));
+  return all.map((idea, rank) => ({ gesture: idea.gesture, rank, text: idea.equal ? `${rank + 1}: =` : `${rank + 1}: ${chance(mine(view, idea.value))}` }));
 }
 
 // How many lines the person wants to see.
@@ -170,7 +256,7 @@ let drawnIdeas = ""; // what the table of ideas shows, so that it is drawn anew 
 // What the agent sees. Each move of a line is a button that shows the position after it.
 export function ideaTable(view, thought, study) {
   const wanted = thought ? JSON.stringify([view.session, view.number, view.cursor, words.language, lineCount(), thought]) : "";
-  if (wanted !== drawnIdeas) $("ideas").replaceChildren(...(thought ? [ideaRows(view, thought, study), ...ideaNote(view, thought)] : []));
+  if (wanted !== drawnIdeas) $("ideas").replaceChildren(...(thought ? [ideaRows(view, thought, study), ...ideaNote(thought)] : []));
   drawnIdeas = wanted;
   const { place, moves, at } = study.shown ?? {};
   for (const button of $("ideas").querySelectorAll(".move")) {
@@ -180,11 +266,10 @@ export function ideaTable(view, thought, study) {
   }
 }
 
-// Why a move may stand above one of a higher value.
-function ideaNote(view, thought) {
-  const [first, ...others] = thought.candidates.slice(0, lineCount()).map((idea) => chance(mine(view, idea.value)));
-  const above = others.some((value) => Number.parseInt(value, 10) > Number.parseInt(first, 10));
-  return above ? [element("p", { className: "small", textContent: text("ideas_order") })] : [];
+// What the sign of equal values means.
+function ideaNote(thought) {
+  const equal = thought.candidates.slice(0, lineCount()).some((idea) => idea.equal);
+  return equal ? [element("p", { className: "small", textContent: text("ideas_equal") })] : [];
 }
 
 function ideaRows(view, thought, study) {
@@ -201,7 +286,8 @@ function ideaRows(view, thought, study) {
       return button;
     });
     row.insertCell().append(first);
-    Object.assign(row.insertCell(), { textContent: chance(mine(view, idea.value)), className: unsure ? "unsure" : "" });
+    const share = `${idea.equal ? "= " : ""}${chance(mine(view, idea.value))}`;
+    Object.assign(row.insertCell(), { textContent: share, className: unsure ? "unsure" : "" });
     row.insertCell().textContent = idea.visits > 0 ? count(idea.visits) : "";
     row.insertCell().append(...[certain(idea.proven), ...rest].filter(Boolean));
   }

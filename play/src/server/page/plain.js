@@ -2,6 +2,7 @@
 // and of the moves. A move that names no square of the board is a button.
 
 import { element } from "./panels.js";
+import { words } from "./texts.js";
 
 const NONE = { from: null, to: null, captured: null };
 const DROP = /^[a-z]$/i;
@@ -50,7 +51,7 @@ export function withBoard(view) {
   const layout = { style, columns, rows: height, cells, lines: [] };
   const pieces = cells.flatMap(({ column, row }, cell) => {
     const letter = rows[height - 1 - row][column];
-    return letter ? [{ cell, player: owner(letter), strong: false, leaving: false, letter }] : [];
+    return letter ? [{ cell, player: owner(letter), strong: false, leaving: false, letter, svg: words.pieces[view.game]?.[letter] }] : [];
   });
   const taken = new Set(pieces.map(({ cell }) => cell));
   const gesture = (move) => gestureOf(move, layout, (cell) => taken.has(cell));

@@ -4,17 +4,17 @@ import { invitation, invitationTo, linkTo, readLink } from "./address.js";
 import { Board, falls } from "./board.js";
 import { Editor } from "./editor.js";
 import { Exercise } from "./exercise.js";
-import { Friend, keepSeat, ownSeat } from "./friend.js";
-import { forget, gameKey, isKept, keep, keptGames } from "./kept.js";
+import { Friend, keepSeat, ownSeat, secretFor } from "./friend.js";
+import { forget, gameKey, indexOf, isKept, keep, keptGames } from "./kept.js";
 import { Lesson } from "./lesson.js";
-import { bar, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, moveList, paragraphs, seatsForm, strips } from "./panels.js";
+import { bar, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, moveList, paragraphs, remarks, seatsForm, strips } from "./panels.js";
 import { drawRest, withBoard } from "./plain.js";
 import { Puzzles } from "./puzzle.js";
 import { onAgent, request } from "./server.js";
 import { Share } from "./share.js";
 import { Study } from "./study.js";
 import { Tabs } from "./tabs.js";
-import { analysed, cellLabel, chance, isRedeploy, notes, said, saidPicked, searched, status, text, useWords, words } from "./texts.js";
+import { analysed, cellLabel, chance, isRedeploy, moveBefore, notes, playerName, said, saidPicked, searched, status, text, useWords, words } from "./texts.js";
 import { isFirstVisit, prepareWelcome, welcome } from "./welcome.js";
 
 const $ = (id) => document.getElementById(id);
@@ -53,7 +53,7 @@ async function open(opening) {
 function take(answer) {
   session = answer.id;
   store.setItem("session", session);
-  if (answer.duel?.you) keepSeat(session);
+  if (answer.duel?.you) keepSeat(session.split(".")[0], session);
   say("");
   show(answer);
   waiting.abort();
@@ -74,13 +74,13 @@ const solve = (game) => train(new Puzzles(game, language), `#puzzles=${game}`);
 // The game whose puzzles are shown in a game: its own, or else those of the first game that has some.
 const puzzled = (game) => (words.puzzles.includes(game) ? game : words.puzzles[0]);
 
-// Opens the lesson or the puzzles that an address names.
-function openTask(hash) {
-  const [, task, game] = /^#(learn|puzzles)(?:=(\w+))?$/.exec(hash) ?? [];
-  if (task === "learn" && words.games.includes(game)) learn(game);
-  else if (task === "puzzles" && words.puzzles.length) solve(puzzled(game));
-  else return false;
-  return true;
+// What opens the lesson or the puzzles that an address names; null if it names none that there are.
+function taskOf(hash) {
+  const [, task, named] = /^#(learn|puzzles)(?:=(\w+))?$/.exec(hash) ?? [];
+  const game = named ?? (task === "puzzles" ? words.puzzles[0] : undefined);
+  if (task === "learn" && words.games.includes(game)) return () => learn(game);
+  if (task === "puzzles" && words.puzzles.includes(game)) return () => solve(game);
+  return null;
 }
 
 // Goes over to a session that is open; false if the server no longer has it.
@@ -109,7 +109,7 @@ async function arrive() {
   if (kept) return resume(kept).then(() => true);
   const name = invitation(hash);
   if (name) return join(name).then(() => true);
-  if (!hash || /^#(puzzles|learn=)/.test(hash)) return false;
+  if (!hash || taskOf(hash)) return false;
   try {
     const link = readLink(hash);
     if (link === null) throw new Error(hash);
@@ -124,7 +124,7 @@ async function arrive() {
 // Writes the game shown into the address of the page; another game than before is a step in the history.
 function note(another) {
   if (exercise.on || (!travelling && written !== null && written !== location.href)) return;
-  const address = view.duel ? invitationTo(session) : linkTo(JSON.parse(view.record), view.cursor, words.plies);
+  const address = view.duel ? invitationTo(session) : linkTo(JSON.parse(view.record), indexOf(view), words.plies);
   const entry = { session, key: gameKey(view) };
   const { state } = history;
   const known = state?.session === entry.session && state.key === entry.key && address === location.href;
@@ -137,13 +137,27 @@ async function join(name) {
   const own = ownSeat(name);
   if (own && await enter(own)) return;
   const before = session;
+  const secret = secretFor(name);
   session = name;
   try {
-    take(await ask(`/api/join?${language()}`, {}));
+    take(await insist(() => ask(`/api/join?${language()}`, { secret })));
+    if (!view.duel.you) keepSeat(name, null); // the seat was taken
   } catch (error) {
     session = before;
     throw error.status === 404 ? Object.assign(error, { told: text("invitation_gone") }) : error;
   }
+}
+
+// Asks again where no answer comes, for a question that may be asked twice.
+async function insist(question, times = 3) {
+  try {
+    return await question();
+  } catch (error) {
+    if (error.status) throw error;
+    if (times === 1) throw Object.assign(error, { told: text("connection_lost") });
+  }
+  await new Promise((done) => setTimeout(done, 1000));
+  return insist(question, times - 1);
 }
 
 // Asks about the session, and shows the answer unless another session was opened meanwhile.
@@ -156,7 +170,8 @@ async function update(path, body, signal) {
 async function send(command) {
   say("");
   if (command.do === "go" && view.duel) return study.goTo(command.place);
-  if (command.do === "go" && study.shown) study.leave();
+  if (["go", "show"].includes(command.do) && study.retry) return study.endRetry();
+  if (["go", "show"].includes(command.do) && study.shown) study.leave();
   try {
     await update(`/api/session?${language()}`, command);
     if (command.do === "play") left = null; // the new game has begun
@@ -194,11 +209,11 @@ async function resume(game, anew = false) {
   try {
     const { game: kind } = JSON.parse(game.record);
     if (game.live && await enter(game.live) && gameKey(view) === game.key) return;
-    const { record, seats, place, match } = game;
+    const { record, seats, place, match, values = [] } = game;
     // In a session of its own, if the one shown is gone or of another kind.
     const usable = !anew && view && kind === view.game && !view.duel && game.key.startsWith(`${session}-`);
     if (!usable) take(await ask(`/api/sessions?${language()}`, { game: kind }));
-    await update(`/api/session?${language()}`, { do: "restore", record, seats, place, match });
+    await update(`/api/session?${language()}`, { do: "restore", record, seats, place, match, values });
     forget(game.key); // it is kept under its new key
     if (left === game.key) left = null;
     redraw();
@@ -207,7 +222,7 @@ async function resume(game, anew = false) {
   }
 }
 
-// Waits for new versions of the session for ever, and reconnects after failures.
+// Waits for new versions of the session forever, and reconnects after failures.
 async function follow() {
   for (;;) {
     waiting = new AbortController();
@@ -243,10 +258,10 @@ function show(answer) {
   if (before?.session === session && next.version < before.version) return; // a late, older answer
   if (before && $("message").textContent === text("connection_lost")) say("");
   if (before?.trouble && !next.trouble) say("");
-  if (!again || next.cursor !== before.cursor) {
+  if (!again || next.line[next.cursor] !== before.line[before.cursor]) {
     wantHint = false;
-    const forward = again && next.cursor === before.cursor + 1;
-    const sentence = forward ? said(before, next) : again ? text("looking_back", { n: next.cursor }) : "";
+    const forward = again && next.line[next.cursor - 1] === before.line[before.cursor];
+    const sentence = forward ? said(before, next) : again ? text("looking_back", { n: moveBefore(next, next.cursor) }) : "";
     redeployed = forward && isRedeploy(next, next.scene.last) ? sentence : null;
     announce({ game: sentence, thought: "", found: "" });
   }
@@ -282,7 +297,7 @@ function redraw() {
   const seen = study.seen(view);
   const sentence = study.status() ?? status(seen);
   board.flipped = isFlipped();
-  if (seen.layout.cells.length) board.show(seen, study.shown ? [] : ideas(view, shownThought()));
+  if (seen.layout.cells.length) board.show(seen, study.shown || study.retry ? [] : ideas(view, shownThought()));
   drawRest(seen, play);
   $("title").textContent = text(`game_${view.game}`);
   document.title = `${text(`game_${view.game}`)} – ${sentence}`;
@@ -295,6 +310,7 @@ function redraw() {
   graph(study.retry ? seen : view, send);
   moveList(study.listed(view), send);
   mistakes(study.retry ? { ...view, assessments: null } : view, send);
+  remarks(study.shown || study.retry || view.duel ? { ...view, analysing: false } : view, send);
   const thought = study.retry ? null : shownThought();
   ideaTable(view, thought, study);
   const mover = view.scene.to_move === "white" ? 1 : -1;
@@ -321,9 +337,9 @@ function buttons() {
   $("redo").disabled = $("forward").disabled = $("last").disabled = view.cursor === end;
   $("hint").disabled = over;
   $("flip").disabled = falls(view.layout);
-  $("resume").hidden = view.cursor === end;
-  $("next").hidden = !(view.match?.game === 1 && over && view.cursor === end);
-  $("rematch").hidden = !(over && view.cursor === end && (!view.match || view.match.over));
+  $("resume").hidden = view.live;
+  $("next").hidden = !(view.match?.game === 1 && over && view.live);
+  $("rematch").hidden = !(over && view.live && (!view.match || view.match.over));
   $("return").hidden = !keptGames().some(({ key }) => key === left);
   $("evaluate").setAttribute("aria-pressed", view.evaluating);
   $("deepen").setAttribute("aria-pressed", view.deepening);
@@ -339,7 +355,9 @@ function buttons() {
   document.documentElement.toggleAttribute("data-duel", Boolean(view.duel));
   for (const id of ["swap", "match", "evaluate", "analyse", "undo", "redo", "hint"]) $(id).hidden = Boolean(view.duel);
   if (view.duel) for (const id of ["resume", "next", "rematch"]) $(id).hidden = true;
-  $("agent").textContent = view.refused ? text("trained_refused", { problem: view.refused }) : view.trained ? "" : text("untrained");
+  $("agent").textContent = view.refused ? text("trained_refused", { problem: view.refused }) : view.trained || !view.evaluates ? "" : text("untrained");
+  for (const id of ["learn", "rules-learn", "help-learn"]) $(id).hidden = !words.lessons.includes(view.game);
+  $("rules").hidden = rulesOf(view.game) === undefined;
 }
 
 // How the game ended for the only person: won, lost, or draw; empty if there is no such person.
@@ -348,6 +366,9 @@ function ending({ seats, scene: { outcome } }) {
   if (people.length !== 1) return "";
   return outcome.winner ? (outcome.winner === people[0] ? "won" : "lost") : "draw";
 }
+
+// The rules of a game, in its own words if the page has none.
+const rulesOf = (game) => words.texts.rulebook[game] ?? words.rules[game] ?? undefined;
 
 // Start and controls.
 
@@ -364,6 +385,8 @@ async function loadTexts() {
   $("board").setAttribute("aria-label", text("board_label"));
   $("language").replaceChildren(...words.languages.map(({ code, name }) => new Option(name, code)));
   $("language").value = words.language;
+  $("invite").hidden = !words.friends;
+  $("watch").hidden = words.friends; // only the page without a server has the program that learns
   $("game").replaceChildren(...words.games.map((game) => new Option(text(`game_${game}`), game)));
 }
 
@@ -384,7 +407,7 @@ function turnTheme() {
 
 // What the page offers to share.js, editor.js, friend.js and study.js.
 const pageParts = {
-  ask, open, send, say, language,
+  ask, open, send, playOn, say, language,
   view: () => view,
   seen: () => study.seen(view),
   redraw: () => redraw(),
@@ -408,8 +431,21 @@ function players() {
 // Plays a move in the game, or beside it.
 function play(move) {
   if (exercise.on) exercise.play(move);
-  else if (study.shown) study.play(move);
+  else if (study.shown || study.retry) study.play(move);
+  else if (view.asks) playOn({ do: "play", text: move });
   else send({ do: "play", text: move });
+}
+
+// Sends a command that makes a game go on elsewhere, once the person has said so. An analysis only has one variation more.
+function playOn(command) {
+  if (view.analysing) return send(command);
+  const close = (more) => async () => {
+    $("ask-box").close();
+    for (const one of more) await send(one);
+  };
+  $("ask-play").onclick = close([command]);
+  $("ask-analyse").onclick = close([{ do: "analyse", on: true }, command]);
+  $("ask-box").showModal();
 }
 
 // Goes where the buttons for earlier and later positions lead.
@@ -471,7 +507,8 @@ function controls() {
     redraw();
     if (exercise.on) await exercise.load();
   };
-  $("rules").onclick = () => page("rules", ...paragraphs(words.texts.rulebook[(exercise.view ?? view).game] ?? text("no_rules")));
+  $("watch").onclick = () => { location.href = `learn.html#game=${view.game}`; };
+  $("rules").onclick = () => page("rules", ...paragraphs(rulesOf((exercise.view ?? view).game)));
   for (const id of ["learn", "rules-learn", "help-learn"]) $(id).onclick = () => learn((exercise.view ?? view).game);
   $("puzzles").onclick = () => solve(puzzled((exercise.view ?? view).game));
   $("welcome-open").onclick = () => welcome(view);
@@ -495,7 +532,12 @@ async function begin() {
   new Editor(pageParts);
   const shown = () => exercise.view ?? study.seen(view);
   const label = (cell, state) => cellLabel(shown(), cell, state);
-  board = new Board($("board"), play, label, (cell, targets) => announce({ picked: saidPicked(shown(), cell, targets) }));
+  board = new Board($("board"), play, label, (cell, targets) => announce({ picked: saidPicked(shown(), cell, targets) }), (piece) => {
+    const { layout, scene } = shown();
+    const message = text("foreign_piece", { cell: layout.cells[piece.cell].name, player: playerName(piece.player), mover: playerName(scene.to_move) });
+    if (exercise.on) exercise.say(message, false);
+    else say(message);
+  });
   exercise = new Exercise(board, {
     ask: (path, body) => ask(path, body),
     left: () => {
@@ -511,6 +553,8 @@ async function begin() {
   onAgent((name) => send({ do: "seat", player: view.seats[0] === "human" ? "black" : "white", who: name }));
   const { hash } = location; // a new game replaces it
   const linked = hash && !history.state; // someone has sent this address
+  const learned = JSON.parse(sessionStorage.getItem("opponent")); // an agent that has learned in this tab: see learn.js
+  sessionStorage.removeItem("opponent");
   let told = ""; // why the game of the address cannot be shown
   const there = await arrive().catch((error) => {
     told = error.told ?? error.message;
@@ -525,7 +569,9 @@ async function begin() {
   }
   if (told) say(told);
   addEventListener("popstate", async () => {
-    if (openTask(location.hash)) return;
+    $("welcome-box").close(); // someone knows where to go
+    const task = taskOf(location.hash);
+    if (task) return task();
     travelling = true;
     if (exercise.on) exercise.leave();
     try {
@@ -536,10 +582,11 @@ async function begin() {
     note(false); // an address that shows no game is not kept
     travelling = false;
   });
-  openTask(hash);
+  taskOf(hash)?.();
   document.documentElement.dataset.ready = "true";
   performance.mark("ready");
-  if (!linked && isFirstVisit() && view.moves.length < 2) welcome(view);
+  if (learned) tryOpen({ game: learned.game, white: "human", black: learned.name });
+  else if (!linked && isFirstVisit() && view.moves.length < 2 && !view.duel) welcome(view);
   follow();
 }
 

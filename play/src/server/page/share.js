@@ -1,6 +1,7 @@
 // The dialog to share a game: links, the position as text, a picture, and the record, which can also be loaded here.
 
 import { linkTo } from "./address.js";
+import { indexOf } from "./kept.js";
 import { element } from "./panels.js";
 import { text, words } from "./texts.js";
 
@@ -41,7 +42,7 @@ export class Share {
     const [view, seen] = [this.page.view(), this.page.seen()];
     const record = JSON.parse(view.record);
     const position = { game: record.game, position: seen.position, max_plies: record.max_plies, moves: [] };
-    $("link-game-text").value = linkTo(record, view.cursor, words.plies);
+    $("link-game-text").value = linkTo(record, indexOf(view), words.plies);
     $("link-place-text").value = linkTo(position, 0, words.plies);
     $("position-text").value = seen.position;
     $("record-text").value = await this.page.fetchText("/api/record");

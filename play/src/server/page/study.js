@@ -1,38 +1,38 @@
 // Looking beside the game: earlier positions, the moves of a line, and a better move in place of a mistake. The game
-// stays as it is; who plays on from such a position opens another game.
+// stays as it is until the person plays on from there.
 
 import { gameKey } from "./kept.js";
 import { withBoard } from "./plain.js";
-import { percent, playerName, text } from "./texts.js";
+import { moveBefore, percent, playerName, text } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 
 export class Study {
-  // `page` has ask(path), view(), send(command), open(opening), say(message), redraw() and language().
+  // `page` has ask(path), view(), send(command), playOn(command), say(message), redraw() and language().
   constructor(page) {
     this.page = page;
-    this.shown = null; // {key, cursor, place, moves, at, scene, position}: the position after `at` moves of a line
-    this.retry = null; // {place, player, played, best}
+    this.shown = null; // {key, node, place, moves, at, scene, position}: the position after `at` moves of a line
+    this.retry = null; // {key, node, place, player, played, best, tried, added}: moves that are tried are variations until the end
     this.asked = 0;
-    $("line-play").onclick = () => this.branch([]);
+    $("line-play").onclick = () => this.playOn([]);
     $("line-leave").onclick = () => this.leave();
     $("retry").onclick = () => this.startRetry();
-    $("retry-again").onclick = () => this.look(this.retry.place, [], 0);
-    $("retry-show").onclick = () => this.look(this.retry.place, [this.retry.best], 1);
-    $("retry-leave").onclick = () => this.leave();
+    $("retry-again").onclick = () => this.lookAgain([]);
+    $("retry-show").onclick = () => this.lookAgain([this.retry.best]);
+    $("retry-leave").onclick = () => this.endRetry();
   }
 
   // Shows the position after the first `at` moves of a line that begins at a place.
   async look(place, moves, at) {
     const asked = ++this.asked;
-    const { cursor } = this.page.view();
-    const key = gameKey(this.page.view());
+    const { cursor, line } = this.page.view();
+    const [key, node] = [gameKey(this.page.view()), line[cursor]];
     try {
       const found = await this.page.ask(this.query("/api/scene", place, moves.slice(0, at)));
       if (asked !== this.asked) return; // another position was asked for meanwhile
       const played = [...this.page.view().moves.slice(0, place), ...moves.slice(0, at).map((move) => ({ text: move }))];
       const { scene, position, drawing } = withBoard({ ...this.page.view(), ...found, moves: played, cursor: place + at });
-      this.shown = { key, cursor, place, moves, at, scene, position, drawing };
+      this.shown = { key, node, place, moves, at, scene, position, drawing };
       this.page.redraw();
     } catch (error) {
       this.page.say(error.status ? error.message : text("connection_lost"));
@@ -57,15 +57,17 @@ export class Study {
 
   // Ends when the game goes on elsewhere.
   check(view) {
+    if (this.retry && (this.retry.key !== gameKey(view) || !view.analysing)) this.retry = null;
     if (!this.shown) return;
-    const { key, cursor, place } = this.shown;
-    const moved = !view.duel && view.cursor !== cursor;
-    if (key !== gameKey(view) || moved || place > view.moves.length) this.shown = this.retry = null;
+    const { key, node, place } = this.shown;
+    const moved = !view.duel && view.line[view.cursor] !== node;
+    if (key !== gameKey(view) || moved || place > view.moves.length) this.shown = null;
   }
 
   // One move back or forward in the line; false if none is shown.
   step(by) {
-    if (!this.shown || this.retry) return false;
+    if (this.retry) return true;
+    if (!this.shown) return false;
     const { place, moves, at } = this.shown;
     if (moves.length === 0) this.goTo(place + by);
     else if (at + by <= 0) this.leave();
@@ -81,12 +83,12 @@ export class Study {
 
   // The view with the position shown in place of that of the game.
   seen(view) {
-    if (!this.shown) return view;
+    const hidden = { evaluating: false, analysing: false, assessments: null, values: view.values.map(() => null) };
+    if (!this.shown) return this.retry ? { ...view, ...hidden, human: false } : view;
     const { scene, position, drawing, place, at, moves } = this.shown;
     const beside = { scene, position, drawing, cursor: place + at, thinking: false, thought: null, hint: null, known: null, human: !view.duel };
     if (!this.retry) return { ...view, ...beside, values: moves.length ? [] : view.values };
-    const hidden = { evaluating: false, analysing: false, assessments: null, values: view.values.map(() => null), human: at === 0 };
-    return { ...view, ...beside, ...hidden };
+    return { ...view, ...beside, ...hidden, human: at === 0 };
   }
 
   // The view for the list of moves, which has no marks while a better move is looked for.
@@ -97,65 +99,87 @@ export class Study {
 
   // A move on the board beside the game.
   play(move) {
-    if (this.retry) this.page.send({ do: "try", place: this.retry.place, text: move }).then(() => this.showTried(move));
-    else this.branch([move]);
+    if (this.retry) this.tryMove(move);
+    else this.playOn([move]);
   }
 
-  // Another game from the position shown, with these moves more. The old one is kept.
-  branch(more) {
-    const view = this.page.view();
+  // The moves up to the position shown and then these become moves of the game: a variation, while it is analysed.
+  playOn(more) {
     const { place, moves, at } = this.shown;
-    const record = JSON.parse(view.record);
-    const line = [...record.moves.slice(0, place), ...moves.slice(0, at), ...more];
-    const branch = { game: record.game, position: record.position, max_plies: record.max_plies, moves: line };
-    const [white, black] = view.seats;
-    const players = view.analysing ? { analyse: true } : { white, black };
-    this.page.open({ record: JSON.stringify(branch), ...players }).catch((error) => this.page.say(error.message));
+    this.page.playOn({ do: "line", place, moves: [...moves.slice(0, at), ...more] });
   }
 
   startRetry() {
     const view = this.page.view();
     const mistake = view.assessments?.[view.cursor - 1];
     if (!mistake) return;
-    this.look(mistake.place, [], 0).then(() => {
-      this.retry = { place: mistake.place, player: mistake.player, played: mistake.text, best: mistake.best };
+    const { place, player, text: played, best } = mistake;
+    this.look(place, [], 0).then(() => {
+      this.retry = { key: gameKey(view), node: view.line[view.cursor], place, player, played, best, tried: null, added: [] };
       this.page.redraw();
     });
   }
 
-  // Shows the position after a move that was tried, unless it was refused.
-  showTried(move) {
-    const { tried } = this.page.view();
-    if (this.retry && tried?.place === this.retry.place && tried.text === move) this.look(tried.place, [move], 1);
+  // The position before the mistake, or after the best move.
+  lookAgain(moves) {
+    this.retry.tried = null;
+    this.look(this.retry.place, moves, moves.length);
+  }
+
+  // A move in place of the mistake becomes a variation, which the analysis evaluates as any other.
+  async tryMove(move) {
+    const { retry } = this;
+    const before = new Set(this.page.view().tree.map(({ node }) => node));
+    await this.page.send({ do: "line", place: retry.place, moves: [move] });
+    const { line } = this.page.view();
+    const node = line[retry.place + 1];
+    if (this.retry !== retry || this.shown) return; // it was refused
+    retry.tried = node;
+    if (!before.has(node)) retry.added.push(node);
+    this.page.redraw();
+  }
+
+  // Takes the variations away again, and goes back to the mistake.
+  async endRetry() {
+    const { added, node } = this.retry;
+    this.leave();
+    for (const one of added) await this.page.send({ do: "remove", node: one });
+    await this.page.send({ do: "show", node });
   }
 
   // What is shown, in words; null if it is the game.
   status() {
+    if (this.retry) return this.judged();
     if (!this.shown) return null;
     const { moves, at, place } = this.shown;
-    if (!this.retry) return at > 0 ? text("looking", { moves: moves.slice(0, at).join(" ") }) : text("looking_back", { n: place });
-    const { player, played, best } = this.retry;
-    if (at === 0) return text("retry_ask", { player: playerName(player), move: played });
-    const [move] = moves;
-    const { tried } = this.page.view();
-    if (tried?.text !== move || tried.place !== place) return text("retry_solution", { move: best });
-    if (tried.good === null) return text("retry_checking", { move });
-    return tried.good ? text("retry_good", { move }) : text("retry_bad", { move, lost: percent(tried.lost / 2) });
+    return at > 0 ? text("looking", { moves: moves.slice(0, at).join(" ") }) : text("looking_back", { n: moveBefore(this.page.view(), place) });
+  }
+
+  // The task, or what became of the move that was tried.
+  judged() {
+    const { player, played, best, place, tried } = this.retry;
+    if (this.shown) return this.shown.at === 0 ? text("retry_ask", { player: playerName(player), move: played }) : text("retry_solution", { move: best });
+    const { assessments, line } = this.page.view();
+    const { text: move, lost, mark } = assessments?.[place] ?? {};
+    if (tried === null || line[place + 1] !== tried) return text("retry_ask", { player: playerName(player), move: played });
+    if (lost === null) return text("retry_checking", { move });
+    return mark === "" ? text("retry_good", { move }) : text("retry_bad", { move, lost: percent(lost / 2) });
   }
 
   buttons(view) {
     const line = this.shown !== null && !this.retry;
-    const mistake = view.analysing && !this.shown && view.assessments?.[view.cursor - 1];
+    const mistake = view.analysing && !this.shown && !this.retry && view.assessments?.[view.cursor - 1];
     $("line-play").hidden = !line || Boolean(view.duel);
+    $("line-play").textContent = $("line-play").title = text(view.analysing ? "add_line" : "resume");
     $("line-leave").hidden = !line;
     $("retry").hidden = !mistake?.mark;
     for (const id of ["retry-show", "retry-leave"]) $(id).hidden = !this.retry;
-    $("retry-again").hidden = !this.retry || this.shown.at === 0;
-    if (!this.shown) return;
+    $("retry-again").hidden = !this.retry || this.shown?.at === 0;
+    if (!this.shown && !this.retry) return;
     for (const id of ["resume", "next", "rematch", "return"]) $(id).hidden = true;
     $("back").disabled = $("first").disabled = Boolean(this.retry);
-    const end = this.shown.at === this.shown.moves.length && this.shown.moves.length > 0;
-    $("forward").disabled = Boolean(this.retry) || end;
+    const end = () => this.shown.at === this.shown.moves.length && this.shown.moves.length > 0;
+    $("forward").disabled = Boolean(this.retry) || end();
     $("last").disabled = Boolean(this.retry);
     $("undo").disabled = $("redo").disabled = $("hint").disabled = true;
   }

@@ -25,6 +25,13 @@ export function levelName(who, game) {
   return rating === undefined ? seatName(who) : `${seatName(who)} (${rating})`;
 }
 
+// A move with its number, `3. A1-C2` for White and `3… C5-B3` for Black.
+export const numbered = ({ number, player, text: move }) => `${moveNumber({ number, player })} ${move}`;
+export const moveNumber = ({ number, player }) => `${number}${player === "white" ? "." : "…"}`;
+
+// The move before a place; 0 at the start.
+export const moveBefore = (view, place) => (place > 0 && view.moves[place - 1] ? numbered(view.moves[place - 1]) : "0");
+
 export const count = (number) => number.toLocaleString(words.language, { notation: "compact", maximumSignificantDigits: 3 });
 export const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 export const chance = (value) => percent((value + 1) / 2); // White's value as a share

@@ -32,9 +32,11 @@ export function prepareWelcome(open, learn, begin) {
 // What depends on the game chosen: its aim, and the opponents with their ratings.
 function fill(chosen) {
   const game = $("welcome-game").value;
-  const [, aim] = (words.texts.rulebook[game] ?? "").trim().split("\n"); // after a heading
+  const [, aim] = (words.texts.rulebook[game] ?? words.rules[game] ?? "").trim().split("\n"); // after a heading
   $("welcome-about").textContent = aim ?? "";
-  $("welcome-learn").hidden = aim === undefined;
+  const isTaught = words.lessons.includes(game);
+  $("welcome-learn").hidden = $("welcome-text").hidden = !isTaught;
+  $("welcome-hint").hidden = !words.levels.some(({ ratings }) => ratings[game]);
   const levels = words.levels.map(({ name }) => new Option(levelName(name, game), name));
   $("welcome-level").replaceChildren(...levels, ...usual.map((who) => new Option(seatName(who), who)));
   $("welcome-level").value = chosen;

@@ -6,13 +6,13 @@ use std::str::FromStr;
 
 use crate::game::{Player, bits};
 
-/// Number of rows, and of circles in a row.
+/// The number of rows, and of circles in each row.
 pub const SIDE: usize = 5;
 
-/// Number of circles.
+/// The number of circles.
 pub const CIRCLES: usize = SIDE * SIDE;
 
-/// One of the 25 circles, row by row: A1 is 0, B1 is 1, E5 is 24.
+/// One of the 25 circles, numbered row by row: A1 is 0, B1 is 1, E5 is 24.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Circle(u8);
 
@@ -114,7 +114,7 @@ impl Circles {
         })
     }
 
-    /// The circles of one row, as five bits, column A lowest.
+    /// The circles of one row as five bits; column A is the lowest.
     #[inline]
     pub const fn row(self, row: usize) -> usize {
         (self.0 >> (SIDE * row)) as usize & 0b11111
@@ -138,7 +138,7 @@ impl Circles {
         self.0.count_ones()
     }
 
-    /// The set of the lowest circle alone; within a row, column A is lowest.
+    /// A set of only the lowest circle. In a row, column A is the lowest.
     #[inline]
     pub const fn lowest(self) -> Circles {
         Circles(self.0 & self.0.wrapping_neg())

@@ -1,18 +1,18 @@
-//! Draws the board as text, with lines in braille dots.
+//! Draws the board as text, with lines made of braille dots.
 
 use std::fmt;
 
 use super::{Board, Circle, SIDE};
 
-const COLUMN_STEP: usize = 8; // character cells between neighbouring circles
+const COLUMN_STEP: usize = 8; // characters from one circle to the next
 const ROW_STEP: usize = 4;
-const WIDTH: usize = COLUMN_STEP * (SIDE - 1) + 3; // a circle is three cells wide
+const WIDTH: usize = COLUMN_STEP * (SIDE - 1) + 3; // a circle is three characters wide
 const HEIGHT: usize = ROW_STEP * (SIDE - 1) + 1;
 
 /// `BRAILLE_DOTS[row][column]`: the bit of a dot in a braille character.
 pub const BRAILLE_DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// Draws the board, row 5 on top, with the letters from `letter_at` in the circles.
+/// Draws the board with row 5 at the top. `letter_at` returns the letter in a circle.
 pub(super) fn draw_circles(
     board: &Board,
     letter_at: impl Fn(Circle) -> Option<char>,
@@ -55,7 +55,7 @@ pub(super) fn draw_circles(
     writeln!(out)
 }
 
-/// The dot at the centre of a circle, as `(x, y)`.
+/// The position of a circle's centre, `(x, y)`, measured in dots.
 fn centre(circle: Circle) -> (i32, i32) {
     let column = COLUMN_STEP * circle.column() + 1;
     let row = ROW_STEP * (SIDE - 1 - circle.row());

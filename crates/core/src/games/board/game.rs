@@ -1,5 +1,5 @@
-//! What jarmo and guard share: pieces that move along lines to the goal row, become strong (marked
-//! archers in jarmo, guards in guard), and come back.
+//! The rules that jarmo and guard share: pieces move along lines to the goal row, become strong (marked archers in
+//! jarmo, guards in guard), and come back.
 
 use std::fmt;
 use std::hash::Hash;
@@ -13,28 +13,28 @@ use crate::game::{
 use crate::games::reasons::{AT_GOAL, GAME_OVER, NO_PIECE, OWN_PIECE};
 use crate::games::text::{parse_number, parse_player};
 
-/// Pieces of a player at the start, which is also the maximum.
+/// The number of pieces of each player at the start, which is also the maximum.
 pub const PIECES: u32 = 5;
 
-/// The default limit on the length of a game, in plies.
+/// The default move limit.
 pub const DEFAULT_MAX_PLIES: u32 = 200;
 
-/// The board field of position text: lower case for archers, upper case for strong pieces.
+/// The board field of position text. Lower-case letters are archers, upper-case letters strong pieces.
 const BOARD_FIELD: BoardText = BoardText { columns: super::SIDE, rows: super::SIDE, letters: "wbWB" };
 
-/// What one game on the board has of its own: what a position holds besides its pieces, and the rules about it.
+/// The rules that differ between jarmo and guard, and what their positions contain besides the pieces.
 pub trait BoardRules: Copy + Default + Eq + Hash + fmt::Debug + Send + Sync + 'static {
     /// The name of the game.
     const ID: &'static str;
-    /// The names of the fields of position text: board, to move, the game's own, and ply.
+    /// The names of the fields of position text: board, to move, the game's own fields, and ply.
     const FIELDS: &'static [&'static str];
     /// The names of the events: captures, pieces that come back, then those of [`BoardRules::count_more`].
     const EVENTS: &'static [&'static str];
 
-    /// Whether the game has ended, limits aside.
+    /// Whether the game has ended by its rules, without the move limit.
     fn ended(position: &BoardPosition<Self>) -> bool;
 
-    /// The one move along a line that the game forbids.
+    /// The only move along a line that the game forbids, if there is one.
     fn banned(_board: &Board, _position: &BoardPosition<Self>) -> Option<Action> {
         None
     }
@@ -42,40 +42,41 @@ pub trait BoardRules: Copy + Default + Eq + Hash + fmt::Debug + Send + Sync + 's
     /// The circles where the player to move can bring back a captured piece.
     fn places(position: &BoardPosition<Self>) -> Circles;
 
-    /// Whether the player to move has moved in this turn, and may only bring back pieces or pass.
+    /// Whether the player to move has already moved in this turn, and can only bring back pieces or pass.
     fn has_moved(_position: &BoardPosition<Self>) -> bool {
         false
     }
 
-    /// Follows a move that was made on the board. Returns whether it ends the turn.
+    /// Applies the game's own rules after a move. The board has already changed. Returns whether the turn ends.
     fn moved(position: &mut BoardPosition<Self>, board: &Board, action: Action, step: Step) -> bool;
 
-    /// Follows the return of a captured piece, which is on the board already. Returns whether it ends the turn.
+    /// Applies the game's own rules after the return of a piece, which is already on the board. Returns whether the
+    /// turn ends.
     fn returned(position: &mut BoardPosition<Self>, board: &Board) -> bool;
 
-    /// Follows a pass, which ends the turn.
+    /// Applies the game's own rules after a pass, which ends the turn.
     fn passed(position: &mut BoardPosition<Self>);
 
-    /// The rule that forbids this action in a game that is not over.
+    /// The rule that forbids this action. The game must not be over.
     fn why_illegal(position: &BoardPosition<Self>, action: BoardAction) -> Reason;
 
-    /// The game's own fields of position text.
+    /// Writes the game's own fields of position text.
     fn write(&self, board: &Board) -> String;
 
     /// Reads the game's own fields of position text.
     fn parse(board: &Board, fields: &[&str]) -> Result<Self, PositionError>;
 
-    /// Refuses a position that breaks a rule; `fields` are all fields of its text.
+    /// Rejects positions that break a rule. `fields` are all fields of the position text.
     fn check(board: &Board, position: &BoardPosition<Self>, fields: &[&str]) -> Result<(), PositionError>;
 
-    /// Counts events besides captures and pieces that come back.
+    /// Counts the events other than captures and returns.
     fn count_more(_board: &Board, _position: &BoardPosition<Self>, _counts: &mut [u64]) {}
 
-    /// Writes what a drawing says below the board.
+    /// Writes the lines of text below the drawing of a board.
     fn describe(board: &Board, position: &BoardPosition<Self>, out: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
-/// The rules of one game on one board.
+/// The rules of jarmo or guard on one board.
 #[derive(Clone, Debug)]
 pub struct BoardGame<R> {
     board: Arc<Board>,
@@ -83,7 +84,7 @@ pub struct BoardGame<R> {
     rules: PhantomData<R>,
 }
 
-/// A position: pieces, the player to move, the ply, and what else the game needs.
+/// A position: the pieces, the player to move, the ply, and what else the game needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BoardPosition<R> {
     pub(in crate::games) pieces: [Circles; 2],
@@ -93,10 +94,10 @@ pub struct BoardPosition<R> {
     pub(crate) to_move: Player,
 }
 
-/// What a move did on the board.
+/// What a move has done on the board.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// The circle where the piece arrived.
+    /// The circle on which the piece arrived, as a set.
     pub to: Circles,
     /// Whether the piece is strong now.
     pub strong: bool,
@@ -105,8 +106,7 @@ pub struct Step {
 }
 
 impl<R: BoardRules> BoardPosition<R> {
-    /// A position at ply 0 without history. It must be legal, which is not checked here, unlike in
-    /// [`Game::parse_position`].
+    /// A position at ply 0 without history. Unlike [`Game::parse_position`] this does not check that it is legal.
     #[inline]
     pub fn new(pieces: [Circles; 2], strong: Circles, to_move: Player) -> BoardPosition<R> {
         BoardPosition { pieces, strong, ply: 0, more: R::default(), to_move }
@@ -118,7 +118,7 @@ impl<R: BoardRules> BoardPosition<R> {
         self.pieces[player.index()]
     }
 
-    /// The circles of marked archers or guards, of both players.
+    /// The circles of the marked archers or guards of both players.
     #[inline]
     pub fn strong(&self) -> Circles {
         self.strong
@@ -130,7 +130,7 @@ impl<R: BoardRules> BoardPosition<R> {
         self.to_move
     }
 
-    /// The points of White and Black: two for a piece on the goal row, one for any other.
+    /// The points of White and Black. A piece on the goal row counts 2, any other 1.
     #[inline]
     pub fn score(&self) -> [u8; 2] {
         Player::BOTH.map(|player| {
@@ -139,10 +139,10 @@ impl<R: BoardRules> BoardPosition<R> {
         })
     }
 
-    /// Whether at least one player has no piece outside the goal row.
+    /// Whether a player has no piece outside the goal row, which ends the game.
     #[inline]
     pub fn all_home(&self) -> bool {
-        // Both tests are unpredictable, so `|` avoids a branch.
+        // Neither test is predictable for the CPU, so `|` is faster than a branch.
         let white = self.pieces[0] & !Circles::goal(Player::White);
         let black = self.pieces[1] & !Circles::goal(Player::Black);
         white.is_empty() | black.is_empty()
@@ -154,14 +154,14 @@ impl<R: BoardRules> BoardPosition<R> {
         Circles::home(self.to_move) & !(self.pieces[0] | self.pieces[1])
     }
 
-    /// The moves along lines of the player to move, whatever the game's own rules forbid.
+    /// The moves of the player to move along lines, including one that the game's own rules forbid.
     #[inline]
     pub(in crate::games) fn line_moves(&self, board: &Board) -> BoardMask {
         let own = self.pieces(self.to_move);
         board.moves(own & !Circles::goal(self.to_move), own)
     }
 
-    /// Moves a piece of the player to move, who does not change here. A piece that captures gets strong.
+    /// Moves a piece. A piece that captures becomes strong. The player to move stays the same.
     #[inline]
     fn step(&mut self, from: Circle, to: Circle) -> Step {
         let (me, opponent) = (self.to_move.index(), (!self.to_move).index());
@@ -176,7 +176,7 @@ impl<R: BoardRules> BoardPosition<R> {
         Step { to, strong, captured_weak: captures & !captures_strong }
     }
 
-    /// Why a move along an existing line is illegal, for the reasons that all games share.
+    /// Why a move along an existing line is illegal, if the reason is one that jarmo and guard share.
     pub(in crate::games) fn why_no_move(&self, from: Circle, to: Circle) -> Option<Reason> {
         let (mover, own) = (self.to_move, self.pieces(self.to_move));
         if !own.contains(from) {
@@ -192,17 +192,17 @@ impl<R: BoardRules> BoardPosition<R> {
 }
 
 impl<R: BoardRules> BoardGame<R> {
-    /// The rules on this board; games are cut off after `max_plies` actions (0 for never).
+    /// The rules on this board. `max_plies` is the move limit (0 for none).
     pub fn new(board: Board, max_plies: u32) -> BoardGame<R> {
         BoardGame { board: Arc::new(board), max_plies, rules: PhantomData }
     }
 
-    /// The standard board and the default limit.
+    /// The standard board and the default move limit.
     pub fn standard() -> BoardGame<R> {
         BoardGame::new(Board::standard(), DEFAULT_MAX_PLIES)
     }
 
-    /// The board the game is played on.
+    /// The board on which the game is played.
     pub fn board(&self) -> &Board {
         &self.board
     }

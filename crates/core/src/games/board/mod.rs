@@ -1,8 +1,8 @@
-//! The board of jarmo and guard: circles, lines between them, and tables for move generation.
+//! The board of jarmo and guard: circles, the lines between them, and tables for move generation.
 //!
-//! The board is data: the standard one is built in, others come from files. Actions have fixed
-//! indices: first every directed line, sorted by source and target; then the five circles of the
-//! mover's home row, where captured archers come back; then the pass.
+//! The standard board is built in, other boards come from files. The indices of actions have a fixed order: first
+//! every line in both directions, sorted by source and target; then the return of a captured archer to each of the
+//! five circles of the home row; then the pass.
 
 mod circle;
 mod draw;
@@ -24,13 +24,13 @@ use crate::game::{Action, ActionMask, Player};
 /// The set of actions of jarmo or guard.
 pub type BoardMask = ActionMask<2>;
 
-/// The maximum number of lines: with five redeploys and the pass, the actions fill 128 bits.
+/// The largest number of lines. With five redeploys and the pass, the actions then fill 128 bits.
 pub const MAX_LINES: usize = 61;
 
 /// The standard board of the rules.
 const STANDARD: &str = include_str!("standard.toml");
 
-/// Marks a pair of circles without a line.
+/// Stands for a missing action: no line connects two circles.
 const NONE: u8 = u8::MAX;
 
 /// The lines between the 25 circles, with tables for move generation.
@@ -39,11 +39,11 @@ pub struct Board {
     name: String,
     lines: Vec<(Circle, Circle)>,
     neighbours: [Circles; CIRCLES],
-    moves: Vec<(Circle, Circle)>,     // by action: source, target
-    reverse: [u8; 2 * MAX_LINES],     // by action: the same line the other way
-    index: [[u8; CIRCLES]; CIRCLES],  // by source and target: the action, or NONE
-    leaving: [[[u64; 2]; 32]; SIDE],  // by row and set of circles in it: actions that start there
-    arriving: [[[u64; 2]; 32]; SIDE], // likewise: actions that end there
+    moves: Vec<(Circle, Circle)>,     // [action]: source and target
+    reverse: [u8; 2 * MAX_LINES],     // [action]: the move back
+    index: [[u8; CIRCLES]; CIRCLES],  // [source][target]: the action, or NONE
+    leaving: [[[u64; 2]; 32]; SIDE],  // [row][set of circles in the row]: the moves that start there
+    arriving: [[[u64; 2]; 32]; SIDE], // [row][set of circles in the row]: the moves that end there
 }
 
 impl Board {
@@ -52,7 +52,7 @@ impl Board {
         Board::from_toml(STANDARD).expect("the built-in board is well-formed")
     }
 
-    /// Builds the tables. The lines must be valid.
+    /// Builds the tables from valid lines.
     fn new(name: String, mut lines: Vec<(Circle, Circle)>) -> Board {
         lines.sort_unstable();
         let mut moves: Vec<(Circle, Circle)> = lines.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
@@ -91,7 +91,7 @@ impl Board {
         &self.name
     }
 
-    /// The lines, sorted, each once with the lower circle first.
+    /// The lines, sorted. Each has its lower circle first.
     pub fn lines(&self) -> &[(Circle, Circle)] {
         &self.lines
     }
@@ -101,13 +101,13 @@ impl Board {
         self.lines.iter().map(|(from, to)| format!("{from}-{to}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// The circles connected to this one by a line.
+    /// The circles that a line connects with this one.
     #[inline]
     pub fn neighbours(&self, circle: Circle) -> Circles {
         self.neighbours[circle.index()]
     }
 
-    /// Steps from every circle to the nearest one of `goal`; [`CIRCLES`] where no way leads there.
+    /// The number of steps from each circle to the nearest one of `goal`, or [`CIRCLES`] if no path leads there.
     pub fn distances(&self, goal: Circles) -> [usize; CIRCLES] {
         let mut distances = [CIRCLES; CIRCLES];
         let mut reached = goal;
@@ -122,7 +122,7 @@ impl Board {
         distances
     }
 
-    /// The number of action indices: directed lines, five redeploys, the pass.
+    /// The number of actions: two for each line, five redeploys, and the pass.
     #[inline]
     pub fn actions(&self) -> usize {
         self.moves.len() + DEPLOY_PLACES + 1
@@ -153,7 +153,7 @@ impl Board {
         ActionMask(words)
     }
 
-    /// The actions that bring a piece of `player` back to a circle in `places`, on the home row.
+    /// The actions that bring a piece of `player` back to the circles of the home row that are in `places`.
     #[inline]
     pub(crate) fn deploys(&self, player: Player, places: Circles) -> BoardMask {
         let columns = places.row(Circles::home_row_of(player)) as u128;
@@ -174,13 +174,13 @@ impl fmt::Debug for Board {
     }
 }
 
-/// The letter of a piece in the board field.
+/// The letter of the piece on a circle. Pieces on the circles in `upper` have upper-case letters.
 fn piece_letter(pieces: [Circles; 2], upper: Circles, circle: Circle) -> Option<char> {
     let player = Player::BOTH.into_iter().find(|player| pieces[player.index()].contains(circle))?;
     Some(player.piece_letter(upper.contains(circle)))
 }
 
-/// The pieces of each player, and the set of those in upper case, from `(place, letter)` pairs.
+/// From `(cell, letter)` pairs: the pieces of each player, and the set of those with upper-case letters.
 fn collect_pieces(placed: &[(usize, char)]) -> ([Circles; 2], Circles) {
     let mut pieces = [Circles::NONE; 2];
     let mut upper = Circles::NONE;

@@ -1,10 +1,10 @@
-//! Converts between action indices, moves on the board, and action text.
+//! Converts between action indices, moves on the board, and text.
 
 use super::{Board, Circle, Circles, NONE, SIDE};
 use crate::game::{Action, ActionError, Player, Reason, shorten};
 use crate::games::reasons::{BOARD_SHAPE, HOME_ROW_ONLY, NO_CIRCLE, NO_LINE, NOTHING_TO_CAPTURE};
 
-/// The number of circles where a captured archer can come back.
+/// The number of circles on which a captured archer can come back.
 pub const DEPLOY_PLACES: usize = SIDE;
 
 /// An action of jarmo or guard.
@@ -17,9 +17,9 @@ pub enum BoardAction {
         /// The circle it moves to.
         to: Circle,
     },
-    /// A captured archer comes back in this column of the mover's home row (0 is A).
+    /// A captured archer comes back on the home row of the player to move.
     Deploy {
-        /// The column.
+        /// The column; 0 is A.
         column: usize,
     },
     /// A pass.
@@ -52,7 +52,7 @@ impl Board {
         }
     }
 
-    /// The index of the redeploy to this column (0 is A) of the mover's home row.
+    /// The index of the redeploy to this column of the home row; 0 is A.
     pub fn deploy_action(&self, column: usize) -> Action {
         assert!(column < DEPLOY_PLACES, "there are five columns");
         Action((self.moves.len() + column) as u16)
@@ -64,7 +64,7 @@ impl Board {
         Action(u16::from(self.reverse[action.index()]))
     }
 
-    /// Writes an action of `mover`; `enemy` are the opponent's pieces.
+    /// Writes an action of `mover` as text; `enemy` has the opponent's pieces.
     pub(crate) fn action_text(&self, mover: Player, enemy: Circles, action: Action) -> String {
         match self.decode(action) {
             BoardAction::Move { from, to } if enemy.contains(to) => format!("{from}x{to}"),
@@ -74,7 +74,7 @@ impl Board {
         }
     }
 
-    /// Reads an action of `mover`; `enemy` are the opponent's pieces.
+    /// Reads the text of an action of `mover`; `enemy` has the opponent's pieces.
     pub(crate) fn parse_action(&self, mover: Player, enemy: Circles, text: &str) -> Result<Action, ActionError> {
         let error = |reason: Reason| Err(ActionError::new(text, reason));
         if text.eq_ignore_ascii_case("pass") {

@@ -1,4 +1,4 @@
-//! Reads a board file and checks that it is playable.
+//! Reads a board file and checks that jarmo can be played on the board.
 
 use serde::Deserialize;
 
@@ -14,7 +14,7 @@ struct BoardFile {
 }
 
 impl Board {
-    /// Reads a board from TOML text: `name`, and `lines` as a list of `"A1-B3"`.
+    /// Reads a board from TOML text with a `name`, and `lines` as a list such as `["A1-B3"]`.
     pub fn from_toml(text: &str) -> Result<Board, FileError> {
         let file: BoardFile = toml::from_str(text).map_err(|error| {
             FileError::from(format!(
@@ -45,7 +45,7 @@ impl Board {
         Ok(board)
     }
 
-    /// Checks that every circle has a line, and that every home circle is connected to the goal row.
+    /// Checks that every circle has a line, and that the goal row can be reached from every circle of the home row.
     fn check_playable(&self) -> Result<(), FileError> {
         if let Some(lonely) = Circle::all().find(|&circle| self.neighbours(circle).is_empty()) {
             return Err(FileError::from(format!("circle {lonely} has no line")));

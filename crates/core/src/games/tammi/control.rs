@@ -1,21 +1,21 @@
-//! What the pieces of both players control: inputs of networks, which the rules do not need.
+//! Which squares the pieces of both players control. Networks use it as input; the rules do not need it.
 
 use super::squares::{DIAGONALS, DIRECTIONS, FORWARD, Square, squares};
 use super::{TammiMask, TammiPosition};
 use crate::game::{Action, Mask};
 
 const EVEN_ROWS: u32 = 0x0f0f_0f0f;
-const LEFT: u32 = 0x1111_1111; // squares with at most one column to their left
-const RIGHT: u32 = 0x8888_8888; // squares with at most one column to their right
+const LEFT: u32 = 0x1111_1111; // columns a and b
+const RIGHT: u32 = 0x8888_8888; // columns g and h
 
 /// What a player's pieces could do with the next move, as sets of squares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Control {
     /// Empty squares that a piece can move to without a capture.
     pub reached: u32,
-    /// Squares where an enemy piece is captured, or could be if it stood there.
+    /// Squares on which an enemy piece can be captured, or could be if one stood there.
     pub attacked: u32,
-    /// Those of them where there are at least two ways to capture it.
+    /// The squares of `attacked` on which there are at least two ways to capture.
     pub attacked_twice: u32,
     /// Pieces that can move to an empty square.
     pub mobile: u32,
@@ -28,7 +28,7 @@ impl Control {
         self.attacked |= squares;
     }
 
-    /// The same in the other player's view.
+    /// The same sets from the other player's point of view.
     fn turned(self) -> Control {
         let Control { reached, attacked, attacked_twice, mobile } = self;
         let [reached, attacked, attacked_twice, mobile] =
@@ -38,15 +38,16 @@ impl Control {
 }
 
 impl TammiPosition {
-    /// Of the [possible moves](TammiPosition::possible_moves) of both players, those after which the other player cannot
-    /// capture. A capture that goes on is none of them.
+    /// The actions of both players' [possible moves](TammiPosition::possible_moves) after which the other player
+    /// cannot capture. A capture that has to be continued is not among them.
     #[inline]
     pub fn safe_moves(&self, [own, enemy]: &[TammiMask; 2]) -> [TammiMask; 2] {
         let board = self.board();
         [board.safe(self.jumped, own), board.turned().safe(0, enemy)]
     }
 
-    /// What the mover and the opponent control, both in the mover's view. During a capture jumped pieces still count.
+    /// What the mover and the opponent control, both from the mover's point of view. During a capture, jumped pieces
+    /// still count.
     #[inline]
     pub fn control(&self) -> [Control; 2] {
         let board = self.board();
@@ -58,7 +59,7 @@ impl TammiPosition {
     }
 }
 
-/// The pieces of a player and of the other player, and the kings of both, in the player's view.
+/// The pieces of a player and of the opponent, and the kings of both, from the player's point of view.
 #[derive(Clone, Copy)]
 struct Board {
     own: u32,
@@ -67,7 +68,7 @@ struct Board {
 }
 
 impl Board {
-    /// The same in the other player's view.
+    /// The same board from the other player's point of view.
     fn turned(self) -> Board {
         let [enemy, own, kings] = [self.own, self.enemy, self.kings].map(u32::reverse_bits);
         Board { own, enemy, kings }
@@ -77,7 +78,7 @@ impl Board {
         !(self.own | self.enemy)
     }
 
-    /// The squares where these men attack to their right, and to their left.
+    /// The squares that these men attack to their right, and to their left.
     #[inline]
     fn attacked_by_men(self, men: u32) -> [u32; 2] {
         let right = men & !RIGHT & self.empty() >> 9;
@@ -85,7 +86,7 @@ impl Board {
         [(right & EVEN_ROWS) << 4 | (right & !EVEN_ROWS) << 5, (left & EVEN_ROWS) << 3 | (left & !EVEN_ROWS) << 4]
     }
 
-    /// The squares in a direction that a king reaches, and those where it attacks.
+    /// The squares that a king can move to in one direction, and those that it attacks.
     #[inline]
     fn ray(self, king: Square, direction: usize) -> [u32; 2] {
         let nearest = |set: u32| if direction < FORWARD { set & set.wrapping_neg() } else { highest(set) };
@@ -99,7 +100,7 @@ impl Board {
         [free, free & !farthest(free, direction) | if behind != 0 { blocker.bit() } else { 0 }]
     }
 
-    /// Whether one of the player's pieces on these squares can capture one of the pieces in `targets`.
+    /// Whether one of the player's pieces on `pieces` can capture one of the pieces on `targets`.
     #[inline]
     fn can_capture(self, pieces: u32, targets: u32) -> bool {
         let [right, left] = self.attacked_by_men(pieces & !self.kings);
@@ -128,8 +129,8 @@ impl Board {
         control
     }
 
-    /// The actions after which the other player cannot capture. `jumped` are the pieces that the capture in progress has
-    /// jumped.
+    /// The actions after which the other player cannot capture. `jumped` has the pieces that the capture in progress
+    /// has jumped.
     #[inline]
     fn safe(self, jumped: u32, actions: &TammiMask) -> TammiMask {
         let turned = self.turned();
@@ -140,7 +141,8 @@ impl Board {
         safe
     }
 
-    /// Whether an action is one of those. `turned` is this board in the other player's view.
+    /// Whether the other player cannot capture after this action. `turned` is this board from the other player's
+    /// point of view.
     #[inline]
     fn is_safe(self, mut turned: Board, jumped: u32, action: Action) -> bool {
         let (from, to) = DIAGONALS.ends[action.index()];
@@ -151,22 +153,22 @@ impl Board {
             let kings = if self.kings & from.bit() != 0 { self.kings ^ moved } else { self.kings };
             let after = Board { own: self.own ^ moved, kings, ..self };
             if after.can_capture(to.bit(), self.enemy & !jumped) {
-                return false; // the capture goes on
+                return false; // the capture has to be continued
             }
             turned.own &= !jumped.reverse_bits();
         }
         turned.enemy ^= from.turn().bit() | to.turn().bit();
-        !turned.can_capture(turned.own, turned.enemy) // whether a captured piece is a king does not matter
+        !turned.can_capture(turned.own, turned.enemy) // `kings` may still have captured ones
     }
 }
 
-/// The highest square of a set.
+/// A set of only the highest square of a set.
 #[inline]
 fn highest(set: u32) -> u32 {
     if set == 0 { 0 } else { 1 << set.ilog2() }
 }
 
-/// The last square of a set in a direction.
+/// A set of only the last square of a set in a direction.
 #[inline]
 fn farthest(set: u32, direction: usize) -> u32 {
     if direction < FORWARD { highest(set) } else { set & set.wrapping_neg() }

@@ -1,11 +1,13 @@
-//! The king moves since the last capture or man's move, which is all that the repetition rule needs.
+//! The king moves since the last capture or move of a man. The repetition rule needs nothing else, because those two
+//! cannot be undone.
 
 use super::Square;
 
-/// The largest possible limit on plies without a capture, and so the length of the history.
+/// The largest limit of plies without a capture that can be set, and thus the length of the history.
 pub const MAX_QUIET_LIMIT: u32 = 60;
 
-/// King moves since the last irreversible move, oldest first, each from its mover's point of view.
+/// The king moves since the last capture or move of a man, oldest first. Each is stored from the point of view of the
+/// player who made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct KingMoves {
     moves: [(u8, u8); MAX_QUIET_LIMIT as usize], // zeros after the first `length`
@@ -23,13 +25,13 @@ impl KingMoves {
 
     /// Appends a move and returns how often the position after it has occurred before.
     ///
-    /// Walking back, every move toggles its two squares in one player's set of kings. When the toggles of
-    /// both players cancel out, the position was the same.
+    /// Walking back in time, every move toggles its two squares in one player's set of kings. Whenever the toggles of
+    /// both players cancel out, the position is the same as now.
     pub(super) fn push(&mut self, from: Square, to: Square) -> u8 {
-        // There is room: the game is over once the limit on quiet plies is reached.
+        // There is room, because the game is over at the limit of plies without a capture.
         self.moves[usize::from(self.length)] = (from.0, to.0);
         self.length += 1;
-        let mut toggled = [0_u32; 2]; // of the player who just moved, of the opponent
+        let mut toggled = [0_u32; 2]; // of the player who has just moved, and of the opponent
         let mut repeats = 0;
         for (age, &(from, to)) in self.moves[..usize::from(self.length)].iter().rev().enumerate() {
             toggled[age % 2] ^= 1 << from ^ 1 << to;

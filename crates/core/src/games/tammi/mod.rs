@@ -1,7 +1,7 @@
-//! Tammi: Finnish and Czech draughts, with flying kings that must capture first.
+//! The rules of tammi: Finnish and Czech draughts, with flying kings that must capture first.
 //!
-//! Positions and actions are stored from the point of view of the player to move, so forward is always
-//! the same direction; the board is rotated at every change of turn. Text always uses White's view.
+//! Positions and actions are stored from the point of view of the player to move, so that forward is always the same
+//! direction. The board is rotated whenever the turn passes. Text is always from White's point of view.
 
 mod control;
 mod history;
@@ -23,16 +23,16 @@ pub use squares::{SIDE, SQUARES, Square};
 /// The set of actions of tammi.
 pub type TammiMask = ActionMask<5>;
 
-/// Pieces of a player at the start, which is also the maximum.
+/// The number of pieces of each player at the start, which is also the maximum.
 pub const PIECES: u32 = 12;
 
-/// The default limit on plies without a capture.
+/// The default number of plies without a capture after which the game is drawn.
 pub const DEFAULT_QUIET_LIMIT: u32 = 30;
 
-/// The default limit on the length of a game, in plies.
+/// The default move limit.
 pub const DEFAULT_MAX_PLIES: u32 = 200;
 
-/// The game is drawn when the position has occurred this often before: at the third occurrence.
+/// The game is drawn when its position has occurred this often before, that is, at the third occurrence.
 const REPEATS_TO_DRAW: u8 = 2;
 
 /// The value of `jumper` when no capture is in progress.
@@ -51,56 +51,57 @@ pub struct TammiPosition {
     own: u32,
     enemy: u32,
     kings: u32,  // of both players
-    jumped: u32, // enemy pieces that leave the board when the capture in progress is over
+    jumped: u32, // enemy pieces that are removed when the capture in progress is over
     ply: u32,
     jumper: u8, // the square of the capturing piece, or NO_SQUARE
-    quiet: u8,  // plies without a capture
+    quiet: u8,  // plies since the last capture
     repeats: u8,
     to_move: Player,
     history: KingMoves,
 }
 
 impl TammiPosition {
-    /// The player's pieces in White's view; bit `4 * row + column / 2`.
+    /// The player's pieces from White's point of view; bit `4 * row + column / 2` is a square.
     pub fn pieces(&self, player: Player) -> u32 {
         self.white_view(if player == self.to_move { self.own } else { self.enemy })
     }
 
-    /// The player's men in White's view.
+    /// The player's men from White's point of view.
     pub fn men(&self, player: Player) -> u32 {
         self.pieces(player) & !self.white_view(self.kings)
     }
 
-    /// The player's kings in White's view.
+    /// The player's kings from White's point of view.
     pub fn kings(&self, player: Player) -> u32 {
         self.pieces(player) & self.white_view(self.kings)
     }
 
-    /// The capturing piece and the set of pieces it has jumped, in White's view.
+    /// The piece that is capturing and the set of pieces that it has jumped, from White's point of view. `None` if no
+    /// capture is in progress.
     pub fn capture(&self) -> Option<(Square, u32)> {
         let jumper = self.jumper()?.seen_by(self.to_move);
         Some((jumper, self.white_view(self.jumped)))
     }
 
-    /// Own pieces, enemy pieces, kings of both, and jumped pieces, in the mover's view.
+    /// Own pieces, enemy pieces, kings of both players, and jumped pieces, from the mover's point of view.
     #[inline]
     pub fn mover_view(&self) -> [u32; 4] {
         [self.own, self.enemy, self.kings, self.jumped]
     }
 
-    /// The enemy piece that an action jumps over, in the mover's view; empty for a quiet move.
+    /// The enemy piece that an action jumps over, from the mover's point of view; empty if it is not a capture.
     #[inline]
     pub fn jumped_by(&self, action: Action) -> u32 {
         DIAGONALS.between[action.index()] & self.enemy & !self.jumped
     }
 
-    /// The capturing piece, in the mover's view.
+    /// The piece that is capturing, from the mover's point of view.
     #[inline]
     pub fn jumper(&self) -> Option<Square> {
         (self.jumper != NO_SQUARE).then_some(Square(self.jumper))
     }
 
-    /// Plies since the last capture.
+    /// The number of plies since the last capture.
     pub fn quiet_plies(&self) -> u32 {
         self.quiet.into()
     }
@@ -110,7 +111,7 @@ impl TammiPosition {
         self.repeats.into()
     }
 
-    /// A position without history from sets in the mover's view: own pieces, enemy pieces, kings of both.
+    /// A position without history, from sets in the mover's point of view: own pieces, enemy pieces, kings of both.
     #[inline]
     pub fn of_mover_view([own, enemy, kings]: [u32; 3], to_move: Player) -> TammiPosition {
         TammiPosition {
@@ -127,7 +128,7 @@ impl TammiPosition {
         }
     }
 
-    /// The same pieces and capture in progress, without a history.
+    /// The same pieces and the same capture in progress, without history.
     pub fn without_history(&self) -> TammiPosition {
         TammiPosition {
             jumped: self.jumped,
@@ -136,8 +137,8 @@ impl TammiPosition {
         }
     }
 
-    /// Visits the boards from which a move without a capture may have led to this one, in the view of the
-    /// player who made it. In some of them that player may have had to capture instead.
+    /// Visits every board from which a move without a capture can lead to this position, from the point of view of
+    /// the player who made that move. On some of these boards a capture was compulsory, so the move was illegal.
     #[inline]
     pub fn each_quiet_origin(&self, visit: impl FnMut([u32; 3])) {
         moves::each_quiet_origin([self.enemy, self.own, self.kings].map(u32::reverse_bits), visit);
@@ -157,8 +158,8 @@ impl TammiPosition {
         }
     }
 
-    /// The actions of the player to move, and those the opponent would have if it were the opponent's
-    /// turn, each in the view of its player. During a capture jumped pieces still count for the opponent.
+    /// The actions of the player to move, and those that the opponent would have if it were the opponent's turn, each
+    /// from its player's point of view. During a capture, the opponent's jumped pieces still count.
     #[inline]
     pub fn possible_moves(&self) -> [TammiMask; 2] {
         let mut opponent = *self;
@@ -167,7 +168,7 @@ impl TammiPosition {
         [self, &opponent].map(moves::legal)
     }
 
-    /// The same with another player to move, which the rules may not allow.
+    /// This position as if `viewer` were to move, which the rules may not allow.
     pub(crate) fn seen_by(&self, viewer: Player) -> TammiPosition {
         let mut seen = *self;
         if viewer != self.to_move {
@@ -180,7 +181,7 @@ impl TammiPosition {
         seen
     }
 
-    /// Ends the turn: rotates the board to the other player's view.
+    /// Ends the turn: rotates the board to the other player's point of view.
     #[inline]
     fn end_turn(&mut self) {
         (self.own, self.enemy) = (self.enemy.reverse_bits(), self.own.reverse_bits());
@@ -190,8 +191,8 @@ impl TammiPosition {
 }
 
 impl Tammi {
-    /// The rules. A game is drawn after `quiet_limit` plies without a capture, and cut off after `max_plies`
-    /// actions (0 for never).
+    /// The rules. A game is drawn after `quiet_limit` plies without a capture. `max_plies` is the move limit (0 for
+    /// none).
     ///
     /// # Panics
     /// Panics unless `quiet_limit` is 1 to [`MAX_QUIET_LIMIT`].
@@ -205,12 +206,12 @@ impl Tammi {
         Tammi::new(DEFAULT_QUIET_LIMIT, DEFAULT_MAX_PLIES)
     }
 
-    /// Plies without a capture after which the game is drawn.
+    /// The number of plies without a capture after which the game is drawn.
     pub fn quiet_limit(&self) -> u32 {
         self.quiet_limit
     }
 
-    /// The source and target of an action, in White's view.
+    /// The source and target of an action, from White's point of view.
     pub fn ends(&self, position: &TammiPosition, action: Action) -> (Square, Square) {
         let (from, to) = DIAGONALS.ends[action.index()];
         (from.seen_by(position.to_move), to.seen_by(position.to_move))
@@ -278,7 +279,7 @@ impl Game for Tammi {
         position.ply += 1;
         if captured != 0 {
             position.jumped |= captured;
-            // A capture is irreversible: earlier positions cannot recur.
+            // A capture cannot be undone, so no earlier position can recur.
             position.history.clear();
             position.repeats = 0;
             if moves::can_capture(position, to, king) {
@@ -291,13 +292,13 @@ impl Game for Tammi {
             position.jumper = NO_SQUARE;
             position.quiet = 0;
         } else {
-            position.quiet += 1; // at most the limit, where the game ends
+            position.quiet += 1; // never overflows: the game ends at the limit
         }
         position.kings |= position.own & to.bit() & FAR_ROW;
         if king && captured == 0 {
             position.repeats = position.history.push(from, to);
         } else {
-            // A man's move is irreversible too.
+            // The move of a man cannot be undone either.
             position.history.clear();
             position.repeats = 0;
         }

@@ -1,4 +1,5 @@
-//! Move generation: jumps of the capturing piece, else captures, else quiet moves.
+//! Move generation. A capture in progress must be continued; otherwise captures are compulsory; otherwise there are
+//! quiet moves.
 
 use super::squares::{DIAGONALS, DIRECTIONS, FAR_ROW, FORWARD, Square, squares};
 use super::{TammiMask, TammiPosition};
@@ -8,7 +9,7 @@ use crate::games::reasons::{
     OTHER_CAPTURES,
 };
 
-/// The legal actions, without the rules that draw or cut off the game.
+/// The legal actions, apart from the rules that draw or truncate the game.
 pub(super) fn legal(position: &TammiPosition) -> TammiMask {
     let mut legal = TammiMask::default();
     if let Some(jumper) = position.jumper() {
@@ -22,7 +23,7 @@ pub(super) fn legal(position: &TammiPosition) -> TammiMask {
         captures |= add_captures(position, king, true, &mut legal);
     }
     if captures {
-        return legal; // T3: if a king can capture, a king must
+        return legal; // rule T3: if a king can capture, a king must
     }
     for man in squares(men & near_enemies(position)) {
         captures |= add_captures(position, man, false, &mut legal);
@@ -48,8 +49,8 @@ pub(super) fn legal(position: &TammiPosition) -> TammiMask {
     legal
 }
 
-/// Visits the boards before each possible last move without a capture: own pieces, enemy pieces and kings,
-/// in the view of the player who made it, as in `after`.
+/// Visits every board from which a move without a capture can lead to `after`, as own pieces, enemy pieces and kings.
+/// All are from the point of view of the player who made the move.
 #[inline]
 pub(super) fn each_quiet_origin(after: [u32; 3], mut visit: impl FnMut([u32; 3])) {
     let [own, enemy, kings] = after;
@@ -64,7 +65,7 @@ pub(super) fn each_quiet_origin(after: [u32; 3], mut visit: impl FnMut([u32; 3])
             }
         }
     }
-    // Men, and kings that were men until this move.
+    // Men, and kings that the move has just crowned.
     let crowned = own & kings & FAR_ROW;
     for to in squares(own & !kings | crowned) {
         for direction in FORWARD..DIRECTIONS {
@@ -81,7 +82,7 @@ pub(super) fn can_capture(position: &TammiPosition, from: Square, king: bool) ->
     add_captures(position, from, king, &mut TammiMask::default())
 }
 
-/// Why a move along a diagonal, over the squares `between`, is illegal.
+/// Why a move along a diagonal is illegal; `between` has the squares between source and target.
 pub(super) fn why_illegal(position: &TammiPosition, from: Square, to: Square, between: u32) -> Reason {
     let occupied = position.own | position.enemy;
     let mover = position.to_move;
@@ -109,13 +110,14 @@ pub(super) fn why_illegal(position: &TammiPosition, from: Square, to: Square, be
     }
 }
 
-/// A superset of the squares with an enemy piece diagonally in front; shifts may wrap at the edge.
+/// The squares from which an enemy piece may be one diagonal step ahead. Shifts wrap around at the edge, so the set
+/// may be too large.
 #[inline]
 fn near_enemies(position: &TammiPosition) -> u32 {
     position.enemy >> 3 | position.enemy >> 4 | position.enemy >> 5
 }
 
-/// Adds the jumps of one piece; returns whether there are any.
+/// Adds the jumps of one piece, and returns whether there are any.
 #[inline]
 fn add_captures(position: &TammiPosition, from: Square, king: bool, legal: &mut TammiMask) -> bool {
     let occupied = position.own | position.enemy;
@@ -135,7 +137,7 @@ fn add_captures(position: &TammiPosition, from: Square, king: bool, legal: &mut 
     any
 }
 
-/// The number of empty squares beyond `from`, up to the first piece.
+/// The number of empty squares beyond `from` up to the first piece or the edge.
 #[inline]
 fn free_run(from: Square, direction: usize, occupied: u32) -> u32 {
     match DIAGONALS.nearest(from, direction, occupied) {
@@ -155,7 +157,7 @@ fn add_run(first: u32, count: u32, legal: &mut TammiMask) {
     let run = ((1_u128 << count) - 1) << (first % 64);
     let word = (first / 64) as usize;
     legal.0[word] |= run as u64;
-    // There is no next word only for the last actions, whose runs fit in their word.
+    // Only the last word has no next one, and all runs in it end there.
     if let Some(next) = legal.0.get_mut(word + 1) {
         *next |= (run >> 64) as u64;
     }

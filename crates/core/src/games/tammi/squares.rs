@@ -1,32 +1,32 @@
-//! The 32 dark squares and the diagonals between them.
+//! The 32 dark squares, and the diagonals between them.
 //!
-//! Squares are numbered row by row from the side of the player to move, who moves towards higher
-//! numbers. Rotating the board maps square `s` to `31 - s`.
+//! Squares are numbered row by row from the side of the player to move, who moves towards higher numbers. Rotating
+//! the board maps square `s` to `31 - s`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::game::{Player, bits};
 
-/// Number of dark squares.
+/// The number of dark squares.
 pub const SQUARES: usize = 32;
 
-/// Number of squares in a row, dark and light.
+/// The number of squares in a row, dark and light.
 pub const SIDE: usize = 8;
 
-/// The row where a man becomes a king, in its owner's view.
+/// The row on which a man becomes a king, from its owner's point of view.
 pub(super) const FAR_ROW: u32 = 0xf000_0000;
 
-/// The four diagonal directions; the first two lead forward.
+/// The number of diagonal directions. The first two lead forward.
 pub(super) const DIRECTIONS: usize = 4;
 
-/// Directions in which a man moves and captures.
+/// The number of directions in which a man moves and captures, which are the first ones.
 pub(super) const FORWARD: usize = 2;
 
-/// One step in each direction, as columns and rows.
+/// One step in each direction, as (columns, rows).
 const STEPS: [(i8, i8); DIRECTIONS] = [(1, 1), (-1, 1), (1, -1), (-1, -1)];
 
-/// One action for every ordered pair of squares on the same diagonal.
+/// The number of actions: one for every ordered pair of squares on the same diagonal.
 pub(crate) const ACTIONS: usize = 280;
 
 /// One of the 32 dark squares.
@@ -62,7 +62,7 @@ impl Square {
         2 * (self.index() % 4) + self.row() % 2
     }
 
-    /// The square as a set.
+    /// The set of only this square.
     #[inline]
     pub(super) const fn bit(self) -> u32 {
         1 << self.0
@@ -77,13 +77,13 @@ impl Square {
         }
     }
 
-    /// The same square in the other player's view.
+    /// The same square from the other player's point of view.
     #[inline]
     pub const fn turn(self) -> Square {
         Square(SQUARES as u8 - 1 - self.0)
     }
 
-    /// Converts between White's view, which text and drawings use, and `player`'s view.
+    /// Converts between the point of view of White, which text and drawings use, and that of `player`.
     #[inline]
     pub const fn seen_by(self, player: Player) -> Square {
         match player {
@@ -103,7 +103,7 @@ impl fmt::Display for Square {
 impl FromStr for Square {
     type Err = &'static str;
 
-    /// Reads a dark square as White names it: `c3`.
+    /// Reads the name of a dark square, such as `c3`, from White's point of view.
     fn from_str(text: &str) -> Result<Square, &'static str> {
         let square =
             |&[column, row]: &[u8; 2]| Square::on(column.wrapping_sub(b'a').into(), row.wrapping_sub(b'1').into());
@@ -119,16 +119,16 @@ pub(super) fn squares(set: u32) -> impl Iterator<Item = Square> {
 
 /// The diagonals, and the actions along them.
 ///
-/// The actions from a square in one direction are consecutive, nearest target first, so the moves of a
-/// king in one direction are one run of bits.
+/// The actions from a square in one direction are consecutive, nearest target first. Therefore the moves of a king in
+/// one direction are a run of bits.
 pub(super) struct Diagonals {
-    /// By square and direction: the squares beyond it.
+    /// `[square][direction]`: all squares beyond it.
     pub(super) ray: [[u32; DIRECTIONS]; SQUARES],
-    /// By square and direction: the action to the nearest square.
+    /// `[square][direction]`: the action to the nearest square.
     pub(super) first_action: [[u16; DIRECTIONS]; SQUARES],
-    /// By action: source and target.
+    /// `[action]`: source and target.
     pub(super) ends: [(Square, Square); ACTIONS],
-    /// By action: the squares between source and target.
+    /// `[action]`: the squares between source and target.
     pub(super) between: [u32; ACTIONS],
 }
 
@@ -167,7 +167,7 @@ impl Diagonals {
         made
     }
 
-    /// The nearest square of `set` beyond `from`.
+    /// The first square of `set` beyond `from` in a direction.
     #[inline]
     pub(super) fn nearest(&self, from: Square, direction: usize, set: u32) -> Option<Square> {
         let met = self.ray[from.index()][direction] & set;
@@ -180,7 +180,7 @@ impl Diagonals {
         }
     }
 
-    /// The action from one square to another, if they are on the same diagonal.
+    /// The action from one square to another; `None` if they are not on the same diagonal.
     pub(super) fn action(&self, from: Square, to: Square) -> Option<usize> {
         let direction = (0..DIRECTIONS).find(|&d| self.ray[from.index()][d] & to.bit() != 0)?;
         let distance = from.row().abs_diff(to.row());

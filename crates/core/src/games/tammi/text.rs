@@ -1,4 +1,4 @@
-//! Position and action text of tammi.
+//! The text of tammi's positions and actions.
 
 use super::squares::{DIAGONALS, FAR_ROW, squares};
 use super::{PIECES, SIDE, Square, Tammi, TammiPosition, moves};
@@ -13,7 +13,7 @@ const FIELDS: [&str; 5] = ["board", "to move", "capture in progress", "plies wit
 
 const BOARD: BoardText = BoardText { columns: SIDE, rows: SIDE, letters: "wbWB" };
 
-/// The letter of the piece on a square, in White's view.
+/// The letter of the piece on a square, from White's point of view.
 pub(super) fn letter(position: &TammiPosition, square: Square) -> Option<char> {
     let player = Player::BOTH.into_iter().find(|&player| position.pieces(player) & square.bit() != 0)?;
     Some(player.piece_letter(position.kings(player) & square.bit() != 0))
@@ -47,8 +47,8 @@ pub(super) fn parse(game: &Tammi, text: &str) -> Result<TammiPosition, PositionE
     Ok(position)
 }
 
-/// Plies without a capture: at most the limit, and below it during a capture, because otherwise the game
-/// would have ended before it.
+/// Reads the number of plies without a capture. It is at most the limit. During a capture it must be below the limit,
+/// because the game would otherwise have ended before the capture.
 fn parse_quiet(game: &Tammi, capture: &str, text: &str) -> Result<u8, PositionError> {
     let quiet = parse_number(FIELDS[3], text)?;
     let most = game.quiet_limit - u32::from(capture != "-");
@@ -59,7 +59,7 @@ fn parse_quiet(game: &Tammi, capture: &str, text: &str) -> Result<u8, PositionEr
     Ok(quiet as u8)
 }
 
-/// The pieces of White and Black and the kings of both, in White's view.
+/// The pieces of White, those of Black, and the kings of both, from White's point of view.
 fn parse_pieces(board: &str) -> Result<([u32; 2], u32), PositionError> {
     let error = |problem: String| Err(PositionError::new("board", board, problem));
     let mut pieces = [0; 2];
@@ -92,7 +92,7 @@ fn parse_pieces(board: &str) -> Result<([u32; 2], u32), PositionError> {
     Ok((pieces, kings))
 }
 
-/// Reads `e5xd4,f6` into a position that is already in the mover's view.
+/// Reads a capture in progress, such as `e5xd4,f6`, into a position that is already from the mover's point of view.
 fn parse_capture(position: &mut TammiPosition, text: &str) -> Result<(), PositionError> {
     let wrong = |problem: String| PositionError::new(FIELDS[2], text, problem);
     let broken = |reason: Reason| Err(PositionError::rule(FIELDS[2], text, reason));

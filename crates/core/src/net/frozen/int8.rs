@@ -1,7 +1,6 @@
 //! A network in small integers.
 
-use super::{CHUNK, Numbers, RunNet};
-use crate::net::Weights;
+use super::{CHUNK, Numbers};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use crate::net::kernel::int8::amx::Amx;
 #[cfg(target_arch = "aarch64")]
@@ -12,27 +11,28 @@ use crate::net::kernel::int8::{Dense8, Int8, Rows16, portable::Portable8};
 #[cfg(target_arch = "x86_64")]
 use crate::net::kernel::int8::{avx2::Avx2Int8, vnni::Vnni};
 use crate::net::kernel::{Aligned, Epilogue};
+use crate::net::{Network, Weights};
 
 /// The network for the best instructions of this processor. All give the same bits.
-pub(super) fn runner(weights: &Weights) -> Box<dyn RunNet> {
-    let best: Option<Box<dyn RunNet>> = None;
+pub(super) fn packed(weights: &Weights) -> Box<dyn Network> {
+    let best: Option<Box<dyn Network>> = None;
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    let best = best.or_else(|| runner_if(Amx::detect(), weights));
+    let best = best.or_else(|| packed_if(Amx::detect(), weights));
     #[cfg(target_arch = "x86_64")]
-    let best = best.or_else(|| runner_if(Vnni::detect(), weights));
+    let best = best.or_else(|| packed_if(Vnni::detect(), weights));
     #[cfg(target_arch = "x86_64")]
-    let best = best.or_else(|| runner_if(Avx2Int8::<true>::detect(), weights));
+    let best = best.or_else(|| packed_if(Avx2Int8::<true>::detect(), weights));
     #[cfg(target_arch = "x86_64")]
-    let best = best.or_else(|| runner_if(Avx2Int8::<false>::detect(), weights));
+    let best = best.or_else(|| packed_if(Avx2Int8::<false>::detect(), weights));
     #[cfg(target_arch = "aarch64")]
-    let best = best.or_else(|| runner_if(Neon::detect(), weights));
+    let best = best.or_else(|| packed_if(Neon::detect(), weights));
     #[cfg(target_feature = "simd128")]
-    let best = best.or_else(|| runner_if(Simd128::detect(), weights));
-    best.unwrap_or_else(|| super::runner(Portable8, weights))
+    let best = best.or_else(|| packed_if(Simd128::detect(), weights));
+    best.unwrap_or_else(|| super::packed(Portable8, weights))
 }
 
-fn runner_if(kernel: Option<impl Int8>, weights: &Weights) -> Option<Box<dyn RunNet>> {
-    Some(super::runner(kernel?, weights))
+fn packed_if(kernel: Option<impl Int8>, weights: &Weights) -> Option<Box<dyn Network>> {
+    Some(super::packed(kernel?, weights))
 }
 
 /// The trunk in seven bits.

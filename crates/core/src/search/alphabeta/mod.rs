@@ -1,8 +1,8 @@
-//! Alpha-beta with a heuristic: iterative deepening with aspiration windows, principal variation search, a
-//! transposition table, killers and history, futility pruning, late move reductions, and quiescence search.
+//! Alpha-beta search with a heuristic: iterative deepening with aspiration windows, principal variation search, a
+//! transposition table, killer and history heuristics, futility pruning, late move reductions, and quiescence search.
 //!
-//! Nothing assumes that players alternate: a score changes sign only where the player to move changes,
-//! and a player's second action in a row costs no depth.
+//! Players need not alternate. A score is negated only where the player to move changes, and a second action in a row
+//! by the same player costs no depth.
 
 mod order;
 mod quiesce;
@@ -22,24 +22,25 @@ use table::{Bound, TranspositionTable};
 /// The largest depth of iterative deepening.
 const MAX_DEPTH: i32 = MAX_PLIES as i32 / 2;
 
-/// The largest depth if the root has only one legal action.
+/// The largest depth if the root has only one legal action: its score hardly matters.
 const MAX_FORCED_DEPTH: i32 = 8;
 
-/// From this depth on, a position without a table action is searched one ply less deep.
+/// From this depth on, a position that the table has no action for is searched one ply less deep.
 const REDUCTION_DEPTH: i32 = 5;
 
-/// A position whose evaluation exceeds beta by this per remaining ply is not searched.
+/// Reverse futility pruning: a position is not searched if its evaluation exceeds beta by this much per remaining
+/// ply.
 const REVERSE_FUTILITY_MARGIN: i32 = 130;
 const REVERSE_FUTILITY_DEPTH: i32 = 3;
 
-/// Quiet actions are skipped where the evaluation is below alpha by this per remaining ply.
+/// Futility pruning: quiet actions are skipped if the evaluation is below alpha by this much per remaining ply.
 const FUTILITY_MARGIN: i32 = 110;
 const FUTILITY_DEPTH: i32 = 2;
 
 /// Half the width of the first aspiration window.
 const ASPIRATION: i32 = 30;
 
-/// Nodes between two calls of `stop`.
+/// The number of nodes between two calls of `stop`.
 const NODES_PER_CHECK: u64 = 2048;
 
 /// Alpha-beta search of one game.
@@ -48,23 +49,20 @@ pub struct AlphaBeta<G: HasHeuristic> {
     heuristic: G::Heuristic,
     table: TranspositionTable,
     stats: OrderStats,
-    scored: Vec<Scored>,             // a stack: the actions of all positions on the path
-    lines: Vec<[Action; MAX_PLIES]>, // [ply]: the principal variation from there
-    lengths: [usize; MAX_PLIES + 1], // [ply]: its length
+    scored: Vec<Scored>,             // a stack with the actions of all positions on the current path
+    lines: Vec<[Action; MAX_PLIES]>, // [ply]: the principal variation from there on
+    lengths: [usize; MAX_PLIES + 1], // [ply]: its number of actions
     nodes: u64,
     max_nodes: u64,
-    bounded: bool, // false at depth 1, which is always completed
+    bounded: bool, // whether limits apply; not at depth 1, which is always completed
     stopped: bool,
 }
 
 impl<G: HasHeuristic> AlphaBeta<G> {
-    /// A search with a transposition table of at most `bytes`, and not larger than `nodes` can fill.
-    ///
-    /// # Panics
-    /// Panics if the game has no heuristic.
-    pub fn new(game: G, bytes: usize, nodes: u64) -> AlphaBeta<G> {
+    /// A search with a transposition table of at most `bytes`, or less if `nodes` positions need less.
+    pub fn new(game: G, heuristic: G::Heuristic, bytes: usize, nodes: u64) -> AlphaBeta<G> {
         AlphaBeta {
-            heuristic: game.heuristic().expect("the game has a heuristic"),
+            heuristic,
             table: TranspositionTable::new(bytes, nodes),
             stats: OrderStats::new(game.actions()),
             scored: Vec::with_capacity(MAX_PLIES * 16),
@@ -78,8 +76,8 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         }
     }
 
-    /// Searches with increasing depth and reports each depth, until about `max_nodes` positions are
-    /// searched, `stop` returns true, or the result is proven. Nothing is kept from earlier calls.
+    /// Searches depth after depth and calls `report` after each one, until about `max_nodes` positions are searched,
+    /// `stop` returns true, or the result is proven. Nothing is kept from earlier calls.
     ///
     /// Depth 1 is always completed. `count` is the number of lines to find.
     ///
@@ -119,7 +117,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
             }
             found.nodes = self.nodes;
             if self.stopped {
-                // The lines of the unfinished depth replace those of the depth before.
+                // Lines that the unfinished depth has found replace those of the depth before.
                 for line in lines.into_iter().rev() {
                     found.lines.retain(|known| known.actions[0] != line.actions[0]);
                     found.lines.insert(0, line);
@@ -140,7 +138,8 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         found
     }
 
-    /// The best line among these actions at this depth; `None` if the search stopped before.
+    /// The best line that starts with one of these actions, at this depth; `None` if the search stopped before there
+    /// was one.
     fn root_line(
         &mut self,
         position: &G::Position,
@@ -158,7 +157,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         loop {
             let score = self.root(position, among, depth, (alpha, beta), first, stop);
             if self.stopped {
-                // There is a line only if an action raised alpha.
+                // Only an action that raised alpha leaves a line.
                 return (self.lengths[0] > 0).then(|| self.take_line(score));
             }
             window *= 4;
@@ -220,7 +219,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         best
     }
 
-    /// Searches the position after an action of `mover` at `ply`. The score is for that player.
+    /// Searches the position after an action that `mover` played at `ply`. The score is for `mover`.
     #[inline]
     fn child(
         &mut self,
@@ -258,7 +257,8 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         if self.stopped {
             return 0;
         }
-        // Mate distance pruning: no score here is better than an immediate win, or worse than an immediate loss.
+        // Mate distance pruning: from here, no score can be better than a win at the next ply or worse than a loss
+        // now.
         let alpha = alpha.max(-(WIN - ply as i32));
         let beta = beta.min(WIN - ply as i32 - 1);
         if alpha >= beta {
@@ -275,7 +275,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         if calm && depth <= REVERSE_FUTILITY_DEPTH && static_score - REVERSE_FUTILITY_MARGIN * depth >= beta {
             return static_score;
         }
-        // A shallower search finds a good first action at lower cost.
+        // Internal iterative reduction: a shallower search is a cheap way to put a good first action into the table.
         let shallower = table_action.is_none() && depth >= REDUCTION_DEPTH;
         let depth = depth - i32::from(shallower);
         let futile = static_score + FUTILITY_MARGIN * depth;
@@ -302,7 +302,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         found.score
     }
 
-    /// The score of a position if the table decides it, and the action that the table has for it.
+    /// The table's score for this position, if it makes a search unnecessary, and the table's action.
     #[inline]
     fn look_up(
         &self,
@@ -319,7 +319,8 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         (decides.then_some(score), action)
     }
 
-    /// Searches the actions of a position, best guesses first, until one reaches beta. `None` if the search stopped.
+    /// Searches the actions of a position, most promising first, until one reaches beta. `None` if the search
+    /// stopped.
     #[inline]
     fn best_action(
         &mut self,
@@ -372,8 +373,9 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         Some(found)
     }
 
-    /// The score of the position after an action that `tried` others were searched before. All but the first are
-    /// searched with a null window, reduced and then in full depth, as long as they seem better than alpha.
+    /// The score of the position after an action, when `tried` other actions were searched before. The first action
+    /// is searched with the full window. The others are searched with a null window, first at reduced depth, and
+    /// again at full depth and with the full window if they beat alpha.
     #[inline]
     fn try_child(
         &mut self,
@@ -400,7 +402,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         score
     }
 
-    /// Lowers the history scores of quiet actions that did not cause a cutoff.
+    /// Lowers the history scores of quiet actions that were tried before the one that caused a cutoff.
     fn penalize(&mut self, tried: Range<usize>, forcing: &G::Mask, mover: Player, depth: i32) {
         for other in &self.scored[tried] {
             if !forcing.contains(other.action()) {
@@ -409,7 +411,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         }
     }
 
-    /// Pushes the scored actions of a position on the stack and returns where they start.
+    /// Pushes the scored actions of a position onto the stack and returns the index of the first.
     #[inline]
     fn score_actions(
         &mut self,
@@ -450,7 +452,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         i32::from(verdict.sign()) * (WIN - ply as i32)
     }
 
-    /// Sets the line at `ply` to this action followed by the line at the next ply.
+    /// The line at `ply` becomes this action followed by the line at the next ply.
     #[inline]
     fn extend_line(&mut self, ply: usize, action: Action) {
         let behind = self.lengths[ply + 1].min(MAX_PLIES - 1);
@@ -461,7 +463,7 @@ impl<G: HasHeuristic> AlphaBeta<G> {
     }
 }
 
-/// A position whose actions are searched.
+/// A position that is being searched, and how.
 struct Node<'a, G: Game> {
     position: &'a G::Position,
     mover: Player,
@@ -469,17 +471,17 @@ struct Node<'a, G: Game> {
     depth: i32,
     narrow: bool,        // whether it is searched with a null window
     below: i32,          // the depth of its children
-    futile: Option<i32>, // the score of quiet actions after the first, if they are skipped
+    futile: Option<i32>, // if quiet actions after the first are skipped: the score that they count with
 }
 
 /// The best action of a position.
 struct Found {
     score: i32,
     action: Action,
-    raised: bool, // whether it is better than alpha was
+    raised: bool, // whether it raised alpha
 }
 
-/// Late move reduction of a quiet action after `tried` others.
+/// Late move reduction: how many plies less deep a quiet action is searched after `tried` others.
 #[inline]
 fn reduction(depth: i32, tried: i32) -> i32 {
     if depth < 3 || tried < 3 {

@@ -1,14 +1,15 @@
-//! Move ordering: the table action, forcing actions, killers, then the history score.
+//! Move ordering: first the action from the transposition table, then forcing actions, killers, and the rest by
+//! history score.
 
 use crate::game::{Action, Player};
 
-/// The longest line that is searched.
+/// The largest number of plies from the root.
 pub(super) const MAX_PLIES: usize = 128;
 
-/// Killers kept per ply.
+/// The number of killers kept per ply.
 const KILLERS: usize = 2;
 
-/// Base scores of the classes of actions. History scores stay below all of them.
+/// Scores that separate the classes of actions. History scores stay below all of them.
 pub(super) const TABLE_ACTION: i32 = 1 << 30;
 pub(super) const FORCING: i32 = 1 << 28;
 const KILLER: i32 = 1 << 26;
@@ -16,7 +17,7 @@ const KILLER: i32 = 1 << 26;
 /// History scores are halved when one exceeds this.
 const MAX_HISTORY: i32 = 1 << 24;
 
-/// Killers and history scores of quiet actions in one search.
+/// Killers and history scores of quiet actions. They last for one search.
 #[derive(Debug)]
 pub(super) struct OrderStats {
     killers: [[Action; KILLERS]; MAX_PLIES],
@@ -66,7 +67,8 @@ impl OrderStats {
     }
 }
 
-/// An action and its score in one number. Larger comes first; ties go to the lower action.
+/// An action and its score in one number, so that actions are compared with one instruction. A larger score comes
+/// first; ties go to the lower action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Scored(i64);
 
@@ -82,7 +84,7 @@ impl Scored {
     }
 }
 
-/// Swaps the best action to the front and returns it.
+/// Moves the best of the remaining actions to the front and returns it.
 #[inline]
 pub(super) fn pick(left: &mut [Scored]) -> Action {
     let mut best = 0;

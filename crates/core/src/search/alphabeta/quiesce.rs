@@ -1,4 +1,4 @@
-//! Quiescence search: forcing actions alone, below the last full ply.
+//! Quiescence search: below the last full ply, only forcing actions are searched.
 
 use super::AlphaBeta;
 use super::order::pick;
@@ -9,7 +9,8 @@ use crate::search::{HasHeuristic, Heuristic};
 /// The largest depth of quiescence search, in plies.
 pub(super) const MAX_QUIESCENCE: usize = 16;
 
-/// Delta pruning skips actions that stay below alpha with their gain and this margin, in hundredths of a point.
+/// Delta pruning skips an action if the evaluation plus its gain plus this margin, in hundredths of a point, does not
+/// reach alpha.
 const DELTA_MARGIN: i32 = 120;
 
 impl<G: HasHeuristic> AlphaBeta<G> {
@@ -32,7 +33,8 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         if depth >= MAX_QUIESCENCE || forcing.is_empty() {
             return static_score;
         }
-        // If every action is forcing, the player to move cannot stand pat.
+        // The player may also decline all forcing actions and keep the evaluation (stand pat), but only if there is
+        // another action.
         let all_forcing = forcing == *legal;
         let mut best = if all_forcing { -INFINITE } else { static_score };
         if best >= beta {

@@ -1,28 +1,28 @@
-//! Scores, lines, and scores in the transposition table.
+//! Scores and lines, and how scores are stored in the transposition table.
 
 use super::order::MAX_PLIES;
 use crate::eval::Value;
 use crate::game::{Action, Proven};
 use crate::search::{HasHeuristic, Heuristic};
 
-/// The score of a win now; a later win scores one less per ply. Above every evaluation.
+/// The score of a win at the root. A win in n plies scores n less. Larger than every evaluation.
 pub(super) const WIN: i32 = 32_000;
 
-/// The smallest score of a win that search can find. Above every evaluation.
+/// The smallest score that is a win. Larger than every evaluation.
 pub(super) const MIN_WIN: i32 = WIN - MAX_PLIES as i32 - 1;
 
-/// The largest score of a loss.
+/// The largest score that is a loss.
 pub(super) const MAX_LOSS: i32 = -MIN_WIN;
 
-/// Above every score.
+/// Larger than every score.
 pub(super) const INFINITE: i32 = 32_500;
 
-/// One action at the root with its score and expected play.
+/// One action at the root, with its score and the expected line of play.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RootLine {
-    /// The expected play, this action first.
+    /// The expected line of play, starting with this action.
     pub actions: Vec<Action>,
-    /// The score for the player to move, in hundredths of a point. Proven wins and losses are beyond
+    /// The score for the player to move, in hundredths of a point. Proven wins and losses exceed
     /// [`MAX_CENTIPOINTS`](crate::search::heuristic::MAX_CENTIPOINTS).
     pub score: i32,
     /// The proven result, if the search reached the end of the game.
@@ -32,9 +32,9 @@ pub struct RootLine {
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchResult {
-    /// The best lines, best first: the requested number, or one per legal action if there are fewer.
+    /// The best lines, best first. There are as many as requested, unless there are fewer legal actions.
     pub lines: Vec<RootLine>,
-    /// The last completed depth.
+    /// The last depth that was completed.
     pub depth: u32,
     /// The number of positions searched.
     pub nodes: u64,
@@ -49,7 +49,7 @@ impl RootLine {
         RootLine { actions, score, proven }
     }
 
-    /// Whether a search deeper than this cannot change the result.
+    /// Whether the result is proven by a line within this depth, so that a deeper search cannot change it.
     pub(super) fn is_certain_at(&self, depth: i32) -> bool {
         self.proven.and_then(|proven| proven.plies).is_some_and(|plies| plies as i32 <= depth)
     }
@@ -63,8 +63,8 @@ impl RootLine {
     }
 }
 
-/// The score with a win or loss so many plies sooner, or later if they are negative. The table counts plies from the
-/// stored position, the search from the root.
+/// The score of a win or loss that comes this many plies sooner, or later if `plies` is negative; other scores do not
+/// change. The table counts plies from the stored position, the search counts from the root.
 #[inline]
 pub(super) fn sooner(score: i32, plies: i32) -> i32 {
     match score {

@@ -2,7 +2,7 @@
 
 use crate::game::Action;
 
-/// How a stored score limits the true score.
+/// What a stored score says about the true score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
     /// The true score is at least this.
@@ -14,7 +14,7 @@ pub(super) enum Bound {
 }
 
 impl Bound {
-    /// Whether a stored score with this bound makes a search in this window unnecessary.
+    /// Whether a stored score with this bound makes a search with this window unnecessary.
     #[inline]
     pub(super) fn decides(self, score: i32, (alpha, beta): (i32, i32)) -> bool {
         match self {
@@ -28,16 +28,16 @@ impl Bound {
 /// A stored result of one position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    check: u32, // the upper half of the key, which the bucket does not depend on
+    check: u32, // the upper half of the key; the lower bits select the bucket
     pub(super) action: Action,
     pub(super) score: i16,
-    generation: u16, // of the search that wrote it; 0 for an empty entry
+    generation: u16, // the search that wrote it; 0 for an empty entry
     pub(super) depth: u8,
     pub(super) bound: Bound,
 }
 
-/// An entry as numbers, all 0 if it is empty. The system hands out zeros without writing them, so that even a
-/// large table is made in no time.
+/// An entry as numbers that are all 0 if it is empty. The operating system provides zeroed memory on first use, so
+/// even a large table is allocated instantly.
 type Packed = [u32; 3];
 
 impl Entry {
@@ -69,10 +69,10 @@ impl Entry {
     }
 }
 
-/// A bucket: the first entry keeps the deepest result, the second the latest.
+/// A bucket has two entries. The first keeps the deepest result, the second the latest.
 type Bucket = [Packed; 2];
 
-/// The table. A new search invalidates all entries by their generation.
+/// The table. Each search has a generation, which makes the entries of earlier searches invalid.
 #[derive(Debug)]
 pub(super) struct TranspositionTable {
     buckets: Vec<Bucket>,
@@ -80,7 +80,7 @@ pub(super) struct TranspositionTable {
 }
 
 impl TranspositionTable {
-    /// A table of at most this many bytes and `nodes` buckets.
+    /// A table of at most this many bytes and at most `nodes` buckets.
     pub(super) fn new(bytes: usize, nodes: u64) -> TranspositionTable {
         let affordable = (bytes / size_of::<Bucket>()).max(1);
         let useful = usize::try_from(nodes).unwrap_or(usize::MAX).max(1);
@@ -94,7 +94,7 @@ impl TranspositionTable {
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
             let size = self.buckets.len();
-            self.buckets = Vec::new(); // before there are two of them
+            self.buckets = Vec::new(); // frees the memory first, so that two tables never exist at once
             self.buckets = vec![[[0; 3]; 2]; size];
             self.generation = 1;
         }

@@ -1,4 +1,5 @@
-//! Jarmo and guard: pieces, their distances to the goal row, and captured archers that may return.
+//! The evaluation of jarmo and guard: pieces, their distances from the goal row, and captured archers that can
+//! return.
 
 use super::{HasHeuristic, Heuristic, plies_left, word_key};
 use crate::game::{Action, ActionMask, Player};
@@ -10,32 +11,33 @@ use crate::games::{GuardPosition, JarmoPosition};
 /// The value of a piece by its distance from the goal row, in hundredths of a point.
 const BY_DISTANCE: [i32; 5] = [200, 160, 132, 112, 100];
 
-/// For the player to move, in hundredths of a point.
+/// For having the move, in hundredths of a point.
 const TEMPO: i32 = 12;
 
-/// Extra for a marked archer or a guard.
+/// For a marked archer or a guard, in addition.
 const MARKED: i32 = 24;
 
 /// For a captured archer that can return.
 const COMES_BACK: i32 = 90;
 
-/// What the evaluations of jarmo and guard do not share.
+/// The parts of the evaluation that differ between jarmo and guard.
 pub trait BoardEvaluation: BoardRules {
-    /// How many archers the player has earned the return of, and how many are captured.
+    /// The number of archers that the player may return, and the number that are captured.
     fn returns(position: &BoardPosition<Self>, player: Player) -> [u32; 2];
 
-    /// What the key of a position depends on besides pieces: 16 bits for each player, and others of the turn.
+    /// What the table key depends on besides the pieces: 16 bits for White, 16 for Black, and [`Self::TURN_BITS`]
+    /// bits for the turn.
     fn key(position: &BoardPosition<Self>) -> [u64; 3];
 
-    /// The number of bits of the turn.
+    /// The number of bits in which [`Self::key`] describes the turn.
     const TURN_BITS: u32;
 }
 
-/// The heuristic of jarmo and of guard.
+/// The heuristic for jarmo or guard.
 #[derive(Clone)]
 pub struct BoardHeuristic<R> {
     game: BoardGame<R>,
-    by_set: Box<[[[i16; 32]; SIDE]; 2]>, // [player][row][set of circles in it]: the sum of piece values
+    by_set: Box<[[[i16; 32]; SIDE]; 2]>, // [player][row][set of circles in the row]: the sum of piece values
     by_circle: [[i16; CIRCLES]; 2],      // [player][circle]: the value of a piece
 }
 
@@ -71,7 +73,8 @@ impl<R: BoardEvaluation> Heuristic<BoardGame<R>> for BoardHeuristic<R> {
         self.side(position, mover) - self.side(position, !mover) + TEMPO
     }
 
-    /// Captures and returns. Within a turn of guard, all actions: such positions are not evaluated.
+    /// Captures and returning archers. In the middle of a turn of guard these are all actions, because such positions
+    /// are not evaluated.
     #[inline]
     fn forcing(&self, position: &BoardPosition<R>, legal: &BoardMask) -> BoardMask {
         if R::has_moved(position) {
@@ -84,7 +87,7 @@ impl<R: BoardEvaluation> Heuristic<BoardGame<R>> for BoardHeuristic<R> {
         ActionMask([words[0] & (captures[0] | returns[0]), words[1] & (captures[1] | returns[1])])
     }
 
-    /// The value of the captured enemy piece, or of the archer that returns.
+    /// The value of the captured piece, or of the archer that returns.
     #[inline]
     fn gain(&self, position: &BoardPosition<R>, action: Action) -> i32 {
         match self.game.board().decode(action) {
@@ -123,7 +126,7 @@ impl BoardEvaluation for Shuttles {
         [earned.count(), position.captured(player)]
     }
 
-    /// The part of a shuttle that may soon forbid a move.
+    /// The shuttle of each player, if it can forbid a move soon. Shorter shuttles do not matter for the search.
     #[inline]
     fn key(position: &JarmoPosition) -> [u64; 3] {
         let [white, black] = Player::BOTH.map(|player| match position.shuttle(player).last_move() {

@@ -1,20 +1,21 @@
-//! Connect four: circles that would complete four in a row, and the middle columns.
+//! The evaluation of connect four: circles that would complete four in a row, and stones in the middle columns.
 
 use super::{HasHeuristic, Heuristic, word_key};
 use crate::game::{Action, ActionMask, Game, Mask, Player};
 use crate::games::connect_four::{BOTTOM, CIRCLES, COLUMNS, column_bits, winning};
 use crate::games::{ConnectFour, ConnectFourPosition};
 
-/// An empty circle that completes four for a player.
+/// For an empty circle that would complete four in a row for a player.
 const THREAT: i32 = 40;
 
-/// Extra for a threat in a row of the player's own parity: White tends to fill the odd rows, Black the even ones.
+/// In addition for such a circle in a row of the player's own parity, because White tends to fill the odd rows and
+/// Black the even ones.
 const OWN_PARITY: i32 = 25;
 
-/// A stone in the middle column, and in a column next to it.
+/// For a stone in the middle column, and for one in a column beside it.
 const MIDDLE: [i32; 2] = [8, 4];
 
-/// The first, third and fifth row.
+/// The first, third and fifth rows.
 const ODD_ROWS: u64 = BOTTOM * 0b010101;
 
 #[inline]
@@ -40,7 +41,7 @@ impl Heuristic<ConnectFour> for ConnectFour {
         }
     }
 
-    /// Actions in circles that complete four for either player.
+    /// Actions that complete four in a row, or take that circle from the opponent.
     #[inline]
     fn forcing(&self, position: &ConnectFourPosition, legal: &ActionMask<1>) -> ActionMask<1> {
         let [white, black] = Player::BOTH.map(|player| position.stones(player));
@@ -58,7 +59,7 @@ impl Heuristic<ConnectFour> for ConnectFour {
         forcing
     }
 
-    /// 1 for completing one's own four, 0 for blocking the opponent's.
+    /// 1 for completing the player's own four, 0 for blocking the opponent's.
     #[inline]
     fn gain(&self, position: &ConnectFourPosition, action: Action) -> i32 {
         let own = position.stones(position.to_move());
@@ -69,7 +70,7 @@ impl Heuristic<ConnectFour> for ConnectFour {
 
     #[inline]
     fn key(&self, position: &ConnectFourPosition) -> u64 {
-        // The ply is the number of stones.
+        // The key needs no ply, because the ply is the number of stones.
         let [white, black] = Player::BOTH.map(|player| position.stones(player));
         word_key([white, black, self.max_plies().into()])
     }

@@ -1,4 +1,4 @@
-//! Hand-written evaluations, one per game, for the agents without a network.
+//! Hand-written evaluations, one per game, for agents without a network.
 
 mod connect_four;
 mod tammi;
@@ -14,33 +14,33 @@ use crate::eval::Value;
 use crate::game::{Action, Game};
 use crate::games::Scripted;
 
-/// The largest evaluation, in hundredths of a point. Alpha-beta uses larger scores for wins.
+/// The largest evaluation, in hundredths of a point. Alpha-beta uses larger scores for proven wins.
 pub const MAX_CENTIPOINTS: i32 = 20_000;
 
-/// Within this many plies of the cut-off, keys of positions depend on the ply.
+/// The key of a position contains its ply if the move limit is at most this many plies away.
 const NEAR_CUT_OFF: u32 = 64;
 
-/// Scale of the logistic function from evaluations to win probabilities.
+/// An evaluation of this size means odds of e to 1 (the scale of the logistic function).
 const CENTIPOINTS_PER_LOGIT: f32 = 100.0;
 
 /// A hand-written evaluation for one game.
 pub trait Heuristic<G: Game>: Clone + Send + Sync + 'static {
-    /// Evaluates a position for the player to move, in hundredths of a point: from `-MAX_CENTIPOINTS` to
-    /// [`MAX_CENTIPOINTS`]. The game is not over.
+    /// Evaluates a position for the player to move, in hundredths of a point, from `-MAX_CENTIPOINTS` to
+    /// [`MAX_CENTIPOINTS`]. The game must not be over.
     fn evaluate(&self, position: &G::Position) -> i32;
 
-    /// Those of the actions in `legal` that change the evaluation a lot: captures and the like. `legal`
-    /// holds some or all legal actions of the position.
+    /// Returns the actions of `legal` that can change the evaluation a lot, such as captures. `legal` has some or all
+    /// legal actions of the position.
     fn forcing(&self, position: &G::Position, legal: &G::Mask) -> G::Mask;
 
-    /// The immediate gain of a forcing action, for move ordering and pruning.
+    /// How much a forcing action gains at once, for move ordering and pruning.
     fn gain(&self, position: &G::Position, action: Action) -> i32;
 
-    /// The position's key in the transposition table. Positions that differ only in a ply count far from
-    /// any limit may share a key.
+    /// The position's key in the transposition table. Positions that differ only in counters of plies may share a key
+    /// while all limits are far away.
     fn key(&self, position: &G::Position) -> u64;
 
-    /// Converts an evaluation to a value.
+    /// Converts an evaluation to a value: win probability 1 / (1 + e^(−centipoints / 100)), and no draws.
     fn value(centipoints: i32) -> Value {
         let points = centipoints as f32 / 100.0;
         let win = 1.0 / (1.0 + (-(centipoints as f32) / CENTIPOINTS_PER_LOGIT).exp());
@@ -53,19 +53,20 @@ pub trait HasHeuristic: Game {
     /// The heuristic of this game; [`NoHeuristic`] if it has none.
     type Heuristic: Heuristic<Self>;
 
-    /// Builds the heuristic for these rules. Without one, `greedy` and `alphabeta` do not play the game.
+    /// Builds the heuristic for these rules. If it returns `None`, the agents `greedy` and `alphabeta` cannot play
+    /// the game.
     fn heuristic(&self) -> Option<Self::Heuristic> {
         None
     }
 }
 
-/// The plies left until the cut-off, at most [`NEAR_CUT_OFF`].
+/// The plies left until the move limit, or [`NEAR_CUT_OFF`] if there are more.
 #[inline]
 fn plies_left<G: Game>(game: &G, position: &G::Position) -> u64 {
     game.plies_left(position).unwrap_or(NEAR_CUT_OFF).min(NEAR_CUT_OFF).into()
 }
 
-/// Evaluates every position as even: for games that have no heuristic.
+/// Evaluates every position as even. It is for games that have no heuristic.
 #[derive(Clone, Copy, Debug)]
 pub struct NoHeuristic;
 
@@ -87,20 +88,15 @@ impl<G: Game> Heuristic<G> for NoHeuristic {
     }
 }
 
-/// Alpha-beta of a game that is short enough to be searched to its ends.
 impl HasHeuristic for Scripted {
     type Heuristic = NoHeuristic;
-
-    fn heuristic(&self) -> Option<NoHeuristic> {
-        Some(NoHeuristic)
-    }
 }
 
-/// Hashes words by folded multiplication: one per word, and a last one to mix.
+/// Hashes words by folded multiplication, once per word and once more at the end for mixing.
 #[inline]
 fn word_key<const WORDS: usize>(words: [u64; WORDS]) -> u64 {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15; // the fractional bits of the golden ratio
-    const PI: u64 = 0x243f_6a88_85a3_08d3; // those of pi
+    const PI: u64 = 0x243f_6a88_85a3_08d3; // the fractional bits of pi
     let fold = |a: u64, b: u64| {
         let product = u128::from(a) * u128::from(b);
         product as u64 ^ (product >> 64) as u64

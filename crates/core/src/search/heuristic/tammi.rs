@@ -1,4 +1,4 @@
-//! Tammi: men, kings, and how far the men have advanced.
+//! The evaluation of tammi: men, kings, and how far the men have advanced.
 
 use super::{HasHeuristic, Heuristic, plies_left, word_key};
 use crate::game::{Action, Mask};
@@ -11,10 +11,10 @@ const KING: i32 = 320;
 /// For each row that a man has advanced.
 const ROW: i32 = 4;
 
-/// For each man on its first row, where it prevents the opponent from making a king.
+/// For each man on its first row, where it keeps the opponent from getting a king.
 const HOME: i32 = 8;
 
-/// Within this many quiet plies of the draw, keys of positions depend on their number.
+/// The key of a position contains the number of quiet plies if at most this many are left until the draw.
 const NEAR_DRAW: u32 = 12;
 
 /// The squares of the first row.
@@ -22,7 +22,7 @@ const ROW_SQUARES: u32 = 0xf;
 
 const ROWS: u32 = 8;
 
-/// Evaluates the pieces of a player that moves towards higher squares.
+/// Evaluates the pieces of a player who moves towards higher squares.
 #[inline]
 fn side(men: u32, kings: u32) -> i32 {
     let rows: u32 = (1..ROWS).map(|row| row * (men >> (4 * row) & ROW_SQUARES).count_ones()).sum();

@@ -6,7 +6,7 @@
 
 use super::Layers;
 use super::first::longest_below;
-use super::pages::BlockPages;
+use super::unfinished::BlockPages;
 use crate::tables::code::{self, ActionCounters, Distances, LAST_COUNTER};
 use crate::tables::index::{Army, Block, Material, Placement, army, number_of};
 use crate::tables::lines::{Lines, goal, home};

@@ -88,31 +88,6 @@ pub struct TammiLayer {
 }
 
 impl TammiLayer {
-    /// The layer of this force.
-    ///
-    /// # Panics
-    /// Panics unless the force is 2 to 5.
-    pub fn new(force: u32) -> TammiLayer {
-        assert!(FORCES.contains(&force), "no tables have this force");
-        let mut layer = TammiLayer { force, blocks: Vec::new(), by_key: vec![NO_BLOCK; KEYS], size: 0 };
-        let force = force as usize;
-        for own in 1..force {
-            let enemy = force - own;
-            for own_kings in 0..=own {
-                for enemy_kings in 0..=enemy {
-                    for first_row in 0..=ROW.min(enemy - enemy_kings) {
-                        layer.push(Material {
-                            own: [own - own_kings, own_kings],
-                            enemy: [enemy - enemy_kings, enemy_kings],
-                            first_row,
-                        });
-                    }
-                }
-            }
-        }
-        layer
-    }
-
     fn push(&mut self, material: Material) {
         let digits = material.digits();
         self.by_key[material.key()] = self.blocks.len() as u8;
@@ -168,6 +143,27 @@ impl TammiLayer {
 
 impl Layer for TammiLayer {
     type Position = TammiPosition;
+
+    fn new(force: u32) -> TammiLayer {
+        assert!(FORCES.contains(&force), "no tables have this force");
+        let mut layer = TammiLayer { force, blocks: Vec::new(), by_key: vec![NO_BLOCK; KEYS], size: 0 };
+        let force = force as usize;
+        for own in 1..force {
+            let enemy = force - own;
+            for own_kings in 0..=own {
+                for enemy_kings in 0..=enemy {
+                    for first_row in 0..=ROW.min(enemy - enemy_kings) {
+                        layer.push(Material {
+                            own: [own - own_kings, own_kings],
+                            enemy: [enemy - enemy_kings, enemy_kings],
+                            first_row,
+                        });
+                    }
+                }
+            }
+        }
+        layer
+    }
 
     fn force(&self) -> u32 {
         self.force

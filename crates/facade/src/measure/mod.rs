@@ -1,0 +1,131 @@
+//! What measures agents: exams, matches, benchmarks, and work on exact tables.
+
+mod arena;
+mod env;
+mod error;
+mod exam;
+mod search;
+mod yardstick;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+pub use arena::{AnyTournament, OpeningsPlan, TournamentPlan};
+pub use env::{AnyEnv, EnvError, EnvPlan, NO_ACTION, Reset};
+pub use error::MeasureError;
+pub use exam::{AnyExam, Budget, Examinee, Measured};
+pub use search::{SearchPlan, SearchResult};
+pub use yardstick::AnyYardstick;
+
+use crate::agent::AgentPlan;
+use crate::erased::Erased;
+use crate::selfplay::Net;
+use jarmo_core::game::AnyPosition;
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_exact::tables::Solver;
+use jarmo_host::record::GameRecord;
+use jarmo_judge::JudgeError;
+use jarmo_judge::accuracy::Exam;
+use jarmo_judge::arena::{Openings, PairBlock};
+use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings};
+
+/// The part of [`AnyGame`](crate::AnyGame) that measures agents.
+pub trait Measure: Send + Sync {
+    /// The exam of a file, or the one that is part of the program; `None` if the program has none for this game and board.
+    fn exam(&self, file: Option<&Path>) -> Result<Option<Arc<dyn AnyExam>>, JudgeError>;
+
+    /// The exam of a file's content.
+    fn exam_of(&self, bytes: &[u8]) -> Result<Arc<dyn AnyExam>, JudgeError>;
+
+    /// A tournament without games yet, and its agents.
+    fn tournament(&self, plan: TournamentPlan<'_>) -> Result<Box<dyn AnyTournament>, MeasureError>;
+
+    /// Plays the games of a block on this thread, with the bout's first and second agent. `None` if `stop` was set before
+    /// all games had ended.
+    fn play_block(
+        &self,
+        block: &PairBlock,
+        agents: &[AgentPlan; 2],
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<GameRecord>>, MeasureError>;
+
+    /// Refuses a number of random plies that few games last for.
+    fn check_plies(&self, plies: u32) -> Result<(), JudgeError>;
+
+    /// What measures agents by exact results, with the tables of a folder or those that are built in seconds, on the
+    /// threads of the current rayon pool.
+    fn yardstick(
+        &self,
+        settings: YardstickSettings,
+        tables: Option<&Path>,
+    ) -> Result<Box<dyn AnyYardstick>, MeasureError>;
+
+    /// Computes the measures of a row from its answers, with the tables of a folder or those that are built in seconds, on
+    /// the threads of the current rayon pool. The message says what does not fit.
+    fn verify(&self, row: &Row, tables: Option<&Path>) -> Result<(), MeasureError>;
+
+    /// Many games that advance together.
+    fn env(&self, plan: EnvPlan) -> Result<Box<dyn AnyEnv>, EnvError>;
+
+    /// Searches from positions that are not over. Once `stop` is set, the result is incomplete.
+    fn search(&self, positions: &[AnyPosition], plan: &SearchPlan, net: &Net, stop: &AtomicBool) -> Vec<SearchResult>;
+
+    /// Builds, checks and reads exact tables; `None` for games without tables.
+    fn solver(&self) -> Option<&dyn Solver>;
+}
+
+impl<G: CatalogGame> Measure for Erased<G> {
+    fn exam(&self, file: Option<&Path>) -> Result<Option<Arc<dyn AnyExam>>, JudgeError> {
+        let exam = match file {
+            Some(path) => Some(Exam::load(&self.game, path)?),
+            None => Exam::built_in(&self.game),
+        };
+        Ok(exam.map(|exam| Arc::new(exam) as Arc<dyn AnyExam>))
+    }
+
+    fn exam_of(&self, bytes: &[u8]) -> Result<Arc<dyn AnyExam>, JudgeError> {
+        Ok(Arc::new(Exam::from_bytes(&self.game, bytes)?))
+    }
+
+    fn tournament(&self, plan: TournamentPlan<'_>) -> Result<Box<dyn AnyTournament>, MeasureError> {
+        arena::tournament(&self.game, plan)
+    }
+
+    fn play_block(
+        &self,
+        block: &PairBlock,
+        agents: &[AgentPlan; 2],
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<GameRecord>>, MeasureError> {
+        arena::play_block(&self.game, block, agents, stop)
+    }
+
+    fn check_plies(&self, plies: u32) -> Result<(), JudgeError> {
+        Openings::<G::Position>::check_plies(&self.game, plies)
+    }
+
+    fn yardstick(
+        &self,
+        settings: YardstickSettings,
+        tables: Option<&Path>,
+    ) -> Result<Box<dyn AnyYardstick>, MeasureError> {
+        Ok(Box::new(Yardstick::new(&self.game, settings, yardstick::tables(&self.game, tables)?)?))
+    }
+
+    fn verify(&self, row: &Row, tables: Option<&Path>) -> Result<(), MeasureError> {
+        Ok(Yardstick::verify(&self.game, row, yardstick::tables(&self.game, tables)?)?)
+    }
+
+    fn env(&self, plan: EnvPlan) -> Result<Box<dyn AnyEnv>, EnvError> {
+        env::env(&self.game, plan)
+    }
+
+    fn search(&self, positions: &[AnyPosition], plan: &SearchPlan, net: &Net, stop: &AtomicBool) -> Vec<SearchResult> {
+        search::search(self, positions, plan, net, stop)
+    }
+
+    fn solver(&self) -> Option<&dyn Solver> {
+        self.game.solver()
+    }
+}

@@ -1,0 +1,35 @@
+//! The yardstick of a game whose type is not known.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_exact::tables::Endgames;
+use jarmo_judge::accuracy::Watch;
+use jarmo_judge::yardstick::{Row, Yardstick};
+
+use super::{Examinee, MeasureError};
+
+/// What measures agents by exact results: see [`Yardstick`].
+pub trait AnyYardstick: Send + Sync {
+    /// Measures an agent, on the threads of the rayon pool in which it is called. The result has this name for it. An error
+    /// if the watcher stops it.
+    fn measure(&self, name: String, plan: Examinee, watch: &dyn Watch) -> Result<Row, MeasureError>;
+}
+
+impl<G: CatalogGame> AnyYardstick for Yardstick<G> {
+    fn measure(&self, name: String, plan: Examinee, watch: &dyn Watch) -> Result<Row, MeasureError> {
+        Ok(self.measure(name, &mut plan.team(self.game())?, plan.budget, watch)?)
+    }
+}
+
+/// The tables of a folder, or those that are built in seconds.
+pub(super) fn tables<G: CatalogGame>(
+    game: &G,
+    folder: Option<&Path>,
+) -> Result<Option<Arc<dyn Endgames<G>>>, MeasureError> {
+    match folder {
+        Some(folder) => Ok(Some(game.open_endgames(folder)?)),
+        None => Ok(game.quick_endgames()?),
+    }
+}

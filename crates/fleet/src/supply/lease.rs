@@ -1,0 +1,94 @@
+//! Which learner a run has. Workers would leave it for a copy of its folder that begins later.
+
+use std::fs;
+use std::path::Path;
+
+use async_nats::jetstream::kv::Store;
+use serde::{Deserialize, Serialize};
+
+use super::LEAVES_AFTER;
+use crate::places::{PROGRESS, lease_of, list, read_value};
+use crate::status::LEARNER;
+use crate::{FleetError, Link, host_name, json, unique};
+use jarmo_host::files::{SETTINGS_BYTES, read_text, write_whole};
+
+const ID: &str = "fleet.id";
+
+/// What the bucket of runs says of a run's learner.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Lease {
+    /// A number of the learner alone. It is in the name of the learner's consumer, so the server takes no acknowledgement
+    /// of a learner that has lost the run.
+    pub(super) holder: u64,
+    run: String,   // the identity of the run in its folder
+    place: String, // of the run's folder; a copy has another one
+    folder: String,
+    #[serde(skip)]
+    pub(super) key: String, // in the bucket
+}
+
+impl Lease {
+    /// Takes the run for this learner. Fails if another one has it and gives signs of life. One with the same folder gives
+    /// none, because the folder is locked.
+    pub(super) fn take(link: &Link, runs: &Store, run: &str, folder: &Path) -> Result<Lease, FleetError> {
+        let host = host_name();
+        let place = place(folder).map_err(FleetError::at(folder))?;
+        let key = lease_of(&id_of(folder)?);
+        let folder = format!("{} on {host}", folder.display());
+        let place = format!("{host} {place}");
+        let ours = Lease { holder: unique(), run: run.to_owned(), place, folder, key };
+        let last = link.wait(runs.entry(&ours.key))?;
+        let theirs = last.as_ref().and_then(|entry| serde_json::from_slice::<Lease>(&entry.value).ok());
+        if let Some(Lease { run, folder, .. }) = theirs.filter(|theirs| theirs.place != ours.place) {
+            let lives = list(link, PROGRESS)?;
+            let life = lives.iter().find(|life| life.of == LEARNER && life.name == run);
+            if let Some(life) = life.filter(|life| life.age < LEAVES_AFTER) {
+                return Err(FleetError::new(format!(
+                    "this run has a learner already, with the folder {folder} (heard {:.0} s ago). A copy of a run's \
+                     folder is the same run: stop that learner first, or begin a new run. If it was killed, try again \
+                     in {LEAVES_AFTER:.0} s",
+                    life.age
+                )));
+            }
+        }
+        let revision = last.map_or(0, |entry| entry.revision);
+        link.wait(runs.update(&ours.key, json(&ours).into(), revision))?;
+        Ok(ours)
+    }
+
+    /// Whether the run still has this learner. If the server has lost the lease, or it cannot be read, it gets it again.
+    pub(super) fn holds(&self, link: &Link, runs: &Store) -> Result<bool, FleetError> {
+        let value = read_value(link, &self.key)?.unwrap_or_default();
+        match serde_json::from_slice::<Lease>(&value) {
+            Ok(theirs) => Ok(theirs.holder == self.holder),
+            Err(_) => link.wait(runs.put(&self.key, json(self).into())).map(|_| true),
+        }
+    }
+}
+
+/// The number of the run, which copies of its folder have as well. A run gets it when it first has a fleet.
+fn id_of(folder: &Path) -> Result<String, FleetError> {
+    let path = folder.join(ID);
+    if !path.exists() {
+        write_whole(&path, format!("{:016x}", unique()).as_bytes()).map_err(FleetError::at(&path))?;
+    }
+    let id = read_text(&path, SETTINGS_BYTES).map_err(FleetError::at(&path))?;
+    match id.trim().chars().all(|digit| digit.is_ascii_hexdigit()) && !id.trim().is_empty() {
+        true => Ok(id.trim().to_owned()),
+        false => Err(FleetError::new(format!("{}: not a hexadecimal number; delete this file", path.display()))),
+    }
+}
+
+/// What tells a folder from its copies.
+#[cfg(unix)]
+fn place(folder: &Path) -> std::io::Result<String> {
+    use std::os::unix::fs::MetadataExt;
+    let about = fs::metadata(folder)?;
+    Ok(format!("{} {}", about.dev(), about.ino()))
+}
+
+/// What tells a folder from its copies.
+#[cfg(not(unix))]
+fn place(folder: &Path) -> std::io::Result<String> {
+    Ok(fs::canonicalize(folder)?.display().to_string())
+}

@@ -1,0 +1,91 @@
+//! Values of a bucket that cannot be read: they are reported, the last good ones hold, and nobody stops.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jarmo_core::agent::AgentSpec;
+use jarmo_core::games::ConnectFour;
+use jarmo_exact::agent;
+use jarmo_facade::Games;
+use jarmo_fleet::{WorkerEvent, WorkerSettings, work};
+use jarmo_learn::run::Supply;
+use jarmo_learn::train::OpenDevice;
+
+use super::kit::{RUN, Stranger, TestServer, idle_learner, learner, until};
+use super::take;
+
+const GARBAGE: &[u8] = br#"{"type":"io.nats.jetstream.api.v1.stream_info_response","total":0}"#;
+
+/// Works with the first key until `stop` is set. Returns the warnings.
+fn worker(server: &TestServer, stop: &AtomicBool) -> Vec<String> {
+    let settings = WorkerSettings {
+        address: server.address(&server.key(1)),
+        name: Some("worker".to_owned()),
+        run: None,
+        threads: Some(1),
+        device: OpenDevice::cpu(),
+        time: None,
+        most_games: None,
+    };
+    let warnings = Mutex::new(Vec::new());
+    let hear = |event: &WorkerEvent, _: &_| {
+        if let WorkerEvent::Warning(warning) = event {
+            warnings.lock().unwrap().push(warning.clone());
+        }
+    };
+    work(&Games::empty().register(ConnectFour::new(0)), &settings, stop, hear).unwrap();
+    warnings.into_inner().unwrap()
+}
+
+#[test]
+fn a_value_that_cannot_be_read_stops_neither_learner_nor_worker() {
+    let Some(server) = TestServer::start(1) else {
+        return;
+    };
+    let owner = Stranger::with_file(&server, &server.learner().key.unwrap());
+    let write = |key: &str| owner.ask(&format!("$KV.jarmo_runs.{key}"), GARBAGE.to_vec(), None).unwrap();
+    let supply = learner(&server, RUN, 64);
+    let AgentSpec::Network(source, _) = "trained".parse().unwrap() else {
+        panic!("an agent file");
+    };
+    supply.publish(agent::load(&source, &ConnectFour::new(0)).unwrap());
+    let stop = AtomicBool::new(false);
+    let warnings = thread::scope(|scope| {
+        let working = scope.spawn(|| worker(&server, &stop));
+        take(&supply, 1);
+        let begun = Instant::now();
+        let keys = [&format!("{RUN}.settings"), &format!("{RUN}.network"), "blocked", "orders"];
+        while begun.elapsed() < Duration::from_secs(3) {
+            keys.iter().for_each(|key| drop(write(key)));
+            thread::sleep(Duration::from_millis(10));
+        }
+        while supply.take().unwrap().is_some() {}
+        take(&supply, 1);
+        assert!(!working.is_finished(), "it plays on");
+        stop.store(true, Ordering::Relaxed);
+        working.join().unwrap()
+    });
+    for what in ["the newest network", "orders"] {
+        assert!(warnings.iter().any(|warning| warning.contains(what)), "{what}: {warnings:?}");
+    }
+    let mut said = String::new();
+    until("the learner writes its settings again", || {
+        said += &supply.warnings().join("\n");
+        said.contains("settings of the run") && said.contains("revoked keys")
+    });
+    // A learner that begins while they are there, and a worker that comes later.
+    drop(supply);
+    write(&format!("{RUN}.network"));
+    let supply = idle_learner(&server, RUN, 64).unwrap();
+    supply.begin(&Default::default()).unwrap();
+    supply.publish(agent::load(&source, &ConnectFour::new(0)).unwrap());
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let working = scope.spawn(|| worker(&server, &stop));
+        take(&supply, 1);
+        stop.store(true, Ordering::Relaxed);
+        working.join().unwrap();
+    });
+}

@@ -1,0 +1,323 @@
+//! The learner: gradient steps on batches, and the averaged weights that play.
+
+use serde::{Deserialize, Serialize};
+
+use crate::TrainError;
+use crate::device::OpenDevice;
+use crate::loss::Losses;
+use crate::predictions::Predictions;
+use crate::registry::{trainable, with_weights};
+use crate::tensors::Tensors;
+use crate::trainee::{AnyTrainee, Records};
+use jarmo_core::error::FileError;
+use jarmo_core::net::container::{Array, Format, numbers};
+use jarmo_core::net::{NetError, NetKind, NetShape, Weights};
+use jarmo_core::numbers::{Bounds, STEPS};
+use jarmo_selfplay::replay::Samples;
+
+const FORMAT: Format = Format { key: "jarmo_learner", what: "learner", version: 4 };
+
+/// The names of the records in a learner's file, which are as burn writes them.
+const RECORDS: [&str; 3] = ["module", "average", "optimizer"];
+
+/// The final learning rate as a share of the highest.
+const LOWEST: f32 = 0.05;
+
+/// A larger loss stops the learner.
+const EXPLODE: f32 = 100.0;
+
+/// Settings of the learner.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearnerSettings {
+    /// The highest learning rate.
+    pub rate: f32,
+    /// Steps in which the rate rises linearly from 0.
+    pub warm_up: u64,
+    /// Steps of the cosine decay to 5 % after the warm-up; 0 for no decay.
+    pub decay: u64,
+    /// Decay of the averaged weights per step.
+    pub average: f32,
+}
+
+impl LearnerSettings {
+    /// The bounds of the numbers.
+    pub const BOUNDS: [(&str, Bounds); 4] = [
+        ("rate", Bounds::real(1e-10, 1.0)), // AdamW moves each weight by about the rate
+        ("warm_up", Bounds::Whole(STEPS)),
+        ("decay", Bounds::Whole(STEPS)),
+        ("average", Bounds::SHARE),
+    ];
+
+    /// The learning rate of this step; the first one is 1.
+    fn rate_of(&self, step: u64) -> f32 {
+        let LearnerSettings { rate, warm_up, decay, .. } = *self;
+        if step < warm_up {
+            return rate * (step as f32 / warm_up as f32);
+        }
+        if decay == 0 {
+            return rate;
+        }
+        let share = ((step - warm_up) as f32 / decay as f32).min(1.0);
+        let height = 0.5 * (1.0 + (std::f32::consts::PI * share).cos());
+        rate * (LOWEST + (1.0 - LOWEST) * height)
+    }
+
+    /// The share of the averages that stays after so many steps. It is lower in the first steps, so that the random
+    /// initial weights soon stop mattering.
+    fn keep_after(&self, steps: u64) -> f32 {
+        let steps = steps as f32;
+        self.average.min((1.0 + steps) / (10.0 + steps))
+    }
+
+    /// Refuses the losses and gradients of a step that would spoil the weights.
+    fn check(&self, step: u64, losses: &Losses, gradient_norm: f32) -> Result<(), TrainError> {
+        if !losses.total.is_finite() || !gradient_norm.is_finite() {
+            return Err(TrainError(format!(
+                "step {step}: the loss is {} (policy {}, result {}, score {}) with a gradient norm of \
+                 {gradient_norm}; lower learner.rate and resume from the last checkpoint",
+                losses.total, losses.policy, losses.result, losses.score
+            )));
+        }
+        if losses.total > EXPLODE {
+            return Err(TrainError(format!(
+                "step {step}: the loss is {}, above {EXPLODE}; lower learner.rate and resume from the \
+                 last checkpoint",
+                losses.total
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The result of one step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepStats {
+    /// Steps taken, this one included.
+    pub step: u64,
+    /// The loss before the step.
+    pub losses: Losses,
+    /// The predictions before the step.
+    pub predictions: Predictions,
+    /// The norm of all gradients before clipping.
+    pub gradient_norm: f32,
+    /// The learning rate of the step.
+    pub rate: f32,
+}
+
+/// A network in training, with its optimizer and averaged weights.
+pub struct Learner {
+    settings: LearnerSettings,
+    at: Header,
+    average: Weights, // after the last turn
+    trainee: Box<dyn AnyTrainee>,
+}
+
+/// What a learner's file says beside its records.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    net: NetKind,
+    shape: NetShape,
+    steps: u64,
+}
+
+impl Learner {
+    /// A learner that starts from these weights.
+    ///
+    /// # Panics
+    /// Panics if they are of a custom network that is not registered.
+    pub fn new(settings: LearnerSettings, weights: Weights, device: &OpenDevice) -> Learner {
+        let new = trainable(weights.net()).expect("weights are of a network that is known");
+        Learner {
+            settings,
+            at: Header { net: weights.net().clone(), shape: *weights.shape(), steps: 0 },
+            trainee: with_weights(&*new, &weights, device),
+            average: weights,
+        }
+    }
+
+    /// A learner as it was when its bytes were written, with these settings. Averaged weights that could overflow are
+    /// refused.
+    pub fn from_bytes(settings: LearnerSettings, device: &OpenDevice, bytes: &[u8]) -> Result<Learner, FileError> {
+        let (at, arrays) = FORMAT.read::<Header>(bytes)?;
+        let mut records = Records::default();
+        for (record, name) in records.iter_mut().zip(RECORDS) {
+            *record = numbers(&arrays, name)?;
+        }
+        let new = trainable(&at.net).map_err(|error| error.to_string())?;
+        let mut trainee = new(&at.shape, device);
+        trainee.read(records)?;
+        let average = checked(&at, trainee.average()).map_err(|error| error.to_string())?;
+        Ok(Learner { settings, at, average, trainee })
+    }
+
+    /// Everything that the next step depends on, except for the settings.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let records = RECORDS.iter().zip(self.trainee.records());
+        let arrays: Vec<Array> = records.map(|(name, bytes)| Array::flat(name, &bytes)).collect();
+        FORMAT.write(&self.at, &arrays)
+    }
+
+    /// Takes one step. On an error nothing changes.
+    ///
+    /// # Panics
+    /// Panics if the batch is empty or of another game.
+    pub fn step(&mut self, batch: &Samples) -> Result<StepStats, TrainError> {
+        let pass = self.trainee.pass(batch);
+        let step = self.at.steps + 1;
+        self.settings.check(step, &pass.losses, pass.norm)?;
+        let (losses, predictions, gradient_norm) = (pass.losses, pass.predictions.clone(), pass.norm);
+        let rate = self.rate();
+        self.trainee.step(pass, rate, self.settings.keep_after(step));
+        self.at.steps = step;
+        Ok(StepStats { step, losses, predictions, gradient_norm, rate })
+    }
+
+    /// Completes the averaged weights after the steps of a turn. Refuses those with which a network could overflow.
+    pub fn end_turn(&mut self) -> Result<(), TrainError> {
+        self.average = checked(&self.at, self.trainee.average()).map_err(|error| {
+            TrainError(format!(
+                "step {}: {error}; lower learner.rate and resume from the last checkpoint",
+                self.at.steps
+            ))
+        })?;
+        Ok(())
+    }
+
+    /// Steps taken.
+    pub fn steps(&self) -> u64 {
+        self.at.steps
+    }
+
+    /// Which network learns.
+    pub fn net(&self) -> &NetKind {
+        &self.at.net
+    }
+
+    /// The weights in training.
+    pub fn weights(&self) -> Weights {
+        Weights::of(&self.at.net, self.at.shape, self.trainee.weights()).expect("a step leaves finite weights")
+    }
+
+    /// The averaged weights of the last turn, which play and are exported.
+    pub fn average(&self) -> &Weights {
+        &self.average
+    }
+
+    /// The losses and gradients of a batch. Nothing is learned.
+    ///
+    /// # Panics
+    /// Panics if the batch is empty or of another game.
+    pub fn loss_of(&mut self, batch: &Samples) -> (Losses, Tensors) {
+        let pass = self.trainee.pass(batch);
+        (pass.losses, self.trainee.gradients(pass))
+    }
+
+    /// The learning rate of the next step.
+    pub fn rate(&self) -> f32 {
+        self.settings.rate_of(self.at.steps + 1)
+    }
+}
+
+/// Refuses weights with which a network could overflow.
+fn checked(at: &Header, tensors: Tensors) -> Result<Weights, NetError> {
+    let weights = Weights::of(&at.net, at.shape, tensors)?;
+    weights.check_range()?;
+    Ok(weights)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{CustomNetwork, Outputs};
+    use crate::registry::{on_device, random_weights, register};
+    use crate::trainee::tests::{SHAPE, batch};
+    use burn::module::{Module, Param};
+    use burn::tensor::{Device, Distribution, Tensor};
+    use jarmo_core::net::{FeatureBatch, FrozenNet, Logits, NetSettings, Network};
+    use jarmo_core::random::stream;
+
+    const SETTINGS: LearnerSettings = LearnerSettings { rate: 0.01, warm_up: 0, decay: 100, average: 0.9 };
+
+    fn random(name: &str) -> Weights {
+        random_weights(name, &SHAPE, 1, &OpenDevice::cpu()).unwrap()
+    }
+
+    /// One layer and no head for points. Its frozen form is another network, so that a test can tell them apart.
+    #[derive(Module, Debug)]
+    struct Line {
+        policy: Param<Tensor<2>>,
+        result: Param<Tensor<2>>,
+    }
+
+    impl CustomNetwork for Line {
+        type Settings = bool; // whether it has a frozen form
+
+        fn new(_: &bool, shape: &NetShape, device: &Device) -> Line {
+            let layer = |outputs| {
+                let weights = Tensor::random([shape.features, outputs], Distribution::Default, device);
+                Param::from_tensor(weights)
+            };
+            Line { policy: layer(shape.actions), result: layer(3) }
+        }
+
+        fn forward(&self, features: Tensor<2>) -> Outputs {
+            Outputs {
+                policy: features.clone().matmul(self.policy.val()),
+                result: features.matmul(self.result.val()),
+                score: None,
+            }
+        }
+
+        fn frozen(has_frozen: &bool, weights: &Weights) -> Option<FrozenNet> {
+            has_frozen.then(|| FrozenNet::new(&built_in(*weights.shape())))
+        }
+    }
+
+    fn built_in(shape: NetShape) -> Weights {
+        let size = NetSettings { width: 32, blocks: 0 };
+        Weights::random(size, shape, &mut stream(1, 0))
+    }
+
+    fn policy(mut net: FrozenNet) -> Vec<f32> {
+        let mut features = FeatureBatch::new();
+        features.push_indices([3, 30]);
+        let mut logits = Logits::new(SHAPE);
+        net.evaluate(&features, &mut logits);
+        assert_eq!(logits.score(0).len(), 7);
+        logits.policy(0).to_vec()
+    }
+
+    #[test]
+    fn a_frozen_form_takes_the_place_of_burn_on_the_processor() {
+        register::<Line>("line-burn", false);
+        register::<Line>("line-frozen", true);
+        let line = |name: &str| {
+            let weights = random(name);
+            (policy(on_device(&weights, &OpenDevice::cpu())), policy(FrozenNet::new(&weights)))
+        };
+        let (in_burn, played) = line("line-burn");
+        assert_eq!(played, in_burn);
+        let (in_burn, played) = line("line-frozen");
+        assert_ne!(played, in_burn);
+        assert_eq!(played, policy(FrozenNet::new(&built_in(SHAPE))));
+    }
+
+    #[test]
+    fn saved_and_read_it_learns_the_same() {
+        register::<Line>("line-saved", false);
+        let cpu = OpenDevice::cpu();
+        let mut one = Learner::new(SETTINGS, random("line-saved"), &cpu);
+        let first = one.step(&batch()).unwrap();
+        let resume = |bytes: &[u8]| Learner::from_bytes(SETTINGS, &cpu, bytes);
+        let mut two = resume(&one.to_bytes()).unwrap();
+        for _ in 0..20 {
+            assert_eq!(one.step(&batch()).unwrap(), two.step(&batch()).unwrap());
+        }
+        one.end_turn().unwrap();
+        two.end_turn().unwrap();
+        assert_eq!(one.average(), two.average());
+        assert!(one.step(&batch()).unwrap().losses.total < first.losses.total);
+        assert!(resume(&one.to_bytes()[..99]).is_err());
+    }
+}

@@ -1,0 +1,100 @@
+//! The networks that can be trained: the built-in one, and those that a program registers by name.
+
+use std::sync::Arc;
+
+use burn::tensor::Device;
+
+use crate::TrainError;
+use crate::built_in::BuiltIn;
+use crate::device::{DeviceKind, OpenDevice};
+use crate::network::CustomNetwork;
+use crate::tensors::tensors;
+use crate::trainee::{AnyTrainee, Trainee};
+use jarmo_core::net::{FrozenNet, KernelKind, NetKind, NetShape, RegisteredNet, Weights, register_net, registered_net};
+
+/// Makes a module with random weights, ready to be trained, for the features and actions of a game.
+pub(crate) type NewTrainee = dyn Fn(&NetShape, &OpenDevice) -> Box<dyn AnyTrainee> + Send + Sync;
+
+fn new_trainee<M: CustomNetwork>(settings: M::Settings) -> Arc<NewTrainee> {
+    Arc::new(move |shape, device| {
+        let module = M::new(&settings, shape, &device.device).valid();
+        Box::new(Trainee::new(module, *shape, device))
+    })
+}
+
+/// Makes a network known to this process: `net.custom = NAME` trains it, and agents with it can play. Another one of
+/// the same name is replaced.
+///
+/// # Panics
+/// Panics if the name is not made of `a` to `z`, `0` to `9`, `_` and `-`.
+#[track_caller]
+pub fn register<M: CustomNetwork>(name: &str, settings: M::Settings) {
+    let is_fit = |symbol: u8| matches!(symbol, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
+    assert!(
+        !name.is_empty() && name.bytes().all(is_fit),
+        "the name `{name}` of a network must be made of a to z, 0 to 9, _ and -"
+    );
+    let new = new_trainee::<M>(settings.clone());
+    let of_dims = settings.clone();
+    let dims = move |shape: &NetShape| {
+        let tensors = tensors(&M::new(&of_dims, shape, &Device::flex())).into_iter();
+        tensors.map(|(name, tensor)| (name, tensor.dims)).collect()
+    };
+    let training = Box::new(new.clone());
+    let freeze = move |weights: &Weights| {
+        M::frozen(&settings, weights).unwrap_or_else(|| with_weights(&*new, weights, &OpenDevice::cpu()).frozen())
+    };
+    let (dims, freeze) = (Box::new(dims), Box::new(freeze));
+    register_net(RegisteredNet { name: name.to_owned(), dims, freeze, training });
+}
+
+/// How the built-in network, or the registered one of a name, is trained.
+pub(crate) fn trainable(net: &NetKind) -> Result<Arc<NewTrainee>, TrainError> {
+    match net {
+        NetKind::BuiltIn(settings) => Ok(new_trainee::<BuiltIn>(*settings)),
+        NetKind::Custom { custom } => {
+            let registered = registered_net(custom).map_err(TrainError::new)?;
+            let new = registered.training.downcast_ref::<Arc<NewTrainee>>();
+            new.cloned().ok_or_else(|| TrainError(format!("the custom network `{custom}` can play, but not learn")))
+        }
+    }
+}
+
+/// Rejects a network that this program cannot train.
+pub fn check(net: &NetKind) -> Result<(), TrainError> {
+    trainable(net).map(drop)
+}
+
+/// Random weights of a custom network from this seed.
+pub fn random_weights(name: &str, shape: &NetShape, seed: u64, device: &OpenDevice) -> Result<Weights, TrainError> {
+    let new = trainable(&NetKind::custom(name))?;
+    device.device.seed(seed);
+    Weights::custom(name, *shape, new(shape, device).weights()).map_err(TrainError::new)
+}
+
+/// A module with these weights, ready to be trained.
+pub(crate) fn with_weights(new: &NewTrainee, weights: &Weights, device: &OpenDevice) -> Box<dyn AnyTrainee> {
+    let mut trainee = new(weights.shape(), device);
+    trainee.load(weights);
+    trainee
+}
+
+/// Enough positions to keep a GPU busy.
+const BATCH: usize = 4096;
+
+/// A network in burn on a device, for evaluation only. It prefers large batches.
+///
+/// # Panics
+/// Panics if the weights are of a custom network that is not registered.
+pub fn on_device(weights: &Weights, device: &OpenDevice) -> FrozenNet {
+    let new = trainable(weights.net()).expect("weights are of a network that is known");
+    with_weights(&*new, weights, device).frozen().in_batches_of(BATCH)
+}
+
+/// A network that plays: by this kernel of the CPU, or by burn on another device.
+pub fn playing(weights: &Weights, device: &OpenDevice, kernel: KernelKind) -> FrozenNet {
+    match device.kind() {
+        DeviceKind::Cpu => FrozenNet::with_kernel(weights, kernel),
+        DeviceKind::Cuda(_) | DeviceKind::Wgpu => on_device(weights, device),
+    }
+}

@@ -1,0 +1,417 @@
+//! A module in training, with its optimizer and its averages: all of them burn's, and saved as burn's records.
+
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
+use burn::store::{ModuleRecord, RecordError};
+use burn::tensor::{Bytes, Device, Tensor, TensorData};
+use burn_optim::{GradientsParams, ModuleOptimizer};
+use burn_pack::{Reader, Writer};
+
+use crate::adam::optimizer;
+use crate::batch::Rows;
+use crate::device::{DeviceKind, OpenDevice};
+use crate::loss::{Losses, losses};
+use crate::network::{BurnNet, CustomNetwork, FirstLayer, features};
+use crate::predictions::Predictions;
+use crate::stem;
+use crate::tensors::{Tensors, changed, matrix, numbers, tensors, with_weights};
+use jarmo_core::net::{FrozenNet, NetShape, Weights};
+use jarmo_selfplay::replay::Samples;
+
+/// Gradients are clipped to this norm.
+const CLIP: f32 = 5.0;
+
+/// The records of a trainee: the module, its averages, the optimizer.
+pub(crate) type Records = [Vec<u8>; 3];
+
+/// The result of a forward and backward pass over one batch.
+pub(crate) struct Pass {
+    pub(crate) losses: Losses,
+    pub(crate) predictions: Predictions,
+    pub(crate) norm: f32, // of all gradients
+    gradients: GradientsParams,
+}
+
+/// A [`Trainee`] without the type of its module, because a program may register any.
+pub(crate) trait AnyTrainee: Send {
+    /// Replaces the weights, before the first step.
+    fn load(&mut self, weights: &Weights);
+
+    /// Continues from records.
+    fn read(&mut self, records: Records) -> Result<(), String>;
+
+    /// The network with the present weights, for evaluation only.
+    fn frozen(&self) -> FrozenNet;
+
+    /// The losses, predictions and gradients of a batch.
+    ///
+    /// # Panics
+    /// Panics if the batch is empty or of another game.
+    fn pass(&mut self, batch: &Samples) -> Pass;
+
+    /// Takes a step against the gradients, and moves the averages, of which the share `keep` stays.
+    fn step(&mut self, pass: Pass, rate: f32, keep: f32);
+
+    fn weights(&self) -> Tensors;
+
+    fn average(&self) -> Tensors;
+
+    /// The gradients of a pass, by the names of their tensors.
+    fn gradients(&self, pass: Pass) -> Tensors;
+
+    fn records(&self) -> Records;
+}
+
+pub(crate) struct Trainee<M> {
+    module: Option<M>,         // moved out while it changes, so that burn reuses its memory
+    averages: GradientsParams, // by the identities of the module's parameters
+    optimizer: ModuleOptimizer,
+    shape: NetShape,
+    device: Device, // without gradients
+    is_cpu: bool,   // tensors are plain numbers in memory, and some work is done on these
+}
+
+impl<M: CustomNetwork> Trainee<M> {
+    /// Training begins with this module, which is without gradients.
+    pub(crate) fn new(module: M, shape: NetShape, device: &OpenDevice) -> Trainee<M> {
+        let is_cpu = device.kind() == DeviceKind::Cpu;
+        // Burn's identities are random, and they are saved.
+        let module = module.map(&mut Numbered(0)).train();
+        Trainee {
+            averages: values(&module),
+            module: Some(module),
+            optimizer: optimizer(is_cpu),
+            shape,
+            device: device.device.clone(),
+            is_cpu,
+        }
+    }
+
+    fn module(&self) -> &M {
+        self.module.as_ref().expect("the module is there between two changes")
+    }
+
+    /// The averages as a module.
+    fn averaged(&self) -> M {
+        self.module().valid().map(&mut Replace(&self.averages))
+    }
+
+    /// The first layer, if it is computed in `stem`.
+    fn first(&mut self, rows: &Rows) -> Option<First> {
+        let FirstLayer { weight, bias } = self.module().first().filter(|_| self.is_cpu)?;
+        let (weights, dims) = (weight.id, weight.dims());
+        let (bias, numbers) = match bias {
+            Some(bias) => (Some(bias.id), numbers(bias.val().inner())),
+            None => (None, vec![0.0; dims[1]]),
+        };
+        let mut sums = Sums { weights, bias: numbers, rows, sums: Vec::new() };
+        self.module = self.module.take().map(|module| module.map(&mut sums));
+        let sums = matrix(sums.sums, [rows.features.len(), dims[1]], &self.device.clone().autodiff());
+        Some(First { weights, dims, bias, sums: sums.require_grad() })
+    }
+}
+
+/// A linear first layer that is computed in `stem`.
+struct First {
+    weights: ParamId,
+    dims: [usize; 2],
+    bias: Option<ParamId>,
+    sums: Tensor<2>, // its output, a leaf of the graph
+}
+
+impl<M: CustomNetwork> AnyTrainee for Trainee<M> {
+    fn load(&mut self, weights: &Weights) {
+        let module = self.module.take().expect("the module is there between two changes");
+        let module = with_weights(module, weights).train();
+        self.averages = values(&module);
+        self.module = Some(module);
+    }
+
+    fn read(&mut self, [module, average, state]: Records) -> Result<(), String> {
+        let load = |bytes| -> Result<M, RecordError> {
+            let record = ModuleRecord::from_bytes(Bytes::from_bytes_vec(bytes))?;
+            self.module().clone().try_load_record(record)
+        };
+        let wrong = |error: RecordError| format!("{error}");
+        let (module, average) = (load(module).map_err(wrong)?, load(average).map_err(wrong)?);
+        self.module = Some(module);
+        self.averages = values(&average);
+        self.optimizer = optimizer(self.is_cpu).from_bytes(Bytes::from_bytes_vec(state)).map_err(wrong)?;
+        Ok(())
+    }
+
+    fn frozen(&self) -> FrozenNet {
+        let (module, device) = (self.module().valid(), self.device.clone());
+        FrozenNet::of(BurnNet { module, shape: self.shape, device })
+    }
+
+    fn pass(&mut self, batch: &Samples) -> Pass {
+        assert!(!batch.is_empty(), "a batch with rows");
+        let rows = Rows::of(batch, &self.shape);
+        let device = self.device.clone().autodiff();
+        let first = self.first(&rows);
+        let outputs = match &first {
+            Some(first) => self.module().after_first(first.sums.clone()),
+            None => self.module().forward(features(&rows.features, &self.shape, &device)),
+        };
+        let (total, losses, predictions) = losses(&rows, outputs, &device);
+        let mut found = total.backward();
+        let of_sums = first.as_ref().and_then(|first| first.sums.grad_remove(&mut found));
+        let mut gradients = GradientsParams::from_grads(found, self.module());
+        if let (Some(First { weights, dims, bias, .. }), Some(of_sums)) = (first, of_sums) {
+            let (of_weights, of_bias) = stem::backward(&numbers(of_sums), &rows.features, dims);
+            gradients.register(weights, matrix(of_weights, dims, &self.device));
+            if let Some(bias) = bias {
+                let of_bias = TensorData::new(of_bias, [dims[1]]);
+                gradients.register(bias, Tensor::<1>::from_data(of_bias, &self.device));
+            }
+        }
+        let mut squares = Squares { gradients: &mut gradients, sum: 0.0, is_cpu: self.is_cpu };
+        self.module().visit(&mut squares);
+        let norm = squares.sum.sqrt() as f32;
+        Pass { losses, predictions, norm, gradients }
+    }
+
+    fn step(&mut self, pass: Pass, rate: f32, keep: f32) {
+        let Pass { mut gradients, norm, .. } = pass;
+        if norm > CLIP {
+            self.module().visit(&mut Scale(&mut gradients, CLIP / norm));
+        }
+        let module = self.module.take().expect("the module is there between two changes");
+        let module = self.optimizer.step(f64::from(rate), module, gradients);
+        module.visit(&mut Averages { averages: &mut self.averages, keep });
+        self.module = Some(module);
+    }
+
+    fn weights(&self) -> Tensors {
+        tensors(self.module())
+    }
+
+    fn average(&self) -> Tensors {
+        tensors(&self.averaged())
+    }
+
+    fn gradients(&self, pass: Pass) -> Tensors {
+        tensors(&self.module().clone().map(&mut Replace(&pass.gradients)))
+    }
+
+    fn records(&self) -> Records {
+        let module = |module: M| module.into_record().into_bytes();
+        let optimizer = self.optimizer.into_bytes().and_then(|bytes| Ok(in_order(bytes)?));
+        let records = [module(self.module().clone()), module(self.averaged()), optimizer];
+        records.map(|bytes| bytes.expect("a record is written into memory").to_vec())
+    }
+}
+
+/// A record with its tensors in the order of their names. Burn keeps those of an optimizer in a hash map.
+fn in_order(record: Bytes) -> Result<Bytes, burn_pack::Error> {
+    let reader = Reader::from_bytes(record)?;
+    let (scalars, texts) = (reader.scalars().clone(), reader.metadata().clone());
+    let mut tensors = reader.into_tensors()?;
+    tensors.sort_by(|one, other| one.name.cmp(&other.name));
+    let writer = scalars.iter().fold(Writer::new(tensors), |writer, (name, scalar)| writer.with_scalar(name, *scalar));
+    texts.iter().fold(writer, |writer, (name, text)| writer.with_metadata(name, text)).into_bytes()
+}
+
+/// Gives parameters the numbers 1, 2, … as their identities, in the order of the module.
+struct Numbered(u64);
+
+impl ModuleMapper for Numbered {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        self.0 += 1;
+        let (_, value, mapper) = param.consume();
+        Param::from_mapped_value(ParamId::from(self.0), value, mapper)
+    }
+}
+
+/// Adds up the squares of all gradients, on the processor without a copy of them.
+struct Squares<'a> {
+    gradients: &'a mut GradientsParams,
+    sum: f64,
+    is_cpu: bool,
+}
+
+impl ModuleVisitor for Squares<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let Some(gradient) = self.gradients.remove::<D>(param.id) else {
+            return;
+        };
+        let gradient = match self.is_cpu {
+            true => changed(gradient, |numbers| self.sum += squares(numbers)),
+            false => {
+                self.sum += f64::from(numbers(gradient.clone().square().sum())[0]);
+                gradient
+            }
+        };
+        self.gradients.register(param.id, gradient);
+    }
+}
+
+/// The sum of the squares, in lanes that the processor adds up side by side.
+fn squares(numbers: &[f32]) -> f64 {
+    const LANES: usize = 16;
+    let mut sum = 0.0;
+    for numbers in numbers.chunks(1 << 12) {
+        let (whole, rest) = numbers.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for numbers in whole {
+            for (sum, number) in sums.iter_mut().zip(numbers) {
+                *sum += number * number;
+            }
+        }
+        let rest = rest.iter().map(|number| number * number);
+        sum += f64::from(sums.into_iter().chain(rest).sum::<f32>());
+    }
+    sum
+}
+
+/// Multiplies all gradients.
+struct Scale<'a>(&'a mut GradientsParams, f32);
+
+impl ModuleVisitor for Scale<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        if let Some(gradient) = self.0.remove::<D>(param.id) {
+            self.0.register(param.id, gradient * self.1);
+        }
+    }
+}
+
+/// The output of a linear layer, from its weights where they are.
+struct Sums<'a> {
+    weights: ParamId,
+    bias: Vec<f32>,
+    rows: &'a Rows,
+    sums: Vec<f32>,
+}
+
+impl ModuleMapper for Sums<'_> {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        if param.id != self.weights {
+            return param;
+        }
+        in_place(param, |weights| self.sums = stem::forward(weights, &self.bias, &self.rows.features))
+    }
+}
+
+/// Moves averages towards the values of a module. Done by hand in one pass, a training step is no faster.
+struct Averages<'a> {
+    averages: &'a mut GradientsParams,
+    keep: f32, // the share of the averages that stays
+}
+
+impl ModuleVisitor for Averages<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let average = self.averages.remove::<D>(param.id).expect("the averages are of the same module");
+        let moved = average * self.keep + param.val().inner() * (1.0 - self.keep);
+        self.averages.register(param.id, moved);
+    }
+}
+
+/// Works on the numbers of a parameter where they are, if no other tensor shares them.
+fn in_place<const D: usize>(param: Param<Tensor<D>>, work: impl FnOnce(&mut [f32])) -> Param<Tensor<D>> {
+    param.map(|tensor| Tensor::from_inner(changed(tensor.inner(), work)).require_grad())
+}
+
+/// The values of a module by the identities of its parameters.
+fn values<M: Module>(module: &M) -> GradientsParams {
+    struct Values(GradientsParams);
+    impl ModuleVisitor for Values {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            self.0.register(param.id, param.val().inner());
+        }
+    }
+    let mut values = Values(GradientsParams::new());
+    module.visit(&mut values);
+    values.0
+}
+
+/// Replaces each parameter by the value with its identity, or by zeros.
+struct Replace<'a>(&'a GradientsParams);
+
+impl ModuleMapper for Replace<'_> {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let other = self.0.get::<D>(param.id);
+        param.map(|value| other.unwrap_or_else(|| value.inner().zeros_like()))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::built_in::BuiltIn;
+    use jarmo_core::net::NetSettings;
+    use jarmo_core::random::stream;
+    use jarmo_selfplay::replay::Sample;
+
+    pub(crate) const SHAPE: NetShape = NetShape { features: 40, actions: 7, points: 3 };
+
+    /// Five rows with a few features, the last with none.
+    pub(crate) fn batch() -> Samples {
+        let mut batch = Samples::new();
+        for row in 0..5 {
+            let features: Vec<u16> = (row..4).map(|feature| 9 * feature + row).collect();
+            batch.push(Sample {
+                features: &features,
+                actions: &[row, 6],
+                policy: &[0.75, 0.25],
+                result: [0.5, 0.25, 0.25],
+                score: row as i8 - 2,
+            });
+        }
+        batch
+    }
+
+    /// Two trainees with the same weights: one computes on the numbers of tensors, the other leaves all to burn.
+    fn pair() -> (Weights, [Trainee<BuiltIn>; 2]) {
+        let settings = NetSettings { width: 32, blocks: 1 };
+        let mut weights = Weights::random(settings, SHAPE, &mut stream(3, 0));
+        let bias = weights.tensors_mut().find(|(name, _)| *name == "stem.bias").unwrap().1;
+        bias.data = (0..32).map(|place| 0.01 * place as f32).collect();
+        let device = OpenDevice::cpu();
+        let trainees = [true, false].map(|is_cpu| {
+            let module = BuiltIn::new(&settings, &SHAPE, &device.device);
+            let module = with_weights(module, &weights);
+            Trainee { is_cpu, ..Trainee::new(module, SHAPE, &device) }
+        });
+        (weights, trainees)
+    }
+
+    #[test]
+    fn the_first_layer_is_the_same_as_a_sum_and_as_a_product() {
+        let (weights, trainees) = pair();
+        let [one, other] = trainees.map(|mut trainee| {
+            let pass = trainee.pass(&batch());
+            (pass.losses, trainee.gradients(pass))
+        });
+        assert!((one.0.total - other.0.total).abs() < 1e-5);
+        assert!(one.1.keys().eq(weights.tensors().keys()));
+        for (name, gradients) in &one.1 {
+            assert!(gradients.data.iter().any(|gradient| *gradient != 0.0), "{name}");
+            for (one, other) in gradients.data.iter().zip(&other.1[name].data) {
+                assert!((one - other).abs() < 1e-6, "{name}: {one}, {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn norm_and_averages_are_those_of_burn() {
+        let (weights, trainees) = pair();
+        let [one, other] = trainees.map(|mut trainee| {
+            let norms = [0.5, 0.9].map(|keep| {
+                let pass = trainee.pass(&batch());
+                let norm = pass.norm;
+                trainee.step(pass, 0.001, keep);
+                norm
+            });
+            (norms, trainee.average())
+        });
+        for (one, other) in one.0.iter().zip(other.0) {
+            assert!((one / other - 1.0).abs() < 1e-5, "{one}, {other}");
+        }
+        for (name, averages) in &one.1 {
+            assert_ne!(averages.data, weights.get(name), "{name}");
+            for (one, other) in averages.data.iter().zip(&other.1[name].data) {
+                assert!((one - other).abs() < 1e-5, "{name}: {one}, {other}");
+            }
+        }
+    }
+}
