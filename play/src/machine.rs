@@ -1,6 +1,7 @@
 //! What a session takes from this machine: a clock, seeds, trained agents, the language of the user.
 
 use std::env;
+use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -40,6 +41,12 @@ pub fn installed() -> Store {
         }
     };
     Store { agents, built_in, ..Store::default() }
+}
+
+/// The page without a server beside the program, if it is there: archives of a release have one.
+pub fn static_page() -> Option<PathBuf> {
+    let folder = env::current_exe().ok()?.parent()?.join("page");
+    folder.join("learn.html").is_file().then_some(folder)
 }
 
 /// The language of the environment, or English.

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write, stdin, stdout};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
@@ -15,7 +16,7 @@ use crate::files;
 use crate::lang::Language;
 use crate::levels::Level;
 use crate::machine::{self, fresh_seed};
-use crate::server::{self, Origin, ServerLimits, ServerOptions};
+use crate::server::{self, Origin, ServerLimits, ServerOptions, StaticPage};
 use crate::session::Session;
 use crate::specs::Store;
 use crate::tui::{self, App};
@@ -69,6 +70,10 @@ pub struct Options {
     /// The address of a reverse proxy, whose X-Forwarded-For or Forwarded header is trusted; may be repeated
     #[arg(long, value_name = "ADDRESS", requires = "web")]
     proxy: Vec<IpAddr>,
+    /// The folder that tools/build_page has made, so that an agent can learn in the browser [default: page, beside the
+    /// program]
+    #[arg(long, value_name = "FOLDER", requires = "web")]
+    page: Option<PathBuf>,
     /// Start from this position, as text from `jarmo rules show` or the page (docs/games has the formats)
     #[arg(long, value_name = "TEXT", conflicts_with = "load")]
     position: Option<String>,
@@ -292,6 +297,7 @@ impl Options {
             folder: files::data_folder().map(|folder| folder.join("duels")),
             origins: self.origin.clone(),
             proxies: self.proxy.clone(),
+            page: self.static_page()?,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
@@ -312,6 +318,13 @@ impl Options {
             server::run(listener, options, stop).await
         })?;
         Ok(())
+    }
+
+    fn static_page(&self) -> Result<Option<Arc<StaticPage>>, Failure> {
+        let Some(folder) = self.page.clone().or_else(machine::static_page) else { return Ok(None) };
+        let page = StaticPage::read(&folder);
+        let page = page.map_err(|error| Failure::new(format!("--page: {}: {error}", folder.display())))?;
+        Ok(Some(Arc::new(page)))
     }
 
     fn seed(&self) -> u64 {

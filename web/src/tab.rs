@@ -154,7 +154,7 @@ impl Tab {
         let texts = query.language.texts();
         let body = asked.body.as_deref().unwrap_or_default().as_bytes();
         let answer = match path {
-            "/api/texts" => page::texts(&self.defaults.store, query.language, Some(&self.had)),
+            "/api/texts" => page::texts(&self.defaults.store, query.language, Some(&self.had), Some("learn.html")),
             "/api/lesson" | "/api/puzzle" | "/api/puzzles" => page::exercise(path, body, texts)?,
             "/api/sessions" => self.begin(asked, body, texts)?,
             "/api/join" => return Err(impossible(texts.get("needs_server"))),

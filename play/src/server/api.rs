@@ -11,7 +11,7 @@ use hyper::{Method, Request, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::assets::Asset;
+use super::assets::{Asset, StaticPage};
 use super::duel::{Duel, Hashed, Role, Who};
 use super::room::{Inside, Room, Rooms, is_id, new_id};
 use crate::lang::Texts;
@@ -89,7 +89,8 @@ impl<'a> Call<'a> {
     fn texts(&self) -> Response {
         let language = self.query.language;
         let texts = self.rooms.texts[language as usize].get_or_init(|| {
-            let texts = page::texts(&self.rooms.options.defaults.store, language, None);
+            let ServerOptions { defaults, page, .. } = &self.rooms.options;
+            let texts = page::texts(&defaults.store, language, None, page.as_ref().map(|_| StaticPage::LEARN));
             Asset::new("application/json", texts.to_string())
         });
         texts.answer(self.request.headers(), "no-cache")

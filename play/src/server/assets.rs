@@ -1,8 +1,11 @@
 //! What the server answers again and again: the files of the page and the texts. Each is compressed once, and named by
 //! a hash of its content, so that a browser asks for it once.
 
-use std::io::Write;
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::Path;
 use std::sync::LazyLock;
+use std::{fmt, fs};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -31,21 +34,24 @@ const FILES: [(&str, &str); 19] = files![
 pub(super) struct Asset {
     kind: &'static str,
     plain: Bytes,
-    compressed: Bytes,
+    compressed: Option<Bytes>, // none of what is compressed already
     tag: HeaderValue,
 }
 
+/// The kind of a file that is compressed already.
+const PACKED: &str = "application/octet-stream";
+
 impl Asset {
-    pub(super) fn new(kind: &'static str, content: String) -> Asset {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        let compressed = encoder.write_all(content.as_bytes()).and_then(|()| encoder.finish());
-        let tag = format!("\"{}\"", digits(&[content.as_bytes()]));
-        Asset {
-            kind,
-            plain: content.into(),
-            compressed: compressed.expect("writing to memory does not fail").into(),
-            tag: HeaderValue::from_str(&tag).expect("a hash is hexadecimal"),
-        }
+    pub(super) fn new(kind: &'static str, content: impl Into<Bytes>) -> Asset {
+        let plain = content.into();
+        let compress = || {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+            let compressed = encoder.write_all(&plain).and_then(|()| encoder.finish());
+            compressed.expect("writing to memory does not fail").into()
+        };
+        let compressed = (kind != PACKED).then(compress);
+        let tag = format!("\"{}\"", digits(&[&plain]));
+        Asset { kind, plain, compressed, tag: HeaderValue::from_str(&tag).expect("a hash is hexadecimal") }
     }
 
     /// The content as the client wants it; without it if the client has it already.
@@ -60,9 +66,9 @@ impl Asset {
             .header(header::VARY, "accept-encoding");
         let response = if says(header::IF_NONE_MATCH, self.tag.as_bytes()) {
             response.status(StatusCode::NOT_MODIFIED).body(Full::default())
-        } else if says(header::ACCEPT_ENCODING, b"gzip") {
+        } else if let Some(compressed) = self.compressed.clone().filter(|_| says(header::ACCEPT_ENCODING, b"gzip")) {
             let response = response.header(header::CONTENT_TYPE, self.kind).header(header::CONTENT_ENCODING, "gzip");
-            response.body(self.compressed.clone().into())
+            response.body(compressed.into())
         } else {
             response.header(header::CONTENT_TYPE, self.kind).body(self.plain.clone().into())
         };
@@ -80,16 +86,21 @@ struct Assets {
 static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
     let folder = digits(&FILES.map(|(_, content)| content.as_bytes()));
     let index = include_str!("page/index.html").replace(ADDRESS, &format!("{folder}/"));
-    let files = FILES.map(|(name, content)| {
-        let kind = match name.rsplit_once('.') {
-            Some((_, "css")) => "text/css; charset=utf-8",
-            Some((_, "svg")) => "image/svg+xml",
-            _ => "text/javascript; charset=utf-8",
-        };
-        (name, Asset::new(kind, content.to_owned()))
-    });
-    Assets { index: Asset::new("text/html; charset=utf-8", index), files: files.into(), folder }
+    let files = FILES.map(|(name, content)| (name, Asset::new(kind_of(name), content)));
+    Assets { index: Asset::new(kind_of("index.html"), index), files: files.into(), folder }
 });
+
+fn kind_of(name: &str) -> &'static str {
+    match name.rsplit_once('.') {
+        Some((_, "css")) => "text/css; charset=utf-8",
+        Some((_, "html")) => "text/html; charset=utf-8",
+        Some((_, "js")) => "text/javascript; charset=utf-8",
+        Some((_, "png")) => "image/png",
+        Some((_, "svg")) => "image/svg+xml",
+        Some((_, "webmanifest")) => "application/manifest+json",
+        _ => PACKED,
+    }
+}
 
 /// The answer to a request for a file of the page; `None` if it has no such file.
 pub(super) fn file(path: &str, asked: &HeaderMap) -> Option<Response> {
@@ -105,4 +116,57 @@ pub(super) fn file(path: &str, asked: &HeaderMap) -> Option<Response> {
     };
     let (_, asset) = ASSETS.files.iter().find(|(file, _)| *file == name)?;
     Some(asset.answer(asked, cache))
+}
+
+/// Where the page without a server is shown.
+const TAB: &str = "/tab/";
+
+/// What that page says of itself is what it may load and do; only this must be said in a header.
+const TAB_POLICY: &str = "frame-ancestors 'none'";
+
+/// The page without a server, as `tools/build_page` makes it. An agent learns in it, in the browser of whoever looks on.
+pub struct StaticPage(HashMap<String, Asset>); // by path
+
+impl StaticPage {
+    /// Where an agent learns.
+    pub(super) const LEARN: &str = "tab/learn.html";
+
+    /// Reads the files of a folder and of the folders in it.
+    pub fn read(folder: &Path) -> io::Result<StaticPage> {
+        let mut files = HashMap::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+            if !path.is_dir() {
+                files.insert(format!("{TAB}{name}"), Asset::new(kind_of(&name), fs::read(path)?));
+                continue;
+            }
+            for entry in fs::read_dir(path)? {
+                let entry = entry?;
+                let inner = entry.file_name().to_string_lossy().into_owned();
+                files.insert(format!("{TAB}{name}/{inner}"), Asset::new(kind_of(&inner), fs::read(entry.path())?));
+            }
+        }
+        match files.contains_key(&format!("/{}", StaticPage::LEARN)) {
+            true => Ok(StaticPage(files)),
+            false => Err(io::Error::new(io::ErrorKind::NotFound, "this is no folder that tools/build_page has made")),
+        }
+    }
+
+    /// As [`file`].
+    pub(super) fn file(&self, path: &str, asked: &HeaderMap) -> Option<Response> {
+        let asset = match path {
+            TAB => self.0.get("/tab/index.html"),
+            _ => self.0.get(path),
+        };
+        let mut response = asset?.answer(asked, "no-cache");
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(TAB_POLICY));
+        Some(response)
+    }
+}
+
+impl fmt::Debug for StaticPage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
 }

@@ -27,6 +27,7 @@ use hyper::{Request, StatusCode};
 use tokio::net::TcpListener;
 
 use admission::Admission;
+pub use assets::StaticPage;
 pub use jarmo_session::page::Defaults;
 pub use origin::Origin;
 use room::Rooms;
@@ -45,6 +46,8 @@ pub struct ServerOptions {
     pub origins: Vec<Origin>,
     /// The addresses of reverse proxies, which say for whom they ask.
     pub proxies: Vec<IpAddr>,
+    /// The page without a server, shown at `/tab/`.
+    pub page: Option<Arc<StaticPage>>,
 }
 
 /// Takes a port, any free one for port 0; the error says which one.
@@ -97,7 +100,8 @@ async fn handle(
 /// Answers what is asked for under a path.
 async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::Response {
     let path = request.uri().path();
-    let file = assets::file(path, request.headers());
+    let page = || rooms.options.page.as_ref()?.file(path, request.headers());
+    let file = assets::file(path, request.headers()).or_else(page);
     let methods = match path {
         "/api/sessions" | "/api/join" | "/api/setup" | "/api/lesson" | "/api/puzzle" => "POST",
         "/api/session" => "GET, HEAD, POST",

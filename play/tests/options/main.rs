@@ -31,6 +31,15 @@ fn every_number_has_bounds_that_its_error_names() {
 }
 
 #[test]
+fn a_folder_that_is_not_the_page_is_refused() {
+    for (folder, problem) in [("/nonexistent", "No such file"), (".", "tools/build_page")] {
+        let mut program = Command::cargo_bin("play").unwrap();
+        let refused = program.args(["--web", "--port", "0", "--page", folder]).assert().code(1);
+        refused.stderr(contains("--page").and(contains(folder)).and(contains(problem)));
+    }
+}
+
+#[test]
 fn completions_and_the_manual_page_know_every_option() {
     let command = Options::command();
     let options: Vec<&str> = command.get_arguments().filter_map(|one| one.get_long()).collect();

@@ -107,6 +107,7 @@ pub(crate) fn serve_options(seats: [&str; 2], change: impl FnOnce(&mut ServerOpt
         folder: None,
         origins: Vec::new(),
         proxies: Vec::new(),
+        page: None,
     };
     change(&mut options);
     let (tell, told) = std::sync::mpsc::channel();

@@ -15,7 +15,9 @@ use serde_json::{Value, json};
 
 use crate::access::check;
 use crate::chromium::Browser;
+use crate::http::{serve, serve_options};
 use play::levels::Level;
+use play::server::{ServerLimits, StaticPage};
 
 /// A server of files for one folder. It answers nothing once it is stopped.
 struct Files {
@@ -277,6 +279,26 @@ fn a_foreign_file_and_a_second_tab_are_told_what_is_wrong() {
     );
     browser.click("#start");
     browser.wait_for_text("trouble", "Another tab");
+}
+
+#[test]
+#[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
+fn an_agent_learns_in_the_page_of_a_server_that_has_the_folder() {
+    let folder = StaticPage::read(&page()).unwrap();
+    let address = serve_options(["human", "human"], |options| options.page = Some(Arc::new(folder)));
+    let browser = Browser::at(address);
+    browser.wait("return !document.getElementById('watch').hidden");
+    browser.run("document.getElementById('watch').click()");
+    browser.wait("return location.pathname === '/tab/learn.html' && document.getElementById('start') !== null");
+    browser.wait("return document.getElementById('game').value === 'jarmo'");
+    browser.choose("game", "connect_four");
+    let_it_learn(&browser);
+    browser.wait_within(LEARNS, &format!("return {SHOWN} > 0"));
+    assert_eq!(browser.text("trouble"), "");
+    // Without the folder there is nothing to watch.
+    let bare = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    bare.wait_for_game("jarmo");
+    assert!(bare.run("return document.getElementById('watch').hidden").as_bool().unwrap());
 }
 
 /// Runs the program itself with a folder, a game and messages; the program thinks once before it answers each

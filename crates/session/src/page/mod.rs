@@ -100,8 +100,8 @@ fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, Rejection> 
 }
 
 /// The texts of a language, and what there is to choose from. A page that answers itself passes the games whose agents it
-/// has asked for; the others come when they are needed.
-pub fn texts(store: &Store, language: Language, had: Option<&[String]>) -> Value {
+/// has asked for; the others come when they are needed. `watch` is the address at which an agent learns in a tab.
+pub fn texts(store: &Store, language: Language, had: Option<&[String]>, watch: Option<&str>) -> Value {
     let games = store.games.names();
     let bare = Store { games: store.games.clone(), ..Store::default() };
     let boards: BTreeMap<&str, Board> = games
@@ -132,6 +132,7 @@ pub fn texts(store: &Store, language: Language, had: Option<&[String]>) -> Value
         "rules": by_game(|board| json!(board.own_rules())),
         "pieces": by_game(|board| board.own_pieces().iter().map(|(letter, svg)| (letter.to_string(), json!(svg))).collect()),
         "friends": had.is_none(),
+        "watch": watch,
         "lessons": taught.collect::<Vec<_>>(),
         "puzzles": puzzled.collect::<Vec<_>>(),
         "texts": language.texts(),

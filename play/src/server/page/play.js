@@ -386,7 +386,7 @@ async function loadTexts() {
   $("language").replaceChildren(...words.languages.map(({ code, name }) => new Option(name, code)));
   $("language").value = words.language;
   $("invite").hidden = !words.friends;
-  $("watch").hidden = words.friends; // only the page without a server has the program that learns
+  $("watch").hidden = !words.watch;
   $("game").replaceChildren(...words.games.map((game) => new Option(text(`game_${game}`), game)));
 }
 
@@ -507,7 +507,7 @@ function controls() {
     redraw();
     if (exercise.on) await exercise.load();
   };
-  $("watch").onclick = () => { location.href = `learn.html#game=${view.game}`; };
+  $("watch").onclick = () => { location.href = `${words.watch}#game=${view.game}`; };
   $("rules").onclick = () => page("rules", ...paragraphs(rulesOf((exercise.view ?? view).game)));
   for (const id of ["learn", "rules-learn", "help-learn"]) $(id).onclick = () => learn((exercise.view ?? view).game);
   $("puzzles").onclick = () => solve(puzzled((exercise.view ?? view).game));
