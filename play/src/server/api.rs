@@ -11,6 +11,7 @@ use hyper::{Method, Request, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::ServerOptions;
 use super::assets::{Asset, StaticPage};
 use super::duel::{Duel, Hashed, Role, Who};
 use super::room::{Inside, Room, Rooms, is_id, new_id};
