@@ -1,6 +1,6 @@
 // What stands around the board: players, evaluation, moves, and what the agent sees. Each function draws one panel.
 
-import { make, pieceShape } from "./board.js";
+import { make, PIECE_BOX, pieceShape } from "./board.js";
 import { certain, chance, count, levelName, moveBefore, moveNumber, numbered, playerName, result, seatName, text, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -48,7 +48,7 @@ function tally(view, player, key, value) {
   if (!counted) return element("span", { className: "tally", title: label }, element("span", { className: "word", textContent: `${text(key)}\u00a0` }), number);
   const other = player === "white" ? "black" : "white";
   const piece = { player: counted.captured ? other : player, strong: Boolean(counted.strong) };
-  const picture = () => make("svg", { viewBox: "-40 -40 80 80", "aria-hidden": "true" }, pieceShape(view.game, piece));
+  const picture = () => make("svg", { viewBox: PIECE_BOX, "aria-hidden": "true" }, pieceShape(view.game, piece));
   const box = element("span", { className: "tally", role: "img", ariaLabel: label, title: label });
   if (counted.captured) box.append(...Array.from({ length: value }, picture));
   else if (value > 0 || key !== "tally_placements") box.append(picture(), number);

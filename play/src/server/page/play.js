@@ -328,6 +328,8 @@ function buttons() {
   const over = Boolean(view.scene.outcome);
   document.documentElement.dataset.turn = over ? "over" : view.thinking ? "agent" : "human";
   document.documentElement.dataset.result = over ? ending(view) : "";
+  if (over || study.shown || study.retry) delete document.documentElement.dataset.mover;
+  else document.documentElement.dataset.mover = view.scene.to_move;
   document.documentElement.toggleAttribute("data-analysing", view.analysing && !view.duel);
   const seen = study.seen(view);
   const pass = seen.human && seen.drawing === null && seen.scene.legal.find((move) => move.from === null && move.to === null);
@@ -395,6 +397,15 @@ const theme = () => store.getItem("theme") ?? (dark.matches ? "dark" : "light");
 
 function paint() {
   document.documentElement.dataset.theme = theme();
+  document.documentElement.dataset.board = boardTheme();
+}
+
+const BOARDS = ["wood", "stone"];
+const boardTheme = () => (BOARDS.includes(store.getItem("board")) ? store.getItem("board") : BOARDS[0]);
+
+function turnBoard() {
+  store.setItem("board", BOARDS[(BOARDS.indexOf(boardTheme()) + 1) % BOARDS.length]);
+  paint();
 }
 
 // Only a choice that differs from the system is kept, so that the page otherwise follows the system.
@@ -499,6 +510,7 @@ function controls() {
   $("games").onclick = listGames;
   $("game").onchange = (event) => tryOpen({ game: event.target.value, ...players() });
   $("theme").onclick = turnTheme;
+  $("board-theme").onclick = turnBoard;
   dark.addEventListener("change", paint);
   $("language").onchange = async (event) => {
     store.setItem("language", event.target.value);
