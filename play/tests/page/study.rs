@@ -116,8 +116,8 @@ fn moves_stand_in_pairs_and_a_lost_game_is_not_green() {
     let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     let rows = browser.run("return [...document.querySelectorAll('#moves li')].map((row) => [...row.children].map((part) => part.textContent))");
-    assert_eq!(rows[0], json!(["1", "D", "A"]));
-    assert_eq!(rows[3], json!(["4", "G", ""]));
+    assert_eq!(rows[0], json!(["1.", "D", "A"]));
+    assert_eq!(rows[3], json!(["4.", "G", ""]));
     let colour = "return getComputedStyle(document.getElementById('status')).color";
     let before = browser.run(colour);
     browser.choose("seat-black", "best");

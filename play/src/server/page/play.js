@@ -7,7 +7,7 @@ import { Exercise } from "./exercise.js";
 import { Friend, keepSeat, ownSeat, secretFor } from "./friend.js";
 import { forget, gameKey, indexOf, isKept, keep, keptGames } from "./kept.js";
 import { Lesson } from "./lesson.js";
-import { bar, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, moveList, paragraphs, remarks, seatsForm, strips } from "./panels.js";
+import { bar, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, hasSound, moveList, paragraphs, remarks, seatsForm, sound, strips, turnSound } from "./panels.js";
 import { drawRest, withBoard } from "./plain.js";
 import { Puzzles } from "./puzzle.js";
 import { onAgent, request } from "./server.js";
@@ -262,6 +262,7 @@ function show(answer) {
     wantHint = false;
     const forward = again && next.line[next.cursor - 1] === before.line[before.cursor];
     const sentence = forward ? said(before, next) : again ? text("looking_back", { n: moveBefore(next, next.cursor) }) : "";
+    if (forward) sound(next.scene);
     redeployed = forward && isRedeploy(next, next.scene.last) ? sentence : null;
     announce({ game: sentence, thought: "", found: "" });
   }
@@ -464,6 +465,21 @@ function step(by, place) {
   if (!study.step(by)) send({ do: "go", place });
 }
 
+let turnedWheel = 0; // how far since the last step, in pixels
+
+// The wheel goes through the game while the pointer is over the board; elsewhere, and at the ends, it scrolls the page.
+function turnWheel(event) {
+  if (exercise.on || event.ctrlKey || event.deltaY === 0) return;
+  const button = $(event.deltaY < 0 ? "back" : "forward");
+  if (button.disabled) return;
+  event.preventDefault();
+  if (Math.sign(turnedWheel) !== Math.sign(event.deltaY)) turnedWheel = 0;
+  turnedWheel += event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? event.deltaY : 50 * event.deltaY;
+  if (Math.abs(turnedWheel) < 50) return;
+  turnedWheel = 0;
+  button.click();
+}
+
 function page(box, ...content) {
   $(`${box}-text`).replaceChildren(...content);
   $(`${box}-box`).showModal();
@@ -511,6 +527,12 @@ function controls() {
   $("game").onchange = (event) => tryOpen({ game: event.target.value, ...players() });
   $("theme").onclick = turnTheme;
   $("board-theme").onclick = turnBoard;
+  $("sound").onclick = () => {
+    turnSound();
+    $("sound").setAttribute("aria-pressed", hasSound());
+  };
+  $("sound").setAttribute("aria-pressed", hasSound());
+  $("board").addEventListener("wheel", turnWheel, { passive: false });
   dark.addEventListener("change", paint);
   $("language").onchange = async (event) => {
     store.setItem("language", event.target.value);
