@@ -36,7 +36,7 @@ const path = (kind, d) => make("path", { class: kind, d });
 
 // A bow with its arrow, seen from above; it points to the enemy.
 function archer(piece, down) {
-  const bow = [path("glyph", "M-22 3 C-22 -5 -13 -13 0 -13 C13 -13 22 -5 22 3"), path("glyph string", "M-22 3 L0 17 L22 3"), path("glyph shaft", "M0 21 V-20 M-5 25 L0 19 L5 25"), path("point", "M0 -31 L7 -18 L0 -21 L-7 -18 Z")];
+  const bow = [path("glyph", "M-22 3 C-22 -5 -13 -13 0 -13 C13 -13 22 -5 22 3"), path("glyph string", "M-22 3 L0 13 L22 3"), path("glyph shaft", "M0 20 V-20 M-5 27 L0 21 L5 27"), path("point", "M0 -31 L7 -18 L0 -21 L-7 -18 Z")];
   const mark = piece.strong ? [make("circle", { class: "ring edge", r: 34 }), make("circle", { class: "ring", r: 34 })] : [ring(29)];
   return [...disc(34), ...mark, make("g", down ? { transform: "rotate(180)" } : {}, ...bow)];
 }
@@ -115,6 +115,7 @@ export class Board {
     const before = this.view;
     this.view = view;
     this.ideas = ideas;
+    if (other) this.picked = null;
     if (other || this.drawnFlipped !== this.flipped) this.build();
     if (this.picked !== null && (!view.human || !this.sources().has(this.picked))) this.picked = null;
     this.place(other ? null : before);
@@ -352,6 +353,7 @@ export class Board {
         forbidden: banned !== null && banned[0] === this.picked && banned[1] === index,
         picked: this.picked === index,
         drop: falls(layout) && targets.has(this.landing(index)),
+        taken: scene.pieces.some((piece) => piece.cell === index),
         last: scene.last && (scene.last.from === index || scene.last.to === index),
       };
       for (const [name, on] of Object.entries(state)) cell.classList.toggle(name, Boolean(on));
