@@ -180,8 +180,9 @@ export class Board {
         const reach = falls(layout) ? make("rect", { x: -half, y: -half, width: this.step, height: this.step }) : make("circle", { r: 46 });
         reach.setAttribute("fill", "transparent");
         group.append(reach);
-        group.append(make("circle", { class: "hole", r: radius }));
-        group.append(layout.style === "board" ? path("plus", "M-13 0 H13 M0 -13 V13") : path("lip", "M-36 -6 A37 37 0 0 1 36 -6"));
+        const hole = make("circle", { class: "hole", r: radius });
+        if (layout.style === "board") group.append(hole, path("plus", "M-13 0 H13 M0 -13 V13"));
+        else group.append(path("lip", "M-36 -6 A37 37 0 0 1 36 -6"), hole);
         group.append(make("circle", { class: "focus", r: 45 }));
       }
       this.svg.append(group);

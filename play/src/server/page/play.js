@@ -309,11 +309,11 @@ function redraw() {
   strips(seen, board.flipped);
   seatsForm(view, send);
   graph(study.retry ? seen : view, send);
-  moveList(study.listed(view), send);
   mistakes(study.retry ? { ...view, assessments: null } : view, send);
   remarks(study.shown || study.retry || view.duel ? { ...view, analysing: false } : view, send);
   const thought = study.retry ? null : shownThought();
   ideaTable(view, thought, study);
+  moveList(study.listed(view), send); // scrolls, so it comes after what takes room from it
   const mover = view.scene.to_move === "white" ? 1 : -1;
   $("searched").textContent = searched(view);
   const best = thought ? `${text("hint_best", { move: thought.text })}, ${chance(mover * thought.value)}.` : "";
