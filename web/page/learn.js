@@ -68,6 +68,7 @@ function settingsFor(agent) {
 function prepare() {
   document.documentElement.lang = chosen;
   document.documentElement.dataset.theme = localStorage.getItem("theme") ?? (dark.matches ? "dark" : "light");
+  document.documentElement.dataset.board = localStorage.getItem("board") ?? "wood";
   document.title = text("title");
   for (const node of document.querySelectorAll("[data-text]")) node.textContent = text(node.dataset.text);
   for (const node of document.querySelectorAll("[data-label]")) node.setAttribute("aria-label", text(node.dataset.label));
@@ -289,6 +290,7 @@ function step(to) {
 }
 
 function redraw(arrows) {
+  document.documentElement.dataset.game = trainer.settings.game;
   const scene = shown.scenes[place];
   board.show({ game: trainer.settings.game, layout: shown.layout, human: false, cursor: place, scene: { ...scene, legal: [], outcome: null } }, arrows);
 }

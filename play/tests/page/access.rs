@@ -171,20 +171,31 @@ fn luminance(colour: &str) -> f64 {
 }
 
 #[test]
-fn the_colours_of_both_themes_have_contrast() {
+fn the_colours_of_every_theme_have_contrast() {
     let sheet = include_str!("../../src/server/page/play.css");
-    let (light, rest) = sheet.split_once(":root[data-theme=\"dark\"]").unwrap();
+    let usual = colours(sheet);
+    let with = |theme: &str| {
+        let (_, rest) = sheet.split_once(theme).unwrap();
+        let mut all = usual.clone();
+        all.extend(colours(rest));
+        all
+    };
     // Text needs 4.5, other marks 3.
-    let pairs = [
+    let page = [
         ("--dim", "--page", 4.5),
         ("--dim", "--card", 4.5),
-        ("--dim", "--wood", 4.5),
-        ("--dim", "--hole", 4.5),
         ("--ink", "--card", 4.5),
         ("--accent", "--page", 4.5),
         ("--accent-ink", "--accent", 4.5),
         ("--warn", "--page", 4.5),
-        ("--square-ink", "--square-dark", 4.5),
+        ("--focus", "--page", 3.0),
+    ];
+    let board = [
+        ("--label", "--wood", 4.5),
+        ("--frame-ink", "--frame", 4.5),
+        ("--lit-ink", "--lit", 4.5),
+        ("--white-ink", "--white-fill", 4.5),
+        ("--black-ink", "--black-fill", 4.5),
         ("--lit", "--mark", 3.0),
         ("--lit", "--wood", 3.0),
         ("--lit", "--hole", 3.0),
@@ -192,14 +203,19 @@ fn the_colours_of_both_themes_have_contrast() {
         ("--mark", "--black-fill", 3.0),
         ("--mark", "--mark-edge", 3.0),
         ("--last", "--wood", 3.0),
-        ("--warn", "--wood", 3.0),
+        ("--wrong", "--wood", 3.0),
     ];
-    for theme in [light, rest] {
-        let colours = colours(theme);
+    let themes = [
+        ("light", usual.clone(), page.as_slice()),
+        ("dark", with(":root[data-theme=\"dark\"]"), page.as_slice()),
+        ("wood", usual.clone(), board.as_slice()),
+        ("stone", with(":root[data-board=\"stone\"]"), board.as_slice()),
+    ];
+    for (theme, colours, pairs) in themes {
         for (first, second, least) in pairs {
-            let (a, b) = (luminance(&colours[first]), luminance(&colours[second]));
+            let (a, b) = (luminance(&colours[*first]), luminance(&colours[*second]));
             let ratio = (a.max(b) + 0.05) / (a.min(b) + 0.05);
-            assert!(ratio >= least, "{first} on {second}: {ratio:.2}");
+            assert!(ratio >= *least, "{theme}: {first} on {second}: {ratio:.2}");
         }
     }
 }

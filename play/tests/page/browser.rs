@@ -209,6 +209,37 @@ fn moves_work_by_keyboard_and_the_language_can_change() {
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn the_wheel_goes_through_the_game() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    browser.load(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#);
+    browser.wait_for_moves(2);
+    let turn = |way: i32| {
+        browser.run(&format!(
+            "document.getElementById('board').dispatchEvent(new WheelEvent('wheel', {{ deltaY: {way}, cancelable: true }}))"
+        ));
+    };
+    turn(-100);
+    browser.wait("return document.querySelector('#moves [aria-current]')?.textContent === 'A1-C2'");
+    turn(-100);
+    browser.wait("return document.getElementById('first').disabled");
+    turn(100);
+    browser.wait("return document.querySelector('#moves [aria-current]')?.textContent === 'A1-C2'");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn archers_face_the_enemy_on_a_turned_board_too() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    let down = "return [...document.querySelectorAll('#board .piece')]
+        .filter((piece) => piece.querySelector('[transform=\"rotate(180)\"]')).map((piece) => piece.matches('.black'))";
+    assert_eq!(browser.run(down), json!([true, true, true, true, true]));
+    browser.click("#flip");
+    browser.wait("return document.querySelector('#board .black [transform=\"rotate(180)\"]') === null");
+    assert_eq!(browser.run(down), json!([false, false, false, false, false]));
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn an_agent_answers_at_once_after_the_game_was_switched() {
     let browser = Browser::start();
     let address = serve(["human", "greedy"], ServerLimits::default());

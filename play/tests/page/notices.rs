@@ -106,6 +106,21 @@ fn a_new_game_after_a_record_is_the_game_from_its_start_with_the_players_before(
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn the_board_and_the_sound_stay_as_they_were_chosen() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    let board = || browser.run("return document.documentElement.dataset.board");
+    let sound = || browser.run("return document.getElementById('sound').ariaPressed");
+    assert_eq!((board(), sound()), (json!("wood"), json!("true")));
+    browser.click("#board-theme");
+    browser.click("#sound");
+    browser.reload();
+    assert_eq!((board(), sound()), (json!("stone"), json!("false")));
+    browser.click("#board-theme");
+    assert_eq!(board(), json!("wood"));
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_theme_follows_the_system_until_another_is_chosen() {
     let browser = Browser::start();
     let theme = || browser.run("return document.documentElement.dataset.theme");

@@ -112,12 +112,30 @@ fn the_summary_leads_to_each_mistake_and_the_number_of_lines_is_chosen() {
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_dot_of_the_graph_leads_to_its_mistake() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
+    browser.click("#analyse");
+    browser.wait_for_text("said", "Analysed.");
+    browser.click("#first");
+    browser.wait("return document.getElementById('first').disabled");
+    browser.run(
+        "[...document.querySelectorAll('#graph .mistake')].find((dot) => dot.textContent === '4. G ??')
+             .dispatchEvent(new MouseEvent('click', { bubbles: true }))",
+    );
+    browser.wait("return document.getElementById('last').disabled");
+    let height = browser.run("return document.getElementById('graph').getBoundingClientRect().height");
+    assert!((90.0..=110.0).contains(&height.as_f64().unwrap()), "{height}");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn moves_stand_in_pairs_and_a_lost_game_is_not_green() {
     let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     let rows = browser.run("return [...document.querySelectorAll('#moves li')].map((row) => [...row.children].map((part) => part.textContent))");
-    assert_eq!(rows[0], json!(["1", "D", "A"]));
-    assert_eq!(rows[3], json!(["4", "G", ""]));
+    assert_eq!(rows[0], json!(["1.", "D", "A"]));
+    assert_eq!(rows[3], json!(["4.", "G", ""]));
     let colour = "return getComputedStyle(document.getElementById('status')).color";
     let before = browser.run(colour);
     browser.choose("seat-black", "best");

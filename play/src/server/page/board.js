@@ -2,6 +2,17 @@
 
 const NS = "http://www.w3.org/2000/svg";
 const UNIT = 120; // between neighbouring circles
+const SQUARE = 92; // the side of a square, and between neighbouring holes
+const FRAME = 36; // around squares, with the coordinates on it
+export const PIECE_BOX = "-45 -43 90 94"; // around a piece with its shadow
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+// From the edges of the picture to the middle of the outermost cells.
+const MARGINS = {
+  board: { left: 78, right: 62, top: 62, bottom: 78 },
+  slots: { left: SQUARE / 2 + FRAME, right: SQUARE / 2 + 16, top: SQUARE / 2 + 12, bottom: SQUARE / 2 + FRAME + 4 },
+};
+const FRAMED = { left: SQUARE / 2 + FRAME, right: SQUARE / 2 + FRAME, top: SQUARE / 2 + FRAME, bottom: SQUARE / 2 + FRAME };
 
 export function make(name, attributes = {}, ...children) {
   const node = document.createElementNS(NS, name);
@@ -13,33 +24,55 @@ export function make(name, attributes = {}, ...children) {
 // Whether pieces fall: such a board is never turned, and a move names a column.
 export const falls = (layout) => layout.style === "slots";
 
-// The shape of a piece, centred at (0, 0).
-export function pieceShape(game, piece) {
+// A flat thing that lies on the board: its shadow, its side in the second tone, and its face.
+function solid(name, shape, depth) {
+  const part = (kind, y, more = {}) => make(name, { class: kind, ...shape, ...(y && { transform: `translate(0 ${y})` }), ...more });
+  return [part("shadow", depth + 4), part("shadow near", depth + 2), part("side", depth), part("body", 0)];
+}
+
+const disc = (radius, depth = 4) => solid("circle", { r: radius }, depth);
+const ring = (radius) => make("circle", { class: "groove", r: radius });
+const path = (kind, d) => make("path", { class: kind, d });
+
+// A bow with its arrow, seen from above; it points to the enemy.
+function archer(piece, down) {
+  const bow = [path("glyph", "M-22 3 C-22 -5 -13 -13 0 -13 C13 -13 22 -5 22 3"), path("glyph string", "M-22 3 L0 13 L22 3"), path("glyph shaft", "M0 20 V-20 M-5 27 L0 21 L5 27"), path("point", "M0 -31 L7 -18 L0 -21 L-7 -18 Z")];
+  const mark = piece.strong ? [make("circle", { class: "ring edge", r: 34 }), make("circle", { class: "ring", r: 34 })] : [ring(29)];
+  return [...disc(34), ...mark, make("g", down ? { transform: "rotate(180)" } : {}, ...bow)];
+}
+
+function guard() {
+  const d = "M0 -36 L29 -26 V0 C29 19 15 30 0 36 C-15 30 -29 19 -29 0 V-26 Z";
+  return [...solid("path", { d }, 4), path("groove", "M0 -29 L23 -21 V0 C23 15 12 24 0 29 C-12 24 -23 15 -23 0 V-21 Z"), path("glyph", "M0 -19 V18 M-13 -5 H13")];
+}
+
+// A man of draughts; a king is two of them, with a crown.
+function draughtsman(piece) {
+  if (!piece.strong) return [...disc(36), ring(28), ring(15)];
+  return [...disc(36, 12), make("circle", { class: "side upper", r: 36, cy: 5 }), make("circle", { class: "body", r: 36 }), ring(30), path("point", "M-18 14 L-22 -11 L-10 0 L0 -18 L10 0 L22 -11 L18 14 Z")];
+}
+
+const star = (outer, inner) => `M${Array.from({ length: 10 }, (_, corner) => {
+  const [radius, angle] = [corner % 2 ? inner : outer, (Math.PI * corner) / 5];
+  return `${(radius * Math.sin(angle)).toFixed(1)} ${(-radius * Math.cos(angle)).toFixed(1)}`;
+}).join(" L")} Z`;
+
+// The parts of a piece of a game that brings none of its own. Those of a win have a ring, and stones a star.
+function pieceParts(game, piece, down) {
+  if (piece.letter) return [...disc(34), make("text", { class: "letter" }, piece.letter)];
+  if (game === "connect_four") return [make("circle", { class: "body", r: 41 }), ring(28), path("point star", star(24, 10))];
+  if (game === "tammi") return draughtsman(piece);
+  return game === "guard" && piece.strong ? guard() : archer(piece, down);
+}
+
+// The shape of a piece, centred at (0, 0); `down` if its player plays towards the lower edge.
+export function pieceShape(game, piece, down = false) {
   const group = make("g", { class: `piece ${piece.player}` });
-  const body = (radius) => make("circle", { class: "body", r: radius });
   if (piece.svg) {
     const source = `<svg xmlns="${NS}">${piece.svg}</svg>`;
     group.append(...new DOMParser().parseFromString(source, "image/svg+xml").documentElement.childNodes);
-  } else if (piece.letter) {
-    group.append(body(34), make("text", { class: "letter" }, piece.letter));
-  } else if (game === "connect_four") {
-    group.append(body(37), make("circle", { class: "glyph", r: 26, "stroke-opacity": .35 }));
-  } else if (game === "tammi") {
-    group.append(body(37), make("circle", { class: "glyph", r: 28, "stroke-opacity": .35 }));
-    if (piece.strong) {
-      group.append(make("path", { class: "full", d: "M-19 13 L-22 -11 L-10 0 L0 -18 L10 0 L22 -11 L19 13 Z" }));
-    }
   } else {
-    group.append(body(34));
-    if (game === "guard" && piece.strong) {
-      group.append(make("path", { class: "full", d: "M0 -23 L19 -16 V1 C19 13 8 21 0 25 C-8 21 -19 13 -19 1 V-16 Z" }));
-      group.append(make("path", { class: "glyph", d: "M0 -14 V15 M-11 -2 H11" }));
-    } else {
-      group.append(make("path", { class: "glyph", d: "M-9 -20 C13 -15 13 15 -9 20" }));
-      group.append(make("path", { class: "glyph string", d: "M-9 -20 L-9 20" }));
-      group.append(make("path", { class: "glyph", d: "M-19 0 H20 M13 -7 L20 0 L13 7" }));
-      if (piece.strong) group.append(make("circle", { class: "ring edge", r: 35 }), make("circle", { class: "ring", r: 35 }));
-    }
+    group.append(...pieceParts(game, piece, down), make("circle", { class: "halo edge", r: 41 }), make("circle", { class: "halo", r: 41 }));
   }
   return group;
 }
@@ -82,6 +115,7 @@ export class Board {
     const before = this.view;
     this.view = view;
     this.ideas = ideas;
+    if (other) this.picked = null;
     if (other || this.drawnFlipped !== this.flipped) this.build();
     if (this.picked !== null && (!view.human || !this.sources().has(this.picked))) this.picked = null;
     this.place(other ? null : before);
@@ -93,37 +127,36 @@ export class Board {
     const { column, row } = layout.cells[cell];
     const x = this.flipped ? layout.columns - 1 - column : column;
     const y = this.flipped ? row : layout.rows - 1 - row;
-    return [70 + x * this.step, 62 + y * this.step];
+    return [this.margins.left + x * this.step, this.margins.top + y * this.step];
   }
 
   build() {
     const { layout } = this.view;
     this.drawnFlipped = this.flipped;
-    this.step = layout.style === "board" ? UNIT : 92;
-    const width = (layout.columns - 1) * this.step + 140;
-    const height = (layout.rows - 1) * this.step + 136;
+    this.step = layout.style === "board" ? UNIT : SQUARE;
+    this.margins = MARGINS[layout.style] ?? FRAMED;
+    const { left, right, top, bottom } = this.margins;
+    const width = (layout.columns - 1) * this.step + left + right;
+    const height = (layout.rows - 1) * this.step + top + bottom;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.svg.dataset.style = layout.style;
     this.svg.closest(".table")?.style.setProperty("--ratio", width / height);
     this.svg.replaceChildren();
     this.pieces.clear();
+    this.over = null;
     const under = make("g");
     this.svg.append(under);
     const half = this.step / 2;
+    const around = (more) => ({ x: left - half - more, y: top - half - more, width: this.step * layout.columns + 2 * more, height: this.step * layout.rows + 2 * more });
     if (layout.style === "board") {
       for (const [row, player] of [[0, "white"], [layout.rows - 1, "black"]]) {
         const cell = layout.cells.findIndex((other) => other.row === row);
         const [, y] = this.point(cell);
-        under.append(make("rect", { class: `band ${player}`, x: 22, y: y - 48, width: width - 44, height: 96, rx: 48 }));
+        under.append(make("rect", { class: `band ${player}`, x: left - 48, y: y - 48, width: width - left - right + 96, height: 96, rx: 48 }));
       }
     }
-    if (layout.style === "squares") {
-      const [x, y] = [70 - half, 62 - half];
-      const side = this.step * layout.columns;
-      under.append(make("rect", { class: "square light", x, y, width: side, height: side }));
-    }
-    if (layout.style === "slots") {
-      under.append(make("rect", { class: "wall", x: 70 - half - 6, y: 62 - half - 6, width: this.step * layout.columns + 12, height: this.step * layout.rows + 12, rx: 18 }));
-    }
+    if (layout.style === "squares") under.append(make("rect", { class: "square light", ...around(0) }), make("rect", { class: "inlay", ...around(3) }));
+    if (layout.style === "slots") under.append(make("rect", { class: "wall back", ...around(8), rx: 18 }));
     this.labelAxes(under, width, height);
     this.lines = layout.lines.map(([a, b]) => {
       const [[x1, y1], [x2, y2]] = [this.point(a), this.point(b)];
@@ -138,17 +171,18 @@ export class Board {
       if (layout.style === "squares" || layout.style === "grid") {
         group.classList.add(layout.style === "grid" ? "grid" : "dark");
         group.append(make("rect", { class: "hole", x: -half, y: -half, width: this.step, height: this.step }));
-        group.append(make("text", { class: "name", x: half - 14, y: half - 11 }, cell.name));
+        group.append(make("circle", { class: "dot", r: 15 }));
         group.append(make("rect", { class: "focus", x: 4 - half, y: 4 - half, width: this.step - 8, height: this.step - 8 }));
       } else {
-        const radius = layout.style === "board" ? 30 : 40;
+        const radius = layout.style === "board" ? 24 : 37;
         group.classList.toggle("slot", layout.style === "slots");
         // A larger target for clicks; in a column there is no gap between two of them.
         const reach = falls(layout) ? make("rect", { x: -half, y: -half, width: this.step, height: this.step }) : make("circle", { r: 46 });
         reach.setAttribute("fill", "transparent");
         group.append(reach);
-        group.append(make("circle", { class: "hole", r: radius }));
-        if (layout.style === "board") group.append(make("text", { class: "name" }, cell.name), make("path", { class: "plus", d: "M-13 0 H13 M0 -13 V13" }));
+        const hole = make("circle", { class: "hole", r: radius });
+        if (layout.style === "board") group.append(hole, path("plus", "M-13 0 H13 M0 -13 V13"));
+        else group.append(path("lip", "M-36 -6 A37 37 0 0 1 36 -6"), hole);
         group.append(make("circle", { class: "focus", r: 45 }));
       }
       this.svg.append(group);
@@ -158,7 +192,25 @@ export class Board {
     this.layer = make("g");
     this.ghost = make("g", { class: "ghost" });
     this.cross = make("path", { class: "cross", d: "M-11 -11 L11 11 M-11 11 L11 -11" });
-    this.svg.append(this.cross, this.ghost, this.layer, this.arrows);
+    this.tag = make("g", { class: "tag off" }, make("rect", { y: -15, height: 30, rx: 8 }), make("text"));
+    this.svg.append(this.cross, this.ghost, this.layer, this.arrows, this.tag);
+    if (falls(layout)) under.after(this.ghost, this.layer, path("wall", this.perforated(around(8))));
+  }
+
+  // The front of a board with slots: what falls is behind it.
+  perforated({ x, y, width, height }) {
+    const holes = this.view.layout.cells.map((_, cell) => {
+      const [middle, row] = this.point(cell);
+      return `M${middle - 37} ${row} a37 37 0 1 0 74 0 a37 37 0 1 0 -74 0 Z`;
+    });
+    const [corner, across, down] = [18, width - 36, height - 36];
+    const turn = (dx, dy) => `a${corner} ${corner} 0 0 1 ${dx} ${dy}`;
+    return `M${x + corner} ${y} h${across} ${turn(corner, corner)} v${down} ${turn(-corner, corner)} h${-across} ${turn(-corner, -corner)} v${-down} ${turn(corner, -corner)} Z ${holes.join(" ")}`;
+  }
+
+  // Whether a piece faces the lower edge.
+  facesDown(player) {
+    return (player === "black") !== this.flipped;
   }
 
   labelAxes(under, width, height) {
@@ -166,11 +218,11 @@ export class Board {
     const letter = (column) => layout.cells.find((cell) => cell.column === column).name[0];
     for (let column = 0; column < layout.columns; column++) {
       const cell = layout.cells.findIndex((other) => other.column === column);
-      under.append(make("text", { class: "label", x: this.point(cell)[0], y: height - 12 }, letter(column)));
+      under.append(make("text", { class: "label", x: this.point(cell)[0], y: height - (layout.style === "board" ? 18 : FRAME / 2) }, letter(column)));
     }
     for (let row = 0; row < layout.rows; row++) {
       const cell = layout.cells.findIndex((other) => other.row === row);
-      under.append(make("text", { class: "label", x: layout.style === "board" ? 12 : 10, y: this.point(cell)[1] }, String(row + 1)));
+      under.append(make("text", { class: "label", x: layout.style === "board" ? 17 : FRAME / 2, y: this.point(cell)[1] }, String(row + 1)));
     }
   }
 
@@ -192,18 +244,18 @@ export class Board {
       if (known && same(known.piece, piece) && !(source === cell && cell === route[0])) {
         old.delete(source);
         if (known.piece.strong !== piece.strong) {
-          const fresh = pieceShape(game, piece);
+          const fresh = pieceShape(game, piece, this.facesDown(piece.player));
           known.node.replaceChildren(...fresh.childNodes);
         }
         known.piece = piece;
         next.set(cell, known);
       } else {
-        const node = pieceShape(game, piece);
-        node.classList.add("new");
+        const node = pieceShape(game, piece, this.facesDown(piece.player));
         const [x, y] = this.point(cell);
-        const fall = falls(this.view.layout) && forward ? -300 : 0;
-        node.style.transform = `translate(${x}px, ${y + fall}px)`;
+        node.style.transform = `translate(${x}px, ${y}px)`;
         this.layer.append(node);
+        if (falls(this.view.layout) && forward) this.fall(node, x, y);
+        else node.classList.add("new");
         next.set(cell, { node, piece });
       }
     }
@@ -221,6 +273,19 @@ export class Board {
         node.style.transform = `translate(${x}px, ${y}px)`;
       }
     });
+  }
+
+  // Lets a piece fall to its place from above the board, where it bounces once.
+  fall(node, x, y) {
+    if (still.matches) return;
+    const at = (height) => `translate(${x}px, ${height}px)`;
+    const far = y + SQUARE;
+    node.animate([
+      { transform: at(-SQUARE), easing: "cubic-bezier(.5, 0, .9, .6)" },
+      { transform: at(y), offset: .7, easing: "cubic-bezier(.1, .5, .5, 1)" },
+      { transform: at(y - far * .07), offset: .84, easing: "cubic-bezier(.5, 0, .9, .5)" },
+      { transform: at(y) },
+    ], { duration: 24 * Math.sqrt(far) });
   }
 
   legal() {
@@ -243,6 +308,20 @@ export class Board {
     const { column } = layout.cells[cell];
     if (!falls(layout)) return cell;
     return [...this.targets().keys()].find((target) => layout.cells[target].column === column) ?? cell;
+  }
+
+  // The name of the cell under the pointer or the focus; where pieces fall, it is that of the column.
+  showTag() {
+    const hidden = this.over === null || falls(this.view.layout);
+    this.tag.classList.toggle("off", hidden);
+    if (hidden) return;
+    const [box, name] = this.tag.children;
+    const [x, y] = this.point(this.over);
+    name.textContent = this.view.layout.cells[this.over].name;
+    const width = 12 * name.textContent.length + 14;
+    box.setAttribute("x", -width / 2);
+    box.setAttribute("width", width);
+    this.tag.setAttribute("transform", `translate(${x + 34} ${y + 36})`);
   }
 
   // Shows where a piece would come to rest, under the pointer or the focus.
@@ -275,6 +354,7 @@ export class Board {
         forbidden: banned !== null && banned[0] === this.picked && banned[1] === index,
         picked: this.picked === index,
         drop: falls(layout) && targets.has(this.landing(index)),
+        taken: scene.pieces.some((piece) => piece.cell === index),
         last: scene.last && (scene.last.from === index || scene.last.to === index),
       };
       for (const [name, on] of Object.entries(state)) cell.classList.toggle(name, Boolean(on));
@@ -283,13 +363,16 @@ export class Board {
     this.markBanned(banned);
     this.light(this.picked);
     this.showGhost();
+    this.showTag();
     this.drawArrows();
   }
 
   // A broken line with a cross in its middle.
   markBanned(banned) {
+    const { last } = this.view.scene;
     for (const { a, b, line } of this.lines) {
       line.classList.toggle("banned", banned !== null && banned.includes(a) && banned.includes(b));
+      line.classList.toggle("last", last !== null && [a, b].includes(last.from) && [a, b].includes(last.to));
     }
     this.cross.classList.toggle("off", banned === null);
     if (banned === null) return;
@@ -320,6 +403,7 @@ export class Board {
     if (!this.view || this.drag) return;
     this.over = cell;
     this.showGhost();
+    this.showTag();
     if (this.picked !== null) this.light(this.picked);
     else this.light(cell, true);
   }

@@ -1,11 +1,10 @@
 // The editor of positions: pieces are put down and taken away by click or key, and the server says whether the position is legal.
 
-import { Board, make, pieceShape } from "./board.js";
+import { Board, make, PIECE_BOX, pieceShape } from "./board.js";
 import { element } from "./panels.js";
 import { cellLabel, playerName, text, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
-const MIDDLE = "-40 -40 80 80"; // around a piece
 
 // A board on which every cell can be chosen.
 class SetupBoard extends Board {
@@ -104,7 +103,7 @@ export class Editor {
     $("editor-tools").replaceChildren(element("legend", { textContent: text("editor_tool") }), ...this.tools.map((tool, index) => {
       const checked = index === chosen;
       if (!tool) return radio("editor-tool", index, checked, text("editor_remove"), []);
-      const picture = make("svg", { viewBox: MIDDLE, "aria-hidden": "true" }, pieceShape(this.game, tool));
+      const picture = make("svg", { viewBox: PIECE_BOX, "aria-hidden": "true" }, pieceShape(this.game, tool));
       const name = text(`${tool.strong ? "strong" : "piece"}_${this.game}`);
       return radio("editor-tool", index, checked, `${playerName(tool.player)}: ${name}`, [picture]);
     }));

@@ -4,7 +4,7 @@
 // `boards` are shown one after another.
 
 import { falls } from "./board.js";
-import { element, strips } from "./panels.js";
+import { element, sound, strips } from "./panels.js";
 import { text } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -99,6 +99,7 @@ export class Exercise {
       if (place > 0) await new Promise((done) => setTimeout(done, PAUSE));
       if (turn !== this.turn || !this.on) return;
       const human = playable && place === boards.length - 1 && board.scene.outcome === null;
+      if (this.view && board.scene.last) sound(board.scene);
       this.view = { ...board, human, seats: null };
       this.board.flipped = this.flipped;
       this.board.show(this.view, []);

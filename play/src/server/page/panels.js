@@ -1,6 +1,7 @@
-// What stands around the board: players, evaluation, moves, and what the agent sees. Each function draws one panel.
+// What stands around the board: players, evaluation, moves, and what the agent sees. Each function draws one panel. And the
+// sounds of the moves.
 
-import { make, pieceShape } from "./board.js";
+import { make, PIECE_BOX, pieceShape } from "./board.js";
 import { certain, chance, count, levelName, moveBefore, moveNumber, numbered, playerName, result, seatName, text, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -48,7 +49,7 @@ function tally(view, player, key, value) {
   if (!counted) return element("span", { className: "tally", title: label }, element("span", { className: "word", textContent: `${text(key)}\u00a0` }), number);
   const other = player === "white" ? "black" : "white";
   const piece = { player: counted.captured ? other : player, strong: Boolean(counted.strong) };
-  const picture = () => make("svg", { viewBox: "-40 -40 80 80", "aria-hidden": "true" }, pieceShape(view.game, piece));
+  const picture = () => make("svg", { viewBox: PIECE_BOX, "aria-hidden": "true" }, pieceShape(view.game, piece));
   const box = element("span", { className: "tally", role: "img", ariaLabel: label, title: label });
   if (counted.captured) box.append(...Array.from({ length: value }, picture));
   else if (value > 0 || key !== "tally_placements") box.append(picture(), number);
@@ -97,24 +98,42 @@ export function bar(view, flipped, again) {
   $("bar").setAttribute("aria-label", value === null ? text("evaluation") : `${text("evaluation")}: ${playerName("white")} ${chance(value)}`);
 }
 
+const GRAPH = { width: 300, height: 100, edge: 6 }; // the edge keeps dots whole
+
+// White's share of the points from move to move, filled as the bar is.
 export function graph(view, send) {
   const svg = $("graph");
   const { values } = view;
-  const x = (place) => (values.length > 1 ? (300 * place) / (values.length - 1) : 0);
-  const y = (value) => 30 - 28 * value;
-  const points = values.map((value, place) => (value === null ? null : `${x(place)},${y(value)}`)).filter(Boolean);
-  svg.replaceChildren(make("line", { class: "zero", x1: 0, x2: 300, y1: 30, y2: 30 }));
-  if (points.length > 1) {
-    const ends = values.map((value, place) => (value === null ? null : place)).filter((place) => place !== null);
-    svg.append(make("polygon", { class: "area", points: `${x(ends[0])},30 ${points.join(" ")} ${x(ends.at(-1))},30` }));
-    svg.append(make("polyline", { class: "curve", points: points.join(" ") }));
+  const { width, height, edge } = GRAPH;
+  const last = values.length - 1;
+  const x = (place) => edge + (last > 0 ? ((width - 2 * edge) * place) / last : 0);
+  const y = (value) => height / 2 - (height / 2 - edge) * value;
+  const known = values.flatMap((value, place) => (value === null ? [] : [[x(place), y(value), place]]));
+  svg.replaceChildren();
+  if (known.length) {
+    // From edge to edge; one value alone fills the whole width.
+    const begin = known.length === 1 || known[0][2] === 0 ? 0 : known[0][0];
+    const end = known.length === 1 || known.at(-1)[2] === last ? width : known.at(-1)[0];
+    const points = [[begin, known[0][1]], ...known, [end, known.at(-1)[1]]].map(([across, down]) => `${across},${down}`).join(" ");
+    svg.append(make("rect", { class: "black-part", x: begin, y: 0, width: end - begin, height }));
+    svg.append(make("polygon", { class: "white-part", points: `${begin},${height} ${points} ${end},${height}` }));
+    svg.append(make("polyline", { class: "curve", points }));
   }
-  // A dot after each mistake: a line without length, because the drawing is stretched.
+  svg.append(make("line", { class: "zero", x1: 0, x2: width, y1: height / 2, y2: height / 2 }));
+  svg.append(make("line", { class: "now", x1: x(view.cursor), x2: x(view.cursor), y1: 0, y2: height }));
+  // A dot after each mistake, which leads there: lines without length, because the drawing is stretched.
   for (const { place, mark } of view.assessments ?? []) {
     const value = values[place + 1] ?? null;
-    if (mark && value !== null) svg.append(make("line", { class: "dot", x1: x(place + 1), x2: x(place + 1), y1: y(value), y2: y(value) }));
+    if (!mark || value === null) continue;
+    const spot = { x1: x(place + 1), x2: x(place + 1), y1: y(value), y2: y(value) };
+    const name = make("title", {}, `${moveBefore(view, place + 1)} ${mark}`);
+    const dot = make("g", { class: "mistake" }, name, make("line", { class: "dot edge", ...spot }), make("line", { class: "dot", ...spot }));
+    dot.onclick = (event) => {
+      event.stopPropagation();
+      send({ do: "go", place: place + 1 });
+    };
+    svg.append(dot);
   }
-  svg.append(make("line", { class: "now", x1: x(view.cursor), x2: x(view.cursor), y1: 0, y2: 60 }));
   const now = values[view.cursor] ?? null;
   const value = now === null ? "…" : chance(now);
   $("graph-now").textContent = text("graph_now", { n: moveBefore(view, view.cursor), player: playerName("white"), value });
@@ -122,7 +141,9 @@ export function graph(view, send) {
   svg.setAttribute("aria-label", `${text("graph_label")}. ${$("graph-now").textContent}`);
   svg.onclick = (event) => {
     const box = svg.getBoundingClientRect();
-    send({ do: "go", place: Math.round(((event.clientX - box.left) / box.width) * (values.length - 1)) });
+    const share = ((event.clientX - box.left) / box.width) * width;
+    const place = Math.round(((share - edge) / (width - 2 * edge)) * last);
+    send({ do: "go", place: Math.max(0, Math.min(last, place)) });
   };
 }
 
@@ -175,7 +196,7 @@ export function moveList(view, send) {
   }
   list.replaceChildren(...rows.map(({ number, white, black, nodes }) => {
     if (nodes) return element("li", { className: "aside" }, ...nodes);
-    return element("li", {}, element("span", { textContent: number }), element("div", {}, ...(white.length ? white : ["…"])), element("div", {}, ...black));
+    return element("li", {}, element("span", { textContent: `${number}.` }), element("div", {}, ...(white.length ? white : ["…"])), element("div", {}, ...black));
   }));
   const now = list.querySelector('[aria-current="true"]');
   if (now) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2;
@@ -308,4 +329,42 @@ export function gameList(games, open) {
     button.onclick = () => open(game);
     return element("li", {}, button);
   }));
+}
+
+// Sounds. They are off at first where people touch the screen.
+
+const touched = matchMedia("(pointer: coarse)");
+let audio = null;
+
+export const hasSound = () => (localStorage.getItem("sound") ?? (touched.matches ? "off" : "on")) === "on";
+
+export function turnSound() {
+  localStorage.setItem("sound", hasSound() ? "off" : "on");
+}
+
+// A tone that fades away: hertz, and seconds from now on.
+function tone(frequency, begin, length, loudness, shape = "sine") {
+  const [source, volume] = [audio.createOscillator(), audio.createGain()];
+  const start = audio.currentTime + begin;
+  source.type = shape;
+  source.frequency.setValueAtTime(frequency, start);
+  volume.gain.setValueAtTime(loudness, start);
+  volume.gain.exponentialRampToValueAtTime(.001, start + length);
+  source.connect(volume).connect(audio.destination);
+  source.start(start);
+  source.stop(start + length);
+}
+
+// The sound of the move that led to a scene: a knock, two for a capture, and a chord at the end.
+export function sound({ last, outcome }) {
+  // Browsers let a page be heard once someone has touched it.
+  if (!hasSound() || !navigator.userActivation?.hasBeenActive) return;
+  audio ??= new AudioContext();
+  const knock = (begin, pitch) => {
+    tone(pitch, begin, .09, .3, "triangle");
+    tone(pitch * 2.7, begin, .03, .12);
+  };
+  knock(0, 190);
+  if (last && last.captured !== null) knock(.07, 120);
+  if (outcome) [262, 330, 392].forEach((pitch, place) => tone(pitch, .15 + .09 * place, .9, .1));
 }

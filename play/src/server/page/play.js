@@ -7,7 +7,7 @@ import { Exercise } from "./exercise.js";
 import { Friend, keepSeat, ownSeat, secretFor } from "./friend.js";
 import { forget, gameKey, indexOf, isKept, keep, keptGames } from "./kept.js";
 import { Lesson } from "./lesson.js";
-import { bar, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, moveList, paragraphs, remarks, seatsForm, strips } from "./panels.js";
+import { bar, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, hasSound, moveList, paragraphs, remarks, seatsForm, sound, strips, turnSound } from "./panels.js";
 import { drawRest, withBoard } from "./plain.js";
 import { Puzzles } from "./puzzle.js";
 import { onAgent, request } from "./server.js";
@@ -262,6 +262,7 @@ function show(answer) {
     wantHint = false;
     const forward = again && next.line[next.cursor - 1] === before.line[before.cursor];
     const sentence = forward ? said(before, next) : again ? text("looking_back", { n: moveBefore(next, next.cursor) }) : "";
+    if (forward) sound(next.scene);
     redeployed = forward && isRedeploy(next, next.scene.last) ? sentence : null;
     announce({ game: sentence, thought: "", found: "" });
   }
@@ -308,11 +309,11 @@ function redraw() {
   strips(seen, board.flipped);
   seatsForm(view, send);
   graph(study.retry ? seen : view, send);
-  moveList(study.listed(view), send);
   mistakes(study.retry ? { ...view, assessments: null } : view, send);
   remarks(study.shown || study.retry || view.duel ? { ...view, analysing: false } : view, send);
   const thought = study.retry ? null : shownThought();
   ideaTable(view, thought, study);
+  moveList(study.listed(view), send); // scrolls, so it comes after what takes room from it
   const mover = view.scene.to_move === "white" ? 1 : -1;
   $("searched").textContent = searched(view);
   const best = thought ? `${text("hint_best", { move: thought.text })}, ${chance(mover * thought.value)}.` : "";
@@ -328,6 +329,8 @@ function buttons() {
   const over = Boolean(view.scene.outcome);
   document.documentElement.dataset.turn = over ? "over" : view.thinking ? "agent" : "human";
   document.documentElement.dataset.result = over ? ending(view) : "";
+  if (over || study.shown || study.retry) delete document.documentElement.dataset.mover;
+  else document.documentElement.dataset.mover = view.scene.to_move;
   document.documentElement.toggleAttribute("data-analysing", view.analysing && !view.duel);
   const seen = study.seen(view);
   const pass = seen.human && seen.drawing === null && seen.scene.legal.find((move) => move.from === null && move.to === null);
@@ -395,6 +398,15 @@ const theme = () => store.getItem("theme") ?? (dark.matches ? "dark" : "light");
 
 function paint() {
   document.documentElement.dataset.theme = theme();
+  document.documentElement.dataset.board = boardTheme();
+}
+
+const BOARDS = ["wood", "stone"];
+const boardTheme = () => (BOARDS.includes(store.getItem("board")) ? store.getItem("board") : BOARDS[0]);
+
+function turnBoard() {
+  store.setItem("board", BOARDS[(BOARDS.indexOf(boardTheme()) + 1) % BOARDS.length]);
+  paint();
 }
 
 // Only a choice that differs from the system is kept, so that the page otherwise follows the system.
@@ -453,6 +465,21 @@ function step(by, place) {
   if (!study.step(by)) send({ do: "go", place });
 }
 
+let turnedWheel = 0; // how far since the last step, in pixels
+
+// The wheel goes through the game while the pointer is over the board; elsewhere, and at the ends, it scrolls the page.
+function turnWheel(event) {
+  if (exercise.on || event.ctrlKey || event.deltaY === 0) return;
+  const button = $(event.deltaY < 0 ? "back" : "forward");
+  if (button.disabled) return;
+  event.preventDefault();
+  if (Math.sign(turnedWheel) !== Math.sign(event.deltaY)) turnedWheel = 0;
+  turnedWheel += event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? event.deltaY : 50 * event.deltaY;
+  if (Math.abs(turnedWheel) < 50) return;
+  turnedWheel = 0;
+  button.click();
+}
+
 function page(box, ...content) {
   $(`${box}-text`).replaceChildren(...content);
   $(`${box}-box`).showModal();
@@ -499,6 +526,13 @@ function controls() {
   $("games").onclick = listGames;
   $("game").onchange = (event) => tryOpen({ game: event.target.value, ...players() });
   $("theme").onclick = turnTheme;
+  $("board-theme").onclick = turnBoard;
+  $("sound").onclick = () => {
+    turnSound();
+    $("sound").setAttribute("aria-pressed", hasSound());
+  };
+  $("sound").setAttribute("aria-pressed", hasSound());
+  $("board").addEventListener("wheel", turnWheel, { passive: false });
   dark.addEventListener("change", paint);
   $("language").onchange = async (event) => {
     store.setItem("language", event.target.value);
