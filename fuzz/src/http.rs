@@ -104,6 +104,7 @@ fn serve() -> SocketAddr {
         folder: None,
         origins: Vec::new(),
         proxies: Vec::new(),
+        page: None,
     };
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
