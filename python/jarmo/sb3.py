@@ -56,7 +56,7 @@ class JarmoVecEnv(VecEnv):  # type: ignore[misc]
             threads: The most threads to use, None for one per core.
             render_mode: See `jarmo.gym.JarmoVectorEnv`.
         """
-        self.render_mode = gym.checked_mode(render_mode)
+        self.render_mode: str | None = gym.checked_mode(render_mode)
         self._env = jarmo.VecEnv(
             game,
             num_envs,
