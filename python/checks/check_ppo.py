@@ -1,11 +1,13 @@
-"""The example of MaskablePPO beats random play in at least 95 % of 500 games of jarmo."""
+"""The tests of `jarmo.sb3` pass, and the example of MaskablePPO beats random play in at least 95 % of 500 games of jarmo."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-example = Path(__file__).resolve().parents[1] / "examples" / "maskable_ppo.py"
+root = Path(__file__).resolve().parents[1]
+subprocess.run([sys.executable, "-m", "pytest", "-q", root / "tests" / "test_sb3.py"], check=True)
+example = root / "examples" / "maskable_ppo.py"
 run = subprocess.run([sys.executable, example, "--minutes", "1"], check=True, stdout=subprocess.PIPE, text=True)
 print(run.stdout)
 wins = int(re.search(r"500 games against random: (\d+) won", run.stdout)[1])

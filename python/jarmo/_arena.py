@@ -9,11 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jarmo import _jarmo
+from jarmo import _jarmo, _notebook
 from jarmo._jarmo import Game
 from jarmo._types import Player
 
-Table = dict[str, NDArray[Any]]
+
+class Table(dict[str, NDArray[Any]]):
+    """Columns of equal length by name, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        return _notebook.table(list(self), zip(*self.values(), strict=True))
 
 
 class ArenaResult:
@@ -122,4 +127,4 @@ def arena(
 
 
 def _table(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> Table:
-    return {column: np.array([row[column] for row in rows]) for column in columns}
+    return Table({column: np.array([row[column] for row in rows]) for column in columns})

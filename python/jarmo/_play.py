@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from jarmo import _jarmo
+from jarmo import _jarmo, _notebook
 from jarmo._jarmo import Game, SelfPlay
 from jarmo._types import Evaluate, Path, Player, Progress
 
@@ -90,12 +90,25 @@ class Tally(NamedTuple):
 
 
 class ExamResult(NamedTuple):
-    """How often an agent kept the best possible result, in all and by phase of the game."""
+    """How often an agent kept the best possible result, in all and by phase of the game. A notebook shows it as a table."""
 
     all: Tally
     opening: Tally
     middle: Tally
     end: Tally
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                name,
+                tally.decisions,
+                _notebook.percent(tally.right, tally.decisions),
+                tally.critical,
+                _notebook.percent(tally.critical_right, tally.critical),
+            )
+            for name, tally in self._asdict().items()
+        ]
+        return _notebook.table(("phase", "decisions", "right", "critical", "critical right"), rows)
 
 
 def exam(

@@ -8,12 +8,12 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path as FilePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
-from jarmo import _jarmo
+from jarmo import _jarmo, _notebook
 from jarmo._jarmo import Agent, Game, Training
 from jarmo._types import Path
 
@@ -104,16 +104,29 @@ class Settings(RunSettings, total=False):
 
 
 class Event(NamedTuple):
-    """A line of metrics."""
+    """A line of metrics. A notebook shows its numbers as a table."""
 
     step: int
     """Training steps so far."""
     metrics: dict[str, Any]
     """The line, as in ``metrics.jsonl``. After a final match, the last line comes again, with its result."""
 
+    def _repr_html_(self) -> str:
+        return _notebook.table(("metric", "value"), _numbers("", self.metrics))
+
+
+def _numbers(group: str, metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """The numbers of a line with their names, such as ``timing.seconds``."""
+    for name, value in metrics.items():
+        if isinstance(value, Mapping):
+            yield from _numbers(f"{group}{name}.", value)
+        elif isinstance(value, int | float):
+            yield f"{group}{name}", value
+
 
 class Run:
-    """A training run in a folder, as ``jarmo train`` makes it. Either continues what the other has begun.
+    """A training run in a folder, as ``jarmo train`` makes it. Either continues what the other has begun. A notebook shows
+    its learning curves.
 
     Iterating over a run trains it and yields its lines of metrics; leaving the loop saves and stops it::
 
@@ -165,16 +178,21 @@ class Run:
         """Trains until a limit is reached, and returns the agent. Ctrl-C saves and returns it, too.
 
         Args:
-            progress: Prints how far it is.
+            progress: Prints how far it is, and draws the learning curves in a notebook.
             limits: Replace those of the run, for this call.
         """
         shown = _Progress() if progress else None
+        curve = _LiveCurve(self._lines()) if progress and _notebook.is_running() else None
         events = self._events(limits, shown)
         try:
-            for _ in events:
-                pass
+            for event in events:
+                if curve is not None:
+                    curve.add(event.metrics)
         except KeyboardInterrupt:
             events.close()
+        finally:
+            if curve is not None:
+                curve.draw()
         return self.agent()
 
     def agent(self, *, simulations: int = 64) -> Agent:
@@ -208,6 +226,17 @@ class Run:
             if shown is not None:
                 shown.end()
 
+    def _lines(self) -> list[dict[str, Any]]:
+        """The lines of metrics so far."""
+        file = self.folder / "metrics.jsonl"
+        if not file.exists():
+            return []
+        complete, _, _ = file.read_text(encoding="utf-8").rpartition("\n")  # another process may be writing
+        return [json.loads(line) for line in complete.splitlines()]
+
+    def _repr_svg_(self) -> str | None:
+        return _Curves(self._lines())._repr_svg_()
+
     def __repr__(self) -> str:
         return f"jarmo.Run.resume({os.fspath(self.folder)!r})"
 
@@ -229,7 +258,7 @@ def train(
         game: The name of a game.
         run: A new folder for the run, which `jarmo.Run.resume` and ``jarmo train --resume`` continue. Without one, only
             the agent is kept, in a temporary file until the end of the process.
-        progress: Prints how far it is.
+        progress: Prints how far it is, and draws the learning curves in a notebook.
         from_agent: An agent file, whose weights the training starts from.
         settings: See `jarmo.Run`.
     """
@@ -279,7 +308,7 @@ class _Progress:
     """Seconds between two lines about training steps."""
 
     def __init__(self) -> None:
-        self.redraws = sys.stdout.isatty() or "ipykernel" in sys.modules
+        self.redraws = sys.stdout.isatty() or _notebook.is_running()
         self.next = 0.0
         self.open = 0  # characters of the line that the next one may replace
 
@@ -301,3 +330,61 @@ class _Progress:
         if self.open:
             print(flush=True)
             self.open = 0
+
+
+class _Curves:
+    """The learning curves of some lines of metrics: losses, exams and ratings, as far as there are any."""
+
+    def __init__(self, lines: Iterable[Mapping[str, Any]]) -> None:
+        losses: dict[str, _notebook.Points] = {"policy": [], "result": []}
+        exams: _notebook.Points = []
+        ratings: _notebook.Points = []
+        self.panels = [
+            _notebook.Panel("loss", losses),
+            _notebook.Panel("exam: critical decisions right", {"": exams}),
+            _notebook.Panel("Elo", {"": ratings}),
+        ]
+        for line in lines:
+            self.add(line)
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        losses, exams, ratings = (panel.lines for panel in self.panels)
+        for name, points in losses.items():
+            points.append((line["step"], line[f"loss_{name}"]))
+        if (exam := line.get("accuracy")) and exam["critical"]:
+            exams[""].append((line["step"], exam["critical_right"] / exam["critical"]))
+        if match := line.get("final_match") or line.get("strength"):
+            ratings[""].append((match["step"], match["elo"]))
+
+    def _repr_svg_(self) -> str | None:
+        full = [panel for panel in self.panels if any(panel.lines.values())]
+        return _notebook.curves(full) if full else None
+
+
+class _LiveCurve:
+    """Learning curves below a cell of a notebook, redrawn during training."""
+
+    EVERY = 2.0
+    """Seconds between two drawings."""
+
+    def __init__(self, lines: Iterable[Mapping[str, Any]]) -> None:
+        self.curves = _Curves(lines)
+        self.handle: Any = None
+        self.next = 0.0
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        self.curves.add(line)
+        if time.monotonic() >= self.next:
+            self.draw()
+
+    def draw(self) -> None:
+        self.next = time.monotonic() + self.EVERY
+        svg = self.curves._repr_svg_()
+        if svg is None:
+            return
+        from IPython.display import SVG, display
+
+        if self.handle is None:
+            self.handle = display(SVG(svg), display_id=True)
+        else:
+            self.handle.update(SVG(svg))

@@ -117,7 +117,7 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
             threats: Adds the planes of threats to observations.
             render_mode: ``"ansi"`` for text, ``"svg"`` for a picture as SVG text, ``"rgb_array"`` for one as an array.
         """
-        self.render_mode = checked_mode(render_mode)
+        self.render_mode: str | None = checked_mode(render_mode)
         self._env = jarmo.VecEnv(
             game,
             1,
@@ -242,7 +242,7 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             threads: The most threads to use, by default one per core.
             render_mode: ``"ansi"`` for text, ``"svg"`` for pictures as SVG text, ``"rgb_array"`` for arrays.
         """
-        self.render_mode = checked_mode(render_mode)
+        self.render_mode: str | None = checked_mode(render_mode)
         self.autoreset_mode: AutoresetMode = AutoresetMode(autoreset_mode)
         self._env = jarmo.VecEnv(
             game,

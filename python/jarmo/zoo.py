@@ -49,7 +49,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
             render_mode: ``"ansi"`` for text, ``"svg"`` for a picture as SVG text, ``"rgb_array"`` for one as an array.
         """
         super().__init__()
-        self.render_mode = checked_mode(render_mode)
+        self.render_mode: str | None = checked_mode(render_mode)
         self._env = jarmo.VecEnv(
             game, 1, threads=1, autoreset="disabled", random_plies=random_plies, threats=threats
         )

@@ -549,7 +549,8 @@ export class Board {
       if (!(this.picked === drag.cell && drag.was !== drag.cell)) this.choose(drag.cell);
       return;
     }
-    const over = this.cellOf(document.elementFromPoint(event.clientX, event.clientY));
+    // The board may be in a shadow root, where the document does not look.
+    const over = this.cellOf(this.svg.getRootNode().elementFromPoint(event.clientX, event.clientY));
     this.place(this.view);
     if (over !== null && over !== drag.cell) this.choose(over);
   }

@@ -1,0 +1,14 @@
+"""The public names of the package are the recorded ones."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+TOOL = Path(__file__).resolve().parent.parent / "tools/api.py"
+
+
+def test_the_public_api_is_the_recorded_one() -> None:
+    run = subprocess.run([sys.executable, TOOL], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, f"{run.stdout}If the change is meant, run python/tools/api.py --write"
