@@ -1,10 +1,10 @@
 """A custom network in PyTorch, here of convolutions, learns connect four by self-play and is rated.
 
     pip install torch
-    python custom_torch.py --minutes 5
+    python custom_torch.py 5        # minutes
 """
 
-import argparse
+import sys
 import time
 
 import numpy as np
@@ -34,38 +34,31 @@ class Network(nn.Module):
         policy, result = self(torch.from_numpy(features))
         return policy.numpy(), result.softmax(1).numpy()
 
-    def loss(self, features, masks, policies, outcomes):
-        policy, result = self(features)
-        return cross_entropy(policy.masked_fill(~masks, -1e9), policies) + cross_entropy(result, outcomes)
+
+torch.set_num_threads(1)  # the other cores grow trees
+torch.manual_seed(1)
+game = jarmo.Game("connect_four")
+network, window, generator = Network(game), [], np.random.default_rng(1)
+optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
+end = time.monotonic() + 60 * float(sys.argv[1])
+for samples in jarmo.self_play(game, network.evaluate, simulations=32, max_random_plies=4, min_samples=4096, seed=1):
+    window = [*window[-9:], samples]
+    for _ in range(4 * len(samples.features) // 512):  # each position is learned about four times
+        chosen = window[generator.integers(len(window))]
+        rows = generator.integers(len(chosen.features), size=512)
+        features, masks, policies, outcomes = (torch.from_numpy(array[rows]) for array in chosen[:4])
+        policy, result = network(features)
+        loss = cross_entropy(policy.masked_fill(~masks, -1e9), policies) + cross_entropy(result, outcomes)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print(f"{end - time.monotonic():4.0f} s left  loss {loss.item():.3f}", flush=True)
+    if time.monotonic() > end:
+        break
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=5.0)
-    minutes = parser.parse_args().minutes
-    torch.set_num_threads(1)  # the other cores grow trees
-    torch.manual_seed(1)
-    game = jarmo.Game("connect_four")
-    network, window, generator, start = Network(game), [], np.random.default_rng(1), time.monotonic()
-    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
-    for samples in jarmo.self_play(game, network.evaluate, simulations=32, max_random_plies=4, min_samples=4096, seed=1):
-        window = [*window[-9:], samples]
-        for _ in range(4 * len(samples.features) // 512):  # each position is learned about four times
-            chosen = window[generator.integers(len(window))]
-            rows = generator.integers(len(chosen.features), size=512)
-            loss = network.loss(*(torch.from_numpy(array[rows]) for array in chosen[:4]))
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-        print(f"{time.monotonic() - start:4.0f} s  loss {loss.item():.3f}", flush=True)
-        if time.monotonic() - start > 60 * minutes:
-            break
-
-    def custom(positions):
-        return jarmo.search(positions, network.evaluate, simulations=64).actions
-
-    print(jarmo.arena([custom, "rollout:1000", "random"], game=game, games=100, random_plies=2))
+def custom(positions):
+    return jarmo.search(positions, network.evaluate, simulations=64).actions
 
 
-if __name__ == "__main__":
-    main()
+print(jarmo.arena([custom, "rollout:1000", "random"], game=game, games=100, random_plies=2))

@@ -69,8 +69,8 @@ class JarmoVecEnv(VecEnv):  # type: ignore[misc]
         )
         self._step: Step | None = None
         self._actions: NDArray[np.int64] = np.zeros(num_envs, np.int64)
-        features = int(np.prod(self._env.observation_shape))
-        super().__init__(num_envs, Box(0, 1, (features,), np.float32), Discrete(self._env.num_actions))
+        self._features = int(np.prod(self._env.observation_shape))
+        super().__init__(num_envs, Box(0, 1, (self._features,), np.float32), Discrete(self._env.num_actions))
 
     def reset(self) -> NDArray[np.float32]:
         """Starts all games again, with the seed of ``seed()`` if it was called since the last reset."""
@@ -133,4 +133,4 @@ class JarmoVecEnv(VecEnv):  # type: ignore[misc]
         self._env.close()
 
     def _rows(self, features: NDArray[Any]) -> NDArray[np.float32]:
-        return features.reshape(len(features), -1)
+        return features.reshape(len(features), self._features)
