@@ -80,7 +80,7 @@ def test_training_in_a_notebook_draws_its_curves(
     monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
     monkeypatch.setitem(sys.modules, "IPython.display", ipython)
     run = jarmo.Run(
-        tmp_path / "run", game="connect_four", steps=60, batch=128, first_samples=2048, threads=1,
+        tmp_path / "run", game="connect_four", steps=60, batch=128, first_samples=4096, threads=1,
         net={"width": 32, "blocks": 1}, selfplay={"games": 256, "simulations": 2}, evaluation={"every": 0, "exam": "none"},
     )
     assert run._repr_svg_() is None
