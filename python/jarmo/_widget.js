@@ -11,7 +11,7 @@ const OWN = `
   :host { display: block; max-width: 30rem; padding: .5rem; background: var(--page); color: var(--ink); font: 15px/1.4 system-ui, sans-serif; border-radius: 10px; }
   .field { max-width: 100%; }
   #board { max-height: 28rem; }
-  #status { margin: .4rem 0 0; font-size: 1rem; } #message { min-height: 1.3em; }
+  #status { margin: .4rem 0 0; font-size: 1rem; } #status::before { display: none; } #message { min-height: 1.3em; }
 `;
 
 function isDark() {
