@@ -133,8 +133,11 @@ impl StaticPage {
 
     /// Reads the files of a folder and of the folders in it.
     pub fn read(folder: &Path) -> io::Result<StaticPage> {
-        let mut files = HashMap::new();
-        for entry in fs::read_dir(folder)? {
+        let (mut files, entries) = (HashMap::new(), fs::read_dir(folder)?);
+        if !folder.join("learn.html").is_file() {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "this is no folder that tools/build_page has made"));
+        }
+        for entry in entries {
             let entry = entry?;
             let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
             if !path.is_dir() {
@@ -147,10 +150,7 @@ impl StaticPage {
                 files.insert(format!("{TAB}{name}/{inner}"), Asset::new(kind_of(&inner), fs::read(entry.path())?));
             }
         }
-        match files.contains_key(&format!("/{}", StaticPage::LEARN)) {
-            true => Ok(StaticPage(files)),
-            false => Err(io::Error::new(io::ErrorKind::NotFound, "this is no folder that tools/build_page has made")),
-        }
+        Ok(StaticPage(files))
     }
 
     /// As [`file`].
