@@ -1,14 +1,5 @@
 // The texts of the page in the language chosen, and the sentences about a view. Knows nothing of the document.
 
-// Texts of the page alone; the program has the others.
-const OWN = {
-  en: { board_theme: "Board of wood or stone", sound: "Sound" },
-  de: { board_theme: "Brett aus Holz oder Stein", sound: "Ton" },
-  it: { board_theme: "Tavoliere di legno o di pietra", sound: "Suono" },
-  fi: { board_theme: "Lauta puuta tai kiveä", sound: "Ääni" },
-  eo: { board_theme: "Tabulo ligna aŭ ŝtona", sound: "Sono" },
-};
-
 export let words = null; // the answer of /api/texts
 
 export function useWords(answer) {
@@ -16,7 +7,7 @@ export function useWords(answer) {
 }
 
 export function text(key, values = {}) {
-  let found = words.texts[key] ?? OWN[words.language]?.[key] ?? key.replace(/^(game|piece|strong)_/, ""); // a game of one's own has its name alone
+  let found = words.texts[key] ?? key.replace(/^(game|piece|strong)_/, ""); // a game of one's own has its name alone
   for (const [name, value] of Object.entries(values)) found = found.replaceAll(`{${name}}`, value);
   return found;
 }
