@@ -33,10 +33,10 @@ use options::{Failure, Options};
 /// use std::process::ExitCode;
 ///
 /// use jarmo::Games;
-/// use jarmo::encode::Encode;
+/// use jarmo::catalog::CatalogGame;
 ///
-/// /// The program for any game that has rules and features.
-/// fn program<G: Encode>(game: G) -> ExitCode {
+/// /// The program for any game of the kind that the catalog has.
+/// fn program<G: CatalogGame>(game: G) -> ExitCode {
 ///     play::main(Games::empty().register(game))
 /// }
 /// ```
