@@ -44,7 +44,7 @@ def test_an_agent_carries_a_generator() -> None:
     expected = [one.choose(positions) for _ in range(3)]
     assert np.array_equal(two.choose(positions), expected[0])
     for other in (copy.deepcopy(two), pickle.loads(pickle.dumps(two)), two):
-        assert np.array_equal(other.choose(positions), expected[1]), "a copy goes on like it"
+        assert np.array_equal(other.choose(positions), expected[1]), "a copy continues like it"
         assert np.array_equal(other.choose(positions), expected[2])
 
 

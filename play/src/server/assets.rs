@@ -121,10 +121,10 @@ pub(super) fn file(path: &str, asked: &HeaderMap) -> Option<Response> {
 /// Where the page without a server is shown.
 const TAB: &str = "/tab/";
 
-/// What that page says of itself is what it may load and do; only this must be said in a header.
+/// The page itself says what it may load and do. This part of a policy counts only in a header.
 const TAB_POLICY: &str = "frame-ancestors 'none'";
 
-/// The page without a server, as `tools/build_page` makes it. An agent learns in it, in the browser of whoever looks on.
+/// The page without a server, as `tools/build_page` makes it. In it, an agent can learn in the visitor's browser.
 pub struct StaticPage(HashMap<String, Asset>); // by path
 
 impl StaticPage {
@@ -135,7 +135,7 @@ impl StaticPage {
     pub fn read(folder: &Path) -> io::Result<StaticPage> {
         let (mut files, entries) = (HashMap::new(), fs::read_dir(folder)?);
         if !folder.join("learn.html").is_file() {
-            return Err(io::Error::new(io::ErrorKind::NotFound, "this is no folder that tools/build_page has made"));
+            return Err(io::Error::new(io::ErrorKind::NotFound, "tools/build_page did not make this folder"));
         }
         for entry in entries {
             let entry = entry?;

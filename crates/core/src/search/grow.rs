@@ -147,7 +147,7 @@ impl<G: Game> Tree<G> {
         self.ticket += 1;
     }
 
-    /// Plans a search. `simulations` is the length of its schedule. If `most` is larger, the search goes on up to
+    /// Plans a search. `simulations` is the length of its schedule. If `most` is larger, the search continues up to
     /// that many simulations unless the caller stops it. `noise` has one number per legal action of the root, lowest
     /// action first, or is empty. `seed` determines the seeds of the leaves.
     ///

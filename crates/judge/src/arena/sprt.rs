@@ -1,4 +1,4 @@
-//! The sequential probability ratio test for opening pairs. A match goes on until its results decide between two
+//! The sequential probability ratio test for opening pairs. A match continues until its results decide between two
 //! hypotheses about the difference in strength.
 //!
 //! A pair of games has five possible results, 0 to 4 half points for the first agent. Each hypothesis predicts a mean

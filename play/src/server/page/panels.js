@@ -1,5 +1,5 @@
-// What stands around the board: players, evaluation, moves, and what the agent sees. Each function draws one panel. And the
-// sounds of the moves.
+// What stands around the board: players, evaluation, moves, and what the agent sees, and the sounds of the moves. A function
+// draws one panel.
 
 import { make, PIECE_BOX, pieceShape } from "./board.js";
 import { certain, chance, count, levelName, moveBefore, moveNumber, numbered, playerName, result, seatName, text, words } from "./texts.js";
