@@ -1,6 +1,6 @@
 //! Table files: one per force, and one for an unfinished layer.
 //!
-//! A file is a header of 72 bytes, which docs/formats.md lists, and one byte per index of its layer. It gets its name
+//! A file is a header of 72 bytes, which docs/lab/tables.md lists, and one byte per index of its layer. It gets its name
 //! when it is complete; before, it is part of an unfinished layer (see `solve/unfinished.rs`).
 
 use std::fs;

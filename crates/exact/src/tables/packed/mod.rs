@@ -4,7 +4,7 @@
 //! distances in jarmo, a value with its distance in tammi. Blocks of [`BLOCK`] symbols are compressed one by
 //! one, so that a lookup inflates only one.
 //!
-//! docs/formats.md lists the bytes of the files, `force-NN.packed` and `tammi-NN.packed`.
+//! docs/lab/tables.md lists the bytes of the files, `force-NN.packed` and `tammi-NN.packed`.
 
 mod write;
 

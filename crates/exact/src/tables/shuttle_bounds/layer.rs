@@ -2,7 +2,7 @@
 //!
 //! A header of 64 bytes, one byte for each placement with the bound side to move ([`super::draw_proof`]), and two bits
 //! for each placement with the other side to move. Placements come in the order of the tables, those of the other player
-//! left out. docs/formats.md lists the bytes of the header.
+//! left out. docs/lab/tables.md lists the bytes of the header.
 
 use std::path::{Path, PathBuf};
 
