@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Records the page in a browser: a game of a person against a level as an animated WebP, or one picture as PNG.
+"""Records the page in a browser: a game of a person against an agent as an animated WebP, or one picture as PNG.
 
-    python3 -m venv target/tools/page && target/tools/page/bin/pip install pillow==13.0.0
-    target/tools/page/bin/python tools/record_page.py target/release/play --out docs/pictures/page.webp
-    target/tools/page/bin/python tools/record_page.py target/release/play --out docs/pictures/page.png --turns 3
+    tools/record_page.py target/release/play --out page.webp
+    tools/record_page.py target/release/play --out page.png --turns 3 [--analysis] [--play='--game guard']
 
-Needs chromedriver and Chromium. The person plays the best move of the hint.
+Needs Pillow, chromedriver and Chromium; `tools/pictures` installs Pillow. The person plays the best move of the hint.
 """
 
 import argparse
@@ -76,25 +75,29 @@ class Browser:
         self.driver.kill()
 
 
-def cell(name):
-    return 5 * (int(name[1]) - 1) + "ABCDE".index(name[0])
+def cell(name, columns):
+    """The number of a circle, or of the top circle of a column such as `D` in connect four."""
+    return columns * (int(name[1:] or 6) - 1) + ord(name[0]) - ord("A")
 
 
 def record(browser, turns):
     """Frames and the milliseconds that each stays."""
     frames = [(browser.picture(), 900)]
+    columns = int(browser.run("return new Set([...document.querySelectorAll('[data-cell]')].map(cell =>"
+                              " cell.getAttribute('transform').split(/[ (]/)[1])).size"))
     for _ in range(turns):
         browser.run("document.getElementById('hint').click()")
         browser.wait("return document.querySelector('#ideas .move') !== null")
         time.sleep(1.5)
         frames.append((browser.picture(), 1600))
         best = browser.run("return document.querySelector('#ideas .move').textContent")
-        source, target = re.findall("[A-E][1-5]", best)
-        browser.press(cell(source))
-        time.sleep(0.3)
-        frames.append((browser.picture(), 700))
+        *source, target = re.findall(r"[A-G]\d?", best)
+        for name in source:
+            browser.press(cell(name, columns))
+            time.sleep(0.3)
+            frames.append((browser.picture(), 700))
         before = browser.run(MOVES)
-        browser.press(cell(target))
+        browser.press(cell(target, columns))
         browser.wait(f"{MOVES} > {before + 1}")
         time.sleep(0.6)
         frames.append((browser.picture(), 1100))
@@ -107,14 +110,20 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--width", type=int, default=900, help="of the animation, in pixels")
+    parser.add_argument("--analysis", action="store_true", help="shows the analysis of the game at its end")
+    parser.add_argument("--play", default="", help="options of play, in one text")
     options = parser.parse_args()
-    command = [options.program, "--web", "--port", "0", "--seed", "4"]
+    command = [options.program, "--web", "--port", "0", "--seed", "4", *options.play.split()]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     address = next(found[0] for line in server.stdout if (found := re.search(r"http://\S+", line)))
     browser = Browser()
     try:
         browser.open(address)
         frames = record(browser, options.turns)
+        if options.analysis:
+            browser.run("document.getElementById('analyse').click()")
+            time.sleep(10)  # for an analysis of a short game
+            frames += [(browser.picture(), 1600)] * 3
     finally:
         browser.close()
         server.kill()
