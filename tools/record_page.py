@@ -4,7 +4,8 @@
     tools/record_page.py target/release/play --out page.webp
     tools/record_page.py target/release/play --out page.png --turns 3 [--analysis] [--play='--game guard']
 
-Needs Pillow, chromedriver and Chromium; `tools/pictures` installs Pillow. The person plays the best move of the hint.
+Needs Pillow, chromedriver and Chromium; `tools/pictures` installs Pillow. The person plays the best move of the hint. The
+file page.png.txt names the game and the players, for tools/figures.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
+from pathlib import Path
 
 from PIL import Image
 
@@ -120,6 +122,10 @@ def main():
     try:
         browser.open(address)
         frames = record(browser, options.turns)
+        shown = browser.run("return ['game', 'seat-white', 'seat-black'].map(id => {"
+                            " const list = document.getElementById(id); return id === 'game' ? list.value"
+                            " : list.selectedOptions[0].text })")
+        Path(f"{options.out}.txt").write_text("\n".join(shown) + "\n")  # what tools/figures compares with the program
         if options.analysis:
             browser.run("document.getElementById('analyse').click()")
             time.sleep(10)  # for an analysis of a short game
