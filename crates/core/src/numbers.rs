@@ -1,7 +1,7 @@
 //! Bounds for the numbers that users enter: options of the programs, settings of agents and of runs.
 //!
 //! Every such number is checked before anything starts, and the error message prints its bounds. The bounds are far
-//! beyond useful values. They only keep a slip from exhausting memory or time.
+//! beyond useful values. They only prevent a typing error from exhausting memory or time.
 
 use std::fmt;
 use std::str::FromStr;

@@ -27,8 +27,8 @@ pub fn build_from<G: Encode + HasHeuristic>(
     Builder { game, sources }.agent(spec).map_err(|problem| AgentError::new(spec, problem))
 }
 
-/// Builds an agent from the network of an agent file alone, without the search and the tables of the
-/// spec. `None` for agents without a network.
+/// Builds an agent that plays the policy of an agent file, without the search and tables of the spec. `None` for agents
+/// without a network.
 pub fn build_without_search<G: Encode + HasHeuristic>(
     game: G,
     spec: &AgentSpec,
@@ -148,7 +148,7 @@ fn sampling<G: Game>(given: &TreeSpec, agent: Box<dyn Agent<G>>) -> Box<dyn Agen
     }
 }
 
-/// Refuses settings of a search for an agent with 0 simulations.
+/// Rejects search settings for an agent with 0 simulations.
 fn refuse_search_settings(given: &TreeSpec) -> Result<(), String> {
     let search = TreeSpec { sims: None, sampling: None, tables: None, proof: None, kernel: None, ..given.clone() };
     match &pairs(&search)[..] {

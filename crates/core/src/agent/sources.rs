@@ -1,4 +1,4 @@
-//! The parts of agents that come from elsewhere, because this crate cannot read them: files, exact tables, proofs.
+//! Files, exact tables and proofs that agents need. This crate cannot read them, so the caller provides them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -25,7 +25,7 @@ pub const AGENTS: &str = "random, greedy, uniform:SIMULATIONS, rollout:SIMULATIO
                           an agent file FILE.safetensors?sims=SIMULATIONS, \
                           or a run's folder, run:FOLDER or run:FOLDER@STEP";
 
-/// The agents that have a name of their own.
+/// The agents that are named by a word, not by a file.
 const NAMES: [&str; 6] = ["random", "greedy", "uniform", "rollout", "alphabeta", TRAINED];
 
 /// An agent and its settings, written `KIND[:NUMBER][?KEY=VALUE[&KEY=VALUE…]]`.
@@ -56,7 +56,7 @@ pub struct TreeSpec {
     pub sims: Option<u32>,
     /// The search rule.
     pub root: Option<Root>,
-    /// See [`SearchSettings`], as the next five.
+    /// The settings of the rule: this and the next five are described in [`SearchSettings`].
     pub considered: Option<u32>,
     #[expect(missing_docs)]
     #[serde(default, serialize_with = "shown")]
@@ -81,12 +81,13 @@ pub struct TreeSpec {
     pub keep: Option<YesNo>,
     /// Memory limit of the tree, in megabytes.
     pub mb: Option<u32>,
-    /// A folder of exact tables: they decide inside, and the search looks up every leaf.
+    /// A folder of exact tables. The agent follows them where they know the result; elsewhere search looks up every
+    /// leaf.
     #[serde(default, serialize_with = "path")]
     pub tables: Option<PathBuf>,
     /// With a network: whether the wins of the program's own proof are played without search.
     pub proof: Option<YesNo>,
-    /// With a network: the kernel; the fastest one of this processor if unset.
+    /// With a network: the kernel; if unset, the fastest one for this CPU.
     pub kernel: Option<KernelKind>,
 }
 
@@ -104,7 +105,7 @@ pub struct AlphaBetaSpec {
     pub lines: Option<u32>,
     /// Memory of the transposition table, in megabytes.
     pub mb: Option<u32>,
-    /// A folder of exact tables, which decide inside.
+    /// A folder of exact tables, which the agent follows where they know the result.
     #[serde(default, serialize_with = "path")]
     pub tables: Option<PathBuf>,
 }

@@ -9,8 +9,8 @@ use super::shard::{Finished, Shard};
 use crate::game::{Action, Game, Mask, Player};
 use crate::random::{Draws, Stream, slot_stream, stream};
 
-/// Mixed into the seed, so that the opponent's random numbers, and the draw of the caller's side, are independent of
-/// others.
+/// Mixed into the seed, so that the opponent's random numbers and the draw of the caller's side do not depend on those
+/// of the games.
 const OPPONENT: u64 = 0x6f70_706f_6e65_6e74;
 const SIDES: u64 = 0x7369_6465_735f_5f5f;
 
@@ -18,8 +18,8 @@ const SIDES: u64 = 0x7369_6465_735f_5f5f;
 /// After this many attempts it begins without random plies, because every opening might leave the caller no action.
 const MOST_ATTEMPTS: u64 = 16;
 
-/// What determines how a new game begins, together with its slot and its number in that slot. When or how it begins does
-/// not matter, so an environment of one game plays the games of a slot that has the same seed.
+/// Everything that determines how a new game begins, besides its slot and its number in that slot. The time at which it
+/// begins does not matter. Therefore an environment of one game plays the same games as a slot with the same seed.
 #[derive(Clone)]
 pub(super) struct NewGames {
     pub settings: EnvSettings,

@@ -1,4 +1,4 @@
-//! The positions that an evaluator gets at a time, and what it says of each.
+//! The positions that an evaluator gets at a time, and its evaluation of each.
 
 use super::Value;
 use crate::game::Proven;
@@ -38,8 +38,8 @@ pub struct EvalRow<'a, P> {
     pub position: &'a P,
     /// The only source of randomness of its evaluation.
     pub seed: u64,
-    /// A number for each action of the game, to be written; empty for an evaluator without a policy. Any finite numbers
-    /// will do. Those of illegal actions are ignored, so evaluators need not mask them.
+    /// A logit for each action of the game, to be written by the evaluator; empty for an evaluator without a policy.
+    /// The logits must be finite. Those of illegal actions are ignored, so evaluators need not mask them.
     pub logits: &'a mut [f32],
     /// The evaluation, to be written.
     pub evaluation: &'a mut Evaluation,

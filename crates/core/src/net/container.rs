@@ -1,5 +1,5 @@
-//! A JSON header and named arrays in one safetensors file: how agents, learners and samples are kept.
-//! docs/formats.md describes each.
+//! A safetensors file with a JSON header and named arrays. Agents, learners and samples are stored this way;
+//! docs/formats.md describes the formats.
 
 use std::collections::HashMap;
 
@@ -16,21 +16,22 @@ use crate::game::shorten_quotes;
 pub struct Format {
     /// The header's name in the metadata.
     pub key: &'static str,
-    /// What is in such a file, for messages.
+    /// The content of such a file, for messages.
     pub what: &'static str,
-    /// Goes up when an older program would misread the file. Only this version is read.
+    /// The version of the format. It is increased when an older program would misread the file. Only this version is
+    /// accepted.
     pub version: u32,
 }
 
-/// Bytes of the number in front of a header, which is the header's length.
+/// Bytes of the length that precedes a header.
 pub const LENGTH: u64 = 8;
 
 /// The most bytes of a header in the safetensors format.
 pub const MOST_HEADER: u64 = 100_000_000;
 
-/// A kind of number that arrays are made of.
+/// A type of numbers in arrays.
 pub trait Number: Copy {
-    /// How a file names it.
+    /// Its name in files.
     const DTYPE: Dtype;
 
     /// Appends its bytes, little-endian.
@@ -59,7 +60,7 @@ macro_rules! number_kinds {
 
 number_kinds!(u8 U8, i8 I8, u16 U16, u32 U32, f32 F32);
 
-/// Numbers as they lie in a file.
+/// An array as the bytes of a file.
 pub struct Array {
     name: String,
     dtype: Dtype,
@@ -77,7 +78,7 @@ impl Array {
         Array { name: name.into(), dtype: T::DTYPE, dims, bytes }
     }
 
-    /// An array of floats: of 16 bits if that changes no number, else of 32.
+    /// An array of floats: 16 bits each if all numbers are exactly representable, otherwise 32.
     pub fn floats(name: impl Into<String>, dims: Vec<usize>, numbers: &[f32]) -> Array {
         match numbers.iter().map(|&number| half::exactly(number)).collect::<Option<Vec<u16>>>() {
             Some(halves) => Array { dtype: Dtype::F16, ..Array::new(name, dims, &halves) },
@@ -163,7 +164,7 @@ pub fn stated_size(bytes: &[u8]) -> Option<u64> {
     Some(header.saturating_add(metadata.data_len() as u64))
 }
 
-/// Why a file of this size is refused if its header states another one.
+/// The error for a file that does not have the size stated in its header.
 pub fn wrong_size(size: u64, stated: u64) -> String {
     format!("not a complete safetensors file: it has {size} bytes, but its header states {stated}")
 }

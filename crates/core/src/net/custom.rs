@@ -1,4 +1,4 @@
-//! Custom networks: which ones the program knows besides the built-in one, by their names.
+//! Custom networks: the networks besides the built-in one that this program has registered, by name.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -12,13 +12,13 @@ use super::settings::{NetError, NetSettings, NetShape};
 use super::weights::{Tensor, Weights};
 use crate::game::shorten;
 
-/// Which network some weights belong to.
+/// The kind of a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum NetKind {
-    /// The built-in one, of this size.
+    /// The built-in network, with this size.
     BuiltIn(NetSettings),
-    /// One that a program registers.
+    /// A custom network that the program registers.
     Custom {
         /// Its name. Older files call the field `own`.
         #[serde(alias = "own")]
@@ -53,20 +53,20 @@ pub struct RegisteredNet {
     pub dims: Box<Dims>,
     /// The network with fixed weights, computed on the CPU.
     pub freeze: Box<dyn Fn(&Weights) -> FrozenNet + Send + Sync>,
-    /// What the crate that trains it needs besides. Nothing here looks inside.
+    /// Data for the crate that trains the network. This crate does not use it.
     pub training: Box<dyn Any + Send + Sync>,
 }
 
 static REGISTERED: Mutex<Vec<Arc<RegisteredNet>>> = Mutex::new(Vec::new());
 
-/// Makes a custom network known to this process. One of the same name is replaced.
+/// Registers a custom network in this process. It replaces a network of the same name.
 pub fn register_net(net: RegisteredNet) {
     let mut all = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|other| other.name != net.name);
     all.push(Arc::new(net));
 }
 
-/// The custom network of this name, if this program registers it.
+/// The custom network of this name, if it is registered.
 pub fn registered_net(name: &str) -> Result<Arc<RegisteredNet>, NetError> {
     let all = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
     let found = all.iter().find(|net| net.name == name);
@@ -83,7 +83,7 @@ pub fn registered_net(name: &str) -> Result<Arc<RegisteredNet>, NetError> {
     })
 }
 
-/// Rejects tensors that the custom network of this name does not have, and every network that is not registered.
+/// Checks that the tensors are those of the custom network with this name. Fails if the network is not registered.
 pub(super) fn check_custom(name: &str, shape: &NetShape, tensors: &BTreeMap<String, Tensor>) -> Result<(), NetError> {
     shape.validate()?;
     let dims = (registered_net(name)?.dims)(shape);

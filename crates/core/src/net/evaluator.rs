@@ -7,9 +7,9 @@ use super::{FeatureBatch, FrozenNet, Logits, NetShape, Weights};
 use crate::encode::Encode;
 use crate::eval::{EvalBatch, Evaluation, Evaluator};
 
-/// The preferred number of positions in a batch of a network on a processor. Few, so that the trees whose leaves they are
-/// stay in the processor's cache. Self-play of jarmo searches 1.5 times as many positions as with 256, and the network
-/// alone loses 2 to 10 %.
+/// The preferred number of positions in a batch of a network on a CPU. It is small, so that the trees of a batch stay
+/// in the CPU's cache: compared with 256, self-play of jarmo searches 1.5 times as many positions, although the network
+/// itself becomes 2 to 10 % slower.
 pub(super) const BATCH: usize = 16;
 
 /// A network that evaluates batches of positions, on a CPU or a GPU.
@@ -48,7 +48,7 @@ pub struct NetEvaluator<G, N = FrozenNet> {
 }
 
 impl<G: Encode> NetEvaluator<G> {
-    /// A network for this game, on the fastest kernel of this processor.
+    /// A network for this game, on the fastest kernel for this CPU.
     ///
     /// # Panics
     /// Panics if the weights are for another shape.

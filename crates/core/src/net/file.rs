@@ -1,4 +1,4 @@
-//! Agent files: the weights of a network and a header that says what they are for.
+//! Agent files: the weights of a network, and a header with its game, origin and results.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,17 +11,17 @@ use crate::error::FileError;
 
 const FORMAT: Format = Format { key: "jarmo", what: "agent", version: 3 };
 
-/// What an agent file says about itself.
+/// The header of an agent file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentHeader {
-    /// What it plays.
+    /// The game that it plays.
     #[serde(flatten)]
     pub version: GameVersion,
     /// The network: the size of the built-in one, or the name of another.
     pub net: NetKind,
     /// Where it comes from.
     pub provenance: Provenance,
-    /// Matches that tell how strong it is.
+    /// Results of matches that it has played.
     pub results: Vec<MatchResult>,
 }
 
@@ -71,7 +71,7 @@ impl AgentFile {
         AgentFile::of_version(GameVersion::of(game), weights, provenance, results)
     }
 
-    /// The same for the game of this version.
+    /// As [`AgentFile::new`], for the game of this version.
     ///
     /// # Panics
     /// Panics if the weights are for another game.
@@ -86,14 +86,14 @@ impl AgentFile {
         AgentFile { header, weights }
     }
 
-    /// The same network with other results in its header.
+    /// The same agent file with other results in its header.
     #[must_use]
     pub fn with_results(mut self, results: Vec<MatchResult>) -> AgentFile {
         self.header.results = results;
         self
     }
 
-    /// What the file says about itself.
+    /// The header of the file.
     pub fn header(&self) -> &AgentHeader {
         &self.header
     }
@@ -103,9 +103,9 @@ impl AgentFile {
         &self.weights
     }
 
-    /// The same agent with the weights of each matrix rounded to multiples of one number, the largest power of two that is
-    /// at most their root mean square divided by `steps`. With 64 steps and fewer, weights of usual networks are then
-    /// halves, so that the file has half the size, and it packs better.
+    /// The same agent with rounded weights: the weights of each matrix are rounded to multiples of the largest power of
+    /// two that is at most their root mean square divided by `steps`. With 64 steps or fewer, the weights of usual
+    /// networks can then be stored in 16 bits. The file is half as large and compresses better.
     #[must_use]
     pub fn rounded(mut self, steps: u16) -> AgentFile {
         for (_, tensor) in self.weights.tensors_mut().filter(|(_, tensor)| tensor.dims.len() > 1) {
@@ -119,8 +119,9 @@ impl AgentFile {
         self
     }
 
-    /// The agent as it plays this game; refuses a game, rules, features or a board that the network
-    /// was not made for. A network for the inputs that today's [extend](Encode::extends) ignores the new ones.
+    /// The agent, checked and adapted for this game. Fails if the network was made for another game, other rules, other
+    /// features or another board. A network for an earlier version of the inputs, which the present version
+    /// [extends](Encode::extends), ignores the new inputs.
     pub fn for_game<G: Encode>(mut self, game: &G) -> Result<AgentFile, FileError> {
         let needs = GameVersion::of(game);
         if let Some(older) = GameVersion::before(game)

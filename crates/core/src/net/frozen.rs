@@ -27,7 +27,7 @@ pub struct FrozenNet {
 }
 
 impl FrozenNet {
-    /// Packs the weights for the fastest kernel of this processor.
+    /// Packs the weights for the fastest kernel for this CPU.
     pub fn new(weights: &Weights) -> FrozenNet {
         FrozenNet::with_kernel(weights, KernelKind::best())
     }
@@ -56,7 +56,7 @@ impl FrozenNet {
         FrozenNet { batch, ..self }
     }
 
-    /// The kernel that evaluates this network; the portable one if it is none of these kernels.
+    /// The kernel that evaluates this network; `portable` for custom networks.
     pub fn kernel(&self) -> KernelKind {
         self.kind
     }
@@ -94,7 +94,7 @@ fn packed<N: Numbers>(numbers: N, weights: &Weights) -> Box<dyn Network> {
     Box::new(Runner::new(Arc::new(Packed::new(numbers, weights))))
 }
 
-/// The kind of numbers that a network computes in, on one kernel.
+/// The type of numbers in which a kernel computes a network.
 trait Numbers: Copy + Send + Sync + 'static {
     /// The rows of the first layer.
     type Rows: Send + Sync;
@@ -107,7 +107,7 @@ trait Numbers: Copy + Send + Sync + 'static {
     fn layer(matrix: &[f32], bias: &[f32]) -> Self::Layer;
     /// Outputs of a row, padding included.
     fn outputs(layer: &Self::Layer) -> usize;
-    /// Room for a whole chunk.
+    /// Buffers for a whole chunk.
     fn inputs(width: usize) -> Self::Inputs;
     /// The ReLU of the bias plus these rows: `[width]`.
     fn sum_rows(self, table: &Self::Rows, rows: &[u32], out: &mut [f32]);

@@ -1,9 +1,9 @@
-//! Half floats, of 16 bits.
+//! Half floats (16 bits).
 
 /// The smallest positive half.
 const LEAST: f32 = 1.0 / (1 << 24) as f32;
 
-/// The number that a half is.
+/// Converts a half to a float.
 pub(super) fn number(half: u16) -> f32 {
     let sign = u32::from(half >> 15) << 31;
     let (exponent, fraction) = (u32::from(half >> 10 & 31), u32::from(half & 1023));
@@ -15,7 +15,7 @@ pub(super) fn number(half: u16) -> f32 {
     f32::from_bits(sign | size)
 }
 
-/// The half that is this number, if there is one and it is finite.
+/// Converts a float to a half; `None` unless it is finite and exactly representable.
 pub(super) fn exactly(number: f32) -> Option<u16> {
     let bits = number.to_bits();
     let sign = (bits >> 31 << 15) as u16;

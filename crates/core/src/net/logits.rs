@@ -17,7 +17,7 @@ impl Logits {
         Logits { shape, stride: 0, numbers: Vec::new() }
     }
 
-    /// Takes computed outputs: policy, result and score of each row, `[rows, outputs]`.
+    /// Logits from the outputs of a network: policy, result and points of each row, `[rows, outputs]`.
     ///
     /// # Panics
     /// Panics if the numbers are not whole rows.
@@ -56,8 +56,7 @@ impl Logits {
         &self.row(row)[self.shape.actions..][..RESULTS]
     }
 
-    /// The logits of the score differences for the player to move, lowest first; empty in games without
-    /// points.
+    /// The logits of the point differences for the player to move, lowest first; empty in games without points.
     #[inline]
     pub fn score(&self, row: usize) -> &[f32] {
         &self.row(row)[self.shape.actions + RESULTS..self.shape.outputs()]

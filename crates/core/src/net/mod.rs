@@ -1,7 +1,7 @@
-//! Networks as plain data, their fast evaluation on a processor, and their files.
+//! Networks as plain data, their fast evaluation on the CPU, and their files.
 //!
-//! A network is a [`NetSettings`] with its [`Weights`]; a [`FrozenNet`] evaluates it. Nothing here learns
-//! or knows the tensor library. A program can register custom networks with [`register_net`].
+//! A network is a [`NetSettings`] with its [`Weights`]; a [`FrozenNet`] evaluates it. This module does not train and
+//! does not depend on a tensor library. A program can register custom networks with [`register_net`].
 
 pub mod container;
 mod custom;

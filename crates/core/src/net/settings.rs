@@ -11,8 +11,8 @@ use crate::numbers::{Bounds, NumberRange};
 /// Widths are multiples of this, so that kernels need no partial vectors.
 const WIDTH_STEP: usize = 32;
 
-/// The size of a network. Its first layer adds up one row per set feature; then come `blocks` times
-/// `h = relu(h + W h + b)`, and the heads.
+/// The size of a network. Its first layer adds up one row of weights per feature that is 1. Then follow `blocks`
+/// residual blocks, `h = relu(h + W h + b)`, and the heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetSettings {
@@ -30,11 +30,11 @@ pub struct NetShape {
     pub features: usize,
     /// The number of actions, and of policy logits.
     pub actions: usize,
-    /// The largest score difference; 0 in games without points.
+    /// The largest point difference; 0 in games without points.
     pub points: usize,
 }
 
-/// An invalid size, or weights that do not fit it. The message says what is expected.
+/// The error for an invalid size, or for weights that do not fit it. The message says what is expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NetError(pub(super) String);
@@ -46,7 +46,7 @@ pub struct TensorPlan {
     pub name: String,
     /// The dimensions, row-major: `[input, output]`, or `[output]` of a bias.
     pub dims: Vec<usize>,
-    /// The inputs that an output adds up, which sets the scale of random weights; 0 for a bias.
+    /// The number of inputs of each output, which determines the scale of random weights; 0 for a bias.
     pub fan_in: usize,
 }
 
@@ -59,7 +59,7 @@ impl NetShape {
         NetShape { features: game.input_count(), actions: game.actions(), points: usize::from(game.max_points()) }
     }
 
-    /// Refuses numbers outside the supported range.
+    /// Fails for numbers outside the supported range.
     pub fn validate(&self) -> Result<(), NetError> {
         for (name, number, least, most) in [
             ("features", self.features, 1, 1 << 15),
@@ -99,7 +99,7 @@ impl NetSettings {
     pub const BOUNDS: [(&str, Bounds); 2] =
         [("width", Bounds::Whole(NetSettings::WIDTH)), ("blocks", Bounds::Whole(NetSettings::BLOCKS))];
 
-    /// Refuses sizes that the kernels do not support.
+    /// Fails for sizes that the kernels do not support.
     pub fn validate(&self) -> Result<(), NetError> {
         let NetSettings { width, blocks } = *self;
         let bounds = NetSettings::WIDTH;
@@ -116,7 +116,7 @@ impl NetSettings {
         Ok(())
     }
 
-    /// Refuses a size that a network of size `from` cannot be grown to.
+    /// Fails if a network of size `from` cannot grow to this size.
     pub fn check_growth(&self, from: NetSettings) -> Result<(), NetError> {
         if self.width >= from.width && self.blocks >= from.blocks {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Which game, by which rules and features, networks and samples are for.
+//! The game, and the versions of its rules and features, for which a network or a sample was made.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::settings::NetShape;
 use crate::encode::Encode;
 use crate::game::shorten;
 
-/// What networks and samples belong to: they mean nothing to any other game, rules or features.
+/// The game, rules and features of networks and samples. They cannot be used with any others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameVersion {
     /// The game.
@@ -17,7 +17,7 @@ pub struct GameVersion {
     pub encoder_version: u32,
     /// The board, where the game has a choice.
     pub board: String,
-    /// What a network takes in and gives out.
+    /// The inputs and outputs of a network.
     pub shape: NetShape,
 }
 
@@ -33,14 +33,14 @@ impl GameVersion {
         }
     }
 
-    /// The game with the inputs that today's extend, if they extend others.
+    /// The game with the earlier version of the inputs that the present one extends, if there is one.
     pub(super) fn before<G: Encode>(game: &G) -> Option<GameVersion> {
         let (encoder_version, features) = game.extends()?;
         let now = GameVersion::of(game);
         Some(GameVersion { encoder_version, shape: NetShape { features, ..now.shape }, ..now })
     }
 
-    /// Refuses what is for something else than this program `needs`, with both named.
+    /// Fails unless this equals what the program `needs`. The error names both.
     pub fn check(&self, needs: &GameVersion) -> Result<(), String> {
         let game = &needs.game;
         let again = "use the version that wrote it";

@@ -10,7 +10,7 @@ use super::custom::{NetKind, check_custom};
 use super::settings::{NetError, NetSettings, NetShape};
 use crate::random::Stream;
 
-/// The largest number that a network may compute. It leaves room for the arithmetic of search on outputs.
+/// The largest number that a network may compute. Search can still add up such outputs without overflow.
 const MAX_NUMBER: f64 = 1e30;
 
 /// One weight tensor, row-major.
@@ -18,7 +18,7 @@ const MAX_NUMBER: f64 = 1e30;
 pub struct Tensor {
     /// The dimensions.
     pub dims: Vec<usize>,
-    /// The numbers; their count is the product of the dimensions.
+    /// The numbers, as many as the product of the dimensions.
     pub data: Vec<f32>,
 }
 
@@ -38,7 +38,7 @@ impl Tensor {
 }
 
 impl Weights {
-    /// Takes the tensors of a network. They must be exactly those of the architecture, and finite.
+    /// Weights from these tensors. They must be exactly those of the architecture, with finite numbers.
     pub fn new(settings: NetSettings, shape: NetShape, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
         settings.validate()?;
         shape.validate()?;
@@ -69,13 +69,13 @@ impl Weights {
         Ok(Weights { net: NetKind::BuiltIn(settings), shape, tensors })
     }
 
-    /// Takes the tensors of a custom network, which this program must have registered by that name.
+    /// Weights of the custom network with this name from these tensors. The program must have registered the network.
     pub fn custom(name: &str, shape: NetShape, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
         check_custom(name, &shape, &tensors)?;
         Ok(Weights { net: NetKind::custom(name), shape, tensors })
     }
 
-    /// Takes the tensors of this network.
+    /// Weights of this kind of network from these tensors.
     pub fn of(net: &NetKind, shape: NetShape, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
         match net {
             NetKind::BuiltIn(settings) => Weights::new(*settings, shape, tensors),
@@ -124,9 +124,9 @@ impl Weights {
         Weights::of(net, shape, tensors).map_err(|error| error.to_string())
     }
 
-    /// Refuses weights with which a sum could leave the range of `f32`, because search relies on finite
-    /// outputs. Agent files are checked when they are read, a learner's averages after the steps of a turn. Of a custom
-    /// network, nothing is known but that its weights are finite.
+    /// Fails if a sum in the network could overflow `f32`, because search relies on finite outputs. Agent files are
+    /// checked when they are read, the learner's averages after each cycle. For a custom network, only the weights
+    /// themselves are checked to be finite.
     pub fn check_range(&self) -> Result<(), NetError> {
         if let NetKind::Custom { .. } = self.net {
             return Ok(());
@@ -140,8 +140,8 @@ impl Weights {
         )))
     }
 
-    /// A bound on the absolute value of every number that the network computes, whatever features are
-    /// set: every layer with the largest inputs it can have. It is infinite or NaN where f64 overflows.
+    /// A bound on the absolute value of every number that the network can compute, for any features. It follows each
+    /// layer with its largest possible inputs. It is infinite or NaN if f64 overflows.
     fn largest_number(&self) -> f64 {
         let layer = |name: &str, inputs: &[f64]| -> Vec<f64> {
             let [matrix, bias] = self.layer(name);
@@ -167,8 +167,8 @@ impl Weights {
         numbers.fold(0.0, |most, one| if one > most || one.is_nan() { one } else { most })
     }
 
-    /// A larger network with the same outputs. Old units take no input from new ones, and new blocks
-    /// are the identity. All other new weights are random.
+    /// A larger network with the same outputs: old units ignore new ones, and new blocks are the identity. All other
+    /// new weights are random.
     ///
     /// # Panics
     /// Panics if the size is not valid.
@@ -208,7 +208,7 @@ impl Weights {
         Some(Weights::new(*settings, NetShape { features, ..*self.shape() }, tensors).expect("only inputs were added"))
     }
 
-    /// Which network they belong to.
+    /// The kind of network to which they belong.
     pub fn net(&self) -> &NetKind {
         &self.net
     }
@@ -234,7 +234,7 @@ impl Weights {
         &self.tensors
     }
 
-    /// All tensors by name, to change their numbers. Callers must not change dimensions.
+    /// All tensors by name, mutable. Do not change their dimensions.
     pub fn tensors_mut(&mut self) -> impl Iterator<Item = (&String, &mut Tensor)> {
         self.tensors.iter_mut()
     }

@@ -46,9 +46,9 @@ impl Default for GumbelSettings {
 /// A smaller range of values counts as this, so that nothing is divided by 0.
 const MIN_RANGE: f32 = 1e-8;
 
-/// The schedule of sequential halving. It says for each simulation how many visits the action must have had that is
-/// visited next. First all considered actions are visited equally often, then the better half of them, and so on down
-/// to two.
+/// The schedule of sequential halving. For each simulation it gives the number of visits that the next action to visit
+/// must have. First all considered actions are visited equally often, then the better half of them, and so on down to
+/// two.
 ///
 /// A *row* is one visit to each of the remaining actions, which all had the same number of visits before it.
 #[derive(Clone, Debug)]

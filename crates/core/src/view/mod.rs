@@ -48,14 +48,14 @@ pub trait GameView: Game {
         Vec::new()
     }
 
-    /// The rules in the words of those who play, in lines: `# ` begins a heading, `- ` a point. The interface has texts for
-    /// the games of this program; any other game can bring its own.
+    /// The rules for players, as lines of text: `# ` begins a heading, `- ` an item of a list. The interface has texts
+    /// for the shipped games; other games can provide theirs here.
     fn rules_text(&self) -> Option<&str> {
         None
     }
 
-    /// The picture of a piece that the text of a position writes with this letter: SVG elements around (0, 0), 80 units
-    /// wide. Without one, the interface shows the letter.
+    /// The picture of the piece that this letter stands for in the text of a position: SVG elements around (0, 0), 80
+    /// units wide. Without a picture, the interface shows the letter.
     fn piece_svg(&self, _letter: char) -> Option<&str> {
         None
     }

@@ -1,4 +1,4 @@
-//! A network in small integers.
+//! A network computed in small integers.
 
 use super::{CHUNK, Numbers};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -13,7 +13,7 @@ use crate::net::kernel::int8::{avx2::Avx2Int8, vnni::Vnni};
 use crate::net::kernel::{Aligned, Epilogue};
 use crate::net::{Network, Weights};
 
-/// The network for the best instructions of this processor. All give the same bits.
+/// The network for the best instructions of this CPU. All variants give the same bits.
 pub(super) fn packed(weights: &Weights) -> Box<dyn Network> {
     let best: Option<Box<dyn Network>> = None;
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]

@@ -1,5 +1,5 @@
-//! The computations in 32-bit floats, in the same order of additions for every row of every batch on every machine. So a
-//! row gives the same bits everywhere.
+//! The computations in 32-bit floats. The order of additions is the same for every row, batch and machine, so a row
+//! gives the same bits everywhere.
 
 use super::{Aligned, Dense, Epilogue, LANES};
 
@@ -45,7 +45,8 @@ impl Dense<f32> {
         Dense::pack(matrix, bias, LANES, 1, |number| number)
     }
 
-    /// For every row of `input`, `[rows, inputs]`: its product with the weights, plus the bias, finished.
+    /// For every row of `input`, `[rows, inputs]`: computes its product with the weights plus the bias, then applies
+    /// the epilogue.
     pub(in crate::net) fn multiply(&self, input: &[f32], mut epilogue: Epilogue<'_>) {
         self.check(input.len(), &epilogue);
         for (panel, weights) in self.weights.chunks_exact(self.inputs * LANES).enumerate() {

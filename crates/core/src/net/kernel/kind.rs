@@ -14,7 +14,7 @@ use crate::game::shorten;
 pub enum KernelKind {
     /// 32-bit floats.
     Portable,
-    /// Integers of 8 and 16 bits, by the best instructions of the processor. Results differ from those in floats by about
+    /// Integers of 8 and 16 bits, with the best instructions of the CPU. Results differ from those in floats by about
     /// one part in 200.
     Int8,
 }
@@ -31,8 +31,8 @@ impl KernelKind {
         }
     }
 
-    /// The kind for networks whose user names none: small integers where the processor multiplies them quickly, and
-    /// floats elsewhere, which are twice as fast there.
+    /// The default kind: `int8` if the CPU has fast instructions for products of bytes, otherwise floats, which are
+    /// then twice as fast.
     pub fn best() -> KernelKind {
         if int8::is_fast() { KernelKind::Int8 } else { KernelKind::Portable }
     }

@@ -1,9 +1,10 @@
 //! The two computations of a frozen network: sums of table rows (the first layer) and dense products with bias, residual
 //! and ReLU. [`floats`] computes them in 32-bit floats, [`int8`] in small integers.
 //!
-//! The library has `unsafe` code in two places: in `int8`, and where files are mapped. A kernel for some processor, such
-//! as [`int8::vnni::Vnni`], comes only from its `detect`, so holding one proves that its instructions exist. Safe wrappers
-//! check every length before a pointer is made. Tests compare every such kernel with a portable one in safe code.
+//! The library has `unsafe` code in two places: in `int8`, and where files are mapped. A kernel for special
+//! instructions, such as [`int8::vnni::Vnni`], can only be created by its `detect`, which checks that the CPU has them.
+//! Safe wrappers check every length before they create a pointer. Tests compare every such kernel with a portable one
+//! in safe code.
 
 pub(super) mod floats;
 pub(super) mod int8;
@@ -25,11 +26,11 @@ pub(super) struct Dense<E> {
     pub(super) outputs: usize, // of a row, padding included: a multiple of LANES
 }
 
-/// What to do with the sums of a product.
+/// The last step of a product (its epilogue).
 pub(super) enum Epilogue<'a> {
     /// A hidden layer: add the residual and apply ReLU, `[rows, outputs]`.
     Hidden { residual: &'a [f32], out: &'a mut [f32] },
-    /// The sums as they are, `[rows, outputs]`.
+    /// Store the sums, `[rows, outputs]`.
     Sums { out: &'a mut [f32] },
 }
 

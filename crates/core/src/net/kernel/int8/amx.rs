@@ -1,5 +1,5 @@
-//! AMX on Linux: 16 rows by 64 inputs times 64 inputs by 16 columns in one instruction. What does not fill such tiles is
-//! left to AVX-512 with VNNI.
+//! AMX on Linux: one instruction multiplies 16 rows of 64 inputs by 16 columns. AVX-512 with VNNI computes the rest,
+//! which does not fill such tiles.
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
@@ -16,7 +16,7 @@ const SIDE: usize = 16;
 /// Inputs of a tile: the bytes of a row.
 const DEPTH: usize = 64;
 
-/// The kernel of AMX. Holding one proves that this process may use it, and that the processor has VNNI.
+/// The kernel for AMX. A value of this type exists only if this process may use AMX and the CPU has VNNI.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Amx(Vnni);
 
@@ -28,7 +28,7 @@ impl Amx {
     }
 }
 
-/// Whether the processor multiplies tiles of bytes, and the system keeps them for every thread.
+/// Whether the CPU can multiply tiles of bytes, and the operating system saves tiles when it switches threads.
 fn exists() -> bool {
     const TILES: u32 = 1 << 24;
     const BYTES: u32 = 1 << 25;
@@ -42,7 +42,8 @@ fn exists() -> bool {
     features & TILES != 0 && features & BYTES != 0 && unsafe { _xgetbv(0) } & STATES == STATES
 }
 
-/// Asks Linux to let this process use tiles: they enlarge what it keeps of a thread.
+/// Asks Linux to let this process use tiles. A process must ask, because tiles enlarge the state that is saved for a
+/// thread.
 fn ask() -> bool {
     const ARCH_PRCTL: usize = 158;
     const REQUEST: usize = 0x1023; // ARCH_REQ_XCOMP_PERM
@@ -85,7 +86,7 @@ impl Int8 for Amx {
     }
 }
 
-/// The shapes of the eight tiles, as the processor takes them.
+/// The shapes of the eight tiles, in the format of the CPU.
 #[repr(C, align(64))]
 struct Shapes {
     palette: [u8; 16],

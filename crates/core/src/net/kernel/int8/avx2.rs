@@ -1,4 +1,5 @@
-//! AVX2: four products of bytes in three instructions, or in one with AVX-VNNI; six rows by two vectors of 8.
+//! AVX2: three instructions, or one with AVX-VNNI, compute four products of bytes in each lane. A tile is six rows by
+//! two vectors of 8 lanes.
 
 use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::{
@@ -10,12 +11,12 @@ use super::simd::{self, Unit};
 use super::{Dense8, Rows16, quantise};
 use crate::net::kernel::Epilogue;
 
-/// The kernel of AVX2, with AVX-VNNI or without. Holding one proves that this processor has it.
+/// The kernel for AVX2, with AVX-VNNI or without. A value of this type exists only if the CPU has the instructions.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Avx2Int8<const VNNI: bool>(());
 
 impl<const VNNI: bool> Avx2Int8<VNNI> {
-    /// The kernel, if this processor can run it.
+    /// The kernel, if this CPU can run it.
     pub(in crate::net) fn detect() -> Option<Avx2Int8<VNNI>> {
         let has = is_x86_feature_detected!("avx2") && (!VNNI || is_x86_feature_detected!("avxvnni"));
         has.then_some(Avx2Int8(()))

@@ -1,8 +1,8 @@
-//! Networks in small integers. Weights of a product have eight bits and a scale per output; its inputs have seven
-//! bits and a scale per row; the first layer adds up 16-bit numbers with a scale per output.
+//! Networks in small integers. In a product, weights have eight bits and a scale per output, and inputs have seven bits
+//! and a scale per row. The first layer adds up 16-bit numbers with a scale per output.
 //!
-//! Integer sums are exact, and the few operations on 32-bit floats have a fixed order and are never fused. So all
-//! kernels of this kind give the same bits, on every machine.
+//! Integer sums are exact. The few operations on 32-bit floats have a fixed order and are never fused. All kernels of
+//! this kind therefore give the same bits on every machine.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(in crate::net) mod amx;
@@ -20,7 +20,8 @@ pub(in crate::net) mod wasm;
 
 use super::{Aligned, Dense, Epilogue, LANES};
 
-/// Inputs of a product are from 0 to this: the sum of two products with weights fits into 16 bits, which AVX2 needs.
+/// The largest input of a product; inputs are not negative. The sum of two products with weights then fits into 16
+/// bits, which AVX2 needs.
 const LARGEST_INPUT: f32 = 127.0;
 
 /// Weights of a product are from -127 to 127.
@@ -29,7 +30,7 @@ const LARGEST_WEIGHT: f32 = 127.0;
 /// Below this a row counts as zero, because its scale would overflow.
 const LEAST: f32 = 1e-30;
 
-/// The computations on one kind of processor.
+/// The computations on one kind of CPU.
 pub(in crate::net) trait Int8: Copy + Send + Sync + 'static {
     /// Columns per panel of weights; the last panel may be narrower.
     const COLUMNS: usize;
@@ -41,8 +42,8 @@ pub(in crate::net) trait Int8: Copy + Send + Sync + 'static {
     /// of `2 * LANES` numbers.
     fn quantise(self, row: &[f32], inputs: &mut [u8]) -> f32;
 
-    /// For every row of `input`, `[rows, inputs]`, with its scale: the product with the weights, plus the bias,
-    /// finished.
+    /// For every row of `input`, `[rows, inputs]`, with its scale: computes the product with the weights plus the bias,
+    /// then applies the epilogue.
     fn dense(self, layer: &Dense8, input: &[u8], scales: &[f32], epilogue: Epilogue<'_>);
 
     /// The ReLU of the table's bias plus these rows of it: `[width]`.
@@ -138,7 +139,7 @@ impl Rows16 {
     }
 }
 
-/// Whether this processor multiplies bytes quickly.
+/// Whether this CPU has fast instructions for products of bytes.
 pub(super) fn is_fast() -> bool {
     #[cfg(target_arch = "x86_64")]
     return avx2::Avx2Int8::<false>::detect().is_some();
@@ -152,7 +153,7 @@ pub(super) fn is_fast() -> bool {
 /// no bits behind the point.
 const ROUND: f32 = (1 << 23) as f32;
 
-/// See [`Int8::quantise`]. The loops take so many numbers at a time, a power of two, that the compiler uses vectors.
+/// See [`Int8::quantise`]. Each loop handles a power of two of numbers at a time, so that the compiler vectorizes it.
 #[inline(always)]
 fn quantise<const AT_A_TIME: usize>(row: &[f32], inputs: &mut [u8]) -> f32 {
     let (vectors, rest) = row.as_chunks::<AT_A_TIME>();
@@ -214,7 +215,7 @@ fn relu(number: f32) -> f32 {
     larger(number, 0.0)
 }
 
-/// The larger of two numbers. With a NaN it is `right`, unlike `f32::max`, and so one instruction.
+/// The larger of two numbers, or `right` if one is NaN. Unlike `f32::max`, this is a single instruction.
 #[inline(always)]
 fn larger(left: f32, right: f32) -> f32 {
     if left > right { left } else { right }

@@ -1,4 +1,5 @@
-//! NEON with dot products: four products of bytes in one instruction; six rows by four vectors of 4.
+//! NEON with dot products: one instruction computes four products of bytes in each lane. A tile is six rows by four
+//! vectors of 4 lanes.
 
 use std::arch::aarch64::{int32x4_t, vaddq_s16, vdupq_n_s32, vreinterpretq_s16_s32, vreinterpretq_s32_s16};
 use std::arch::{asm, is_aarch64_feature_detected};
@@ -7,12 +8,12 @@ use super::simd::{self, Unit};
 use super::{Dense8, Rows16, quantise};
 use crate::net::kernel::Epilogue;
 
-/// The kernel of NEON with dot products. Holding one proves that this processor has them.
+/// The kernel for NEON with dot products. A value of this type exists only if the CPU has the instructions.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Neon(());
 
 impl Neon {
-    /// The kernel, if this processor can run it.
+    /// The kernel, if this CPU can run it.
     pub(in crate::net) fn detect() -> Option<Neon> {
         let has = is_aarch64_feature_detected!("neon") && is_aarch64_feature_detected!("dotprod");
         has.then_some(Neon(()))

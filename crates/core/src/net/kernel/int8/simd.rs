@@ -12,7 +12,7 @@ use crate::net::kernel::Epilogue;
 /// Adjacent inputs of a column in a panel: as many bytes as a lane has.
 const DEPTH: usize = 4;
 
-/// A vector unit. Holding a value of such a type proves that this processor has the unit.
+/// A vector unit. A value of such a type exists only if the CPU has the unit.
 ///
 /// # Safety
 /// Implementors guarantee that registers are plain data: `Integers` of four bytes for every lane, weights of `DEPTH`

@@ -1,4 +1,5 @@
-//! AVX-512 with VNNI: four products of bytes in one instruction; six rows by four vectors of 16.
+//! AVX-512 with VNNI: one instruction computes four products of bytes in each lane. A tile is six rows by four vectors
+//! of 16 lanes.
 
 use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::{__m512i, _mm512_add_epi16, _mm512_dpbusd_epi32, _mm512_set1_epi32};
@@ -7,12 +8,12 @@ use super::simd::{self, Unit};
 use super::{Dense8, Rows16, quantise};
 use crate::net::kernel::Epilogue;
 
-/// The kernel of AVX-512 with VNNI. Holding one proves that this processor has both.
+/// The kernel for AVX-512 with VNNI. A value of this type exists only if the CPU has both.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Vnni(());
 
 impl Vnni {
-    /// The kernel, if this processor can run it.
+    /// The kernel, if this CPU can run it.
     pub(in crate::net) fn detect() -> Option<Vnni> {
         let has = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")

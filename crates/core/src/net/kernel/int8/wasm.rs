@@ -1,6 +1,7 @@
-//! SIMD128 of WebAssembly: eight products of 16-bit numbers in one instruction; six rows by two vectors of 4.
+//! SIMD128 of WebAssembly: one instruction computes eight products of 16-bit numbers. A tile is six rows by two vectors
+//! of 4 lanes.
 //!
-//! Relaxed SIMD multiplies bytes, but browsers without it would need a second program.
+//! Relaxed SIMD could multiply bytes, but browsers without it would need another module.
 
 use std::arch::wasm32::{
     i16x8_add, i16x8_extend_low_u8x16, i16x8_load_extend_i8x8, i32x4_add, i32x4_dot_i16x8, i32x4_shuffle, v128,
