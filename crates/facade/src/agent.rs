@@ -1,4 +1,4 @@
-//! Agents of a game whose type is not known.
+//! Agents for a game behind [`AnyGame`](crate::AnyGame), whose type is erased.
 
 use std::fmt;
 use std::path::Path;
@@ -17,7 +17,7 @@ use jarmo_core::random::Stream;
 use jarmo_exact::agent::Networks;
 use jarmo_exact::catalog::CatalogGame;
 
-/// An agent of a game whose type is not known. Positions that are passed to it must be its game's own.
+/// An agent for an erased game. Pass it only positions of its own game.
 pub trait AnyAgent: Send {
     /// Chooses an action for each request, in their order. No game may be over.
     fn choose(&mut self, requests: Vec<AnyRequest<'_>>) -> Vec<Decision>;
@@ -38,21 +38,21 @@ pub struct AnyRequest<'a> {
 /// An agent to build.
 #[derive(Clone)]
 pub enum AgentPlan {
-    /// An agent as a spec describes it, and where its files come from.
+    /// The agent of a spec, with the source of its files.
     Spec(Box<AgentSpec>, Files),
-    /// A function that gives a legal action for each of some positions, none of which is over.
+    /// A function that returns a legal action for each position. No game is over.
     Function(Arc<Choose>),
 }
 
 /// See [`AgentPlan::Function`].
 pub type Choose = dyn Fn(&[AnyPosition]) -> Vec<Action> + Send + Sync;
 
-/// Where the network and the tables come from that the spec of an agent names.
+/// The source of the network and the tables that a spec refers to.
 #[derive(Clone)]
 pub enum Files {
-    /// From this machine. The networks are shared by all agents of this collection.
+    /// The files of this machine. All agents of this collection share the networks.
     Machine(Networks),
-    /// This is the network, and there are neither files nor tables.
+    /// This network. Files and tables are not available.
     Given(Option<FrozenNet>),
 }
 
@@ -62,7 +62,7 @@ impl AgentPlan {
         AgentPlan::Spec(Box::new(spec), Files::Machine(networks.clone()))
     }
 
-    /// An agent that reads no file. If its spec names a network, it is this one.
+    /// An agent that reads no file. If its spec refers to a network, this one is used.
     pub fn given(spec: AgentSpec, net: Option<FrozenNet>) -> AgentPlan {
         AgentPlan::Spec(Box::new(spec), Files::Given(net))
     }

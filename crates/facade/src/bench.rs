@@ -1,4 +1,4 @@
-//! The speed of a game whose type is not known.
+//! The speed of an erased game.
 
 use crate::agent::AgentPlan;
 use crate::erased::Erased;

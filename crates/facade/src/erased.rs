@@ -1,4 +1,4 @@
-//! A game without its type.
+//! The generic implementation of [`AnyGame`](crate::AnyGame).
 
 use std::any::type_name;
 
@@ -9,7 +9,7 @@ use jarmo_core::net::GameVersion;
 use jarmo_core::view::{Layout, Palette};
 use jarmo_exact::catalog::CatalogGame;
 
-/// What is the same in all positions of a game.
+/// Facts about a game that hold in all its positions.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The name.
@@ -36,7 +36,7 @@ pub struct Facts {
     pub start: AnyPosition,
     /// The board; without cells if the game has only its drawing.
     pub layout: Layout,
-    /// What an editor of positions offers.
+    /// The controls of the position editor.
     pub palette: Palette,
     /// The symmetry of the game, if it has one.
     pub mirror: Option<Mirror>,

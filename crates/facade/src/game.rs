@@ -1,4 +1,4 @@
-//! A game whose type is not known.
+//! The interface to a game whose type is erased.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,9 +30,9 @@ use std::marker::Sync as Measure; // there is nothing more
 #[cfg(not(feature = "selfplay"))]
 use std::marker::Sync as MakeSamples; // there is nothing more
 
-/// A game with its settings, whichever it is. Positions that are passed to it must be its own.
+/// A game with its settings, without its type. Pass it only its own positions.
 pub trait AnyGame: MakeSamples + Measure + Bench + Send + Sync {
-    /// What is the same in all positions.
+    /// Facts that hold in all positions.
     fn facts(&self) -> &Facts;
 
     /// The same rules with another move limit, 0 for none.
@@ -87,22 +87,22 @@ pub trait AnyGame: MakeSamples + Measure + Bench + Send + Sync {
     /// The board as SVG, with arrows.
     fn picture(&self, position: &AnyPosition, arrows: &[Arrow], title: &str) -> String;
 
-    /// The text of a position that was set up, which may be illegal.
+    /// The text of a position from the editor, which may be illegal.
     fn setup_text(&self, setup: &Setup) -> String;
 
     /// Builds an agent.
     fn agent(&self, plan: &AgentPlan) -> Result<Box<dyn AnyAgent>, AgentError>;
 
-    /// Whether the program has a proof of some wins on this board.
+    /// Whether the program contains a proof for this board.
     fn has_proof(&self) -> bool;
 
     /// Opens a folder of exact tables. Tables that are still in use are shared.
     fn endgames(&self, folder: &Path) -> Result<Arc<dyn AnyEndgames>, ExactError>;
 
-    /// The agent file of a source. Refuses one that was made for other rules, features or another board.
+    /// The agent file of a source. Fails if it was made for other rules, other features or another board.
     fn load(&self, source: &AgentSource) -> Result<AgentFile, FileError>;
 
-    /// Loads the network of an agent into a collection, unless it is there.
+    /// Loads the network of an agent into a collection, unless the collection has it.
     fn load_network(&self, networks: &Networks, source: &AgentSource) -> Result<(), FileError>;
 
     /// The agent of a file as it plays this game: see [`AgentFile::for_game`].

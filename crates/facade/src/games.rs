@@ -67,7 +67,7 @@ impl Default for Games {
 }
 
 impl Games {
-    /// No games, for a program that has only games of its own.
+    /// No games, for a program that has only your own games.
     pub fn empty() -> Games {
         Games(Vec::new())
     }
@@ -113,8 +113,8 @@ impl Games {
         self
     }
 
-    /// The training settings of the game that was registered last, as far as they differ from the defaults, as TOML: what
-    /// `train --game NAME` uses. Errors in them are reported when a run begins.
+    /// Sets the training settings of the game that was registered last: those that differ from the defaults, as TOML.
+    /// `train --game NAME` uses them. Errors in them are reported when a run begins.
     ///
     /// # Panics
     /// Panics without games.
@@ -149,7 +149,7 @@ impl fmt::Debug for Games {
     }
 }
 
-/// One game without its type.
+/// Erases the type of a game.
 pub fn erase<G: CatalogGame>(game: G) -> Arc<dyn AnyGame> {
     Arc::new(Erased::new(game, None))
 }

@@ -1,8 +1,8 @@
-//! The games by name, each as one object whose type does not name the game.
+//! The games by name, each as an object without a type parameter for the game.
 //!
-//! [`Games`] opens a game as an [`AnyGame`]: everything that programs do with a game, whichever it is. A call does a whole
-//! piece of work, such as a search, a round of self-play or a tournament, and inside it the code is compiled for the game.
-//! The crates above this one have no type parameter for games, so that code is compiled once.
+//! [`Games`] opens a game as an [`AnyGame`], which can do everything that programs do with a game. A call does a whole
+//! piece of work, such as a search, a round of self-play or a tournament, in code that is compiled for the game. The
+//! crates above this one have no type parameter for games, so they are compiled only once.
 //!
 //! Modules import only modules that come earlier in this list.
 

@@ -1,4 +1,4 @@
-//! What evaluates positions of a game whose type is not known.
+//! Evaluators for an erased game.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use jarmo_exact::catalog::CatalogGame;
 
 use crate::erased::{Facts, features, masks};
 
-/// What evaluates positions.
+/// A network or a function that evaluates positions.
 #[derive(Clone)]
 pub enum Net {
     /// A network.
@@ -24,15 +24,15 @@ impl From<FrozenNet> for Net {
     }
 }
 
-/// A function in place of a network.
+/// A function that is used like a network.
 pub struct NetFunction {
-    /// The number of positions at which it is most efficient.
+    /// The batch size at which it is most efficient.
     pub batch: usize,
     /// Whether the features have the planes of threats.
     pub threats: bool,
-    /// Gets the features of positions that are not over, [`Facts::feature_shape`], and their legal actions,
-    /// `[positions, actions]`. Returns a logit for each action, `[positions, actions]`, of which those of illegal actions
-    /// are ignored, and the value of each position for the player to move.
+    /// Gets the features, [`Facts::feature_shape`], and the legal actions, `[positions, actions]`, of positions that
+    /// are not over. Returns a logit for each action, `[positions, actions]`, and the value of each position for the
+    /// player to move. Logits of illegal actions are ignored.
     pub evaluate: Box<Evaluate>,
 }
 

@@ -1,4 +1,4 @@
-//! Self-play of a game whose type is not known.
+//! Self-play of an erased game.
 
 use crate::erased::{Erased, Facts};
 use crate::net::AnyEvaluator;
@@ -23,13 +23,13 @@ pub trait AnySelfPlay: Send {
     /// Replaces all games by saved ones. They continue exactly as they would have.
     fn restore(&mut self, state: &GamesState) -> Result<(), FileError>;
 
-    /// From now on this net plays. The games continue.
+    /// Replaces the network. The games continue.
     fn use_network(&mut self, net: &Net);
 
-    /// From now on, rounds give the finished games themselves and no samples: see [`SelfPlay::keep_episodes`].
+    /// From now on, rounds return the finished games instead of samples: see [`SelfPlay::keep_episodes`].
     fn keep_episodes(&mut self, weights: u64);
 
-    /// From now on, rounds give the finished games in addition to their samples.
+    /// From now on, rounds return the finished games in addition to their samples.
     fn keep_games(&mut self);
 }
 
@@ -53,7 +53,7 @@ fn evaluators<G: CatalogGame>(game: &G, facts: &Facts, net: &Net, count: usize) 
 
 /// The part of [`AnyGame`](crate::AnyGame) that makes samples.
 pub trait MakeSamples: Send + Sync {
-    /// Parallel games that this net plays against itself, in so many shards.
+    /// Parallel games that this network plays against itself, in this many shards.
     fn self_play(&self, settings: &SelfPlaySettings, net: &Net, shards: usize, seed: u64) -> Box<dyn AnySelfPlay>;
 
     /// Reads games that were played elsewhere with these settings.

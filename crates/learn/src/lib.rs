@@ -1,4 +1,4 @@
-//! Training runs: what watchers see, and the loop with its folder around [`train`].
+//! Training runs: the loop around [`train`], its folder, and the events that it reports.
 //!
 //! Modules import only modules that come earlier in this list.
 

@@ -1,4 +1,4 @@
-//! Tournaments of a game whose type is not known.
+//! Tournaments of an erased game.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -38,7 +38,7 @@ pub trait AnyTournament {
     /// Panics in a tournament with a time budget, whose games depend on the machine.
     fn missing_blocks(&self, most: usize) -> Vec<PairBlock>;
 
-    /// Adds the games of a block. If they are not exactly its games, nothing is added, and the answer says why.
+    /// Adds the games of a block. Unless they are exactly its games, returns the reason and adds nothing.
     fn add_block(
         &mut self,
         block: &PairBlock,
@@ -66,9 +66,9 @@ pub struct TournamentPlan<'a> {
 /// Where the openings of a tournament come from.
 #[derive(Clone, Copy, Debug)]
 pub enum OpeningsPlan<'a> {
-    /// So many random plies, or without a number the balanced openings of the game.
+    /// This many random plies; without a number, the balanced openings of the game.
     Usual(Option<u32>),
-    /// A file, and the plies to take from each of its openings, if not all.
+    /// A file, and the number of plies to take from each opening, if not all.
     File(&'a Path, Option<u32>),
 }
 

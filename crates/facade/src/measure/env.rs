@@ -1,4 +1,4 @@
-//! The vectorised environment of a game whose type is not known.
+//! The vectorized environment of an erased game.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,7 +13,7 @@ use jarmo_exact::catalog::CatalogGame;
 
 use crate::agent::AgentPlan;
 
-/// A shard has at least this many games against an agent that answers at once.
+/// The smallest number of games per shard against an agent that does not search.
 const MIN_PER_THREAD: usize = 128;
 
 /// Stands for an action in a slot whose game is over.
@@ -29,21 +29,21 @@ pub struct EnvPlan {
     pub stop: Arc<AtomicBool>,
 }
 
-/// Which games start again.
+/// The games to start again.
 pub enum Reset<'a> {
-    /// All. The games of a new environment begin only then, so they stay.
+    /// All games, unless the environment is new and its games have just begun.
     All,
     /// All, as in a new environment with this seed.
     Seed(u64),
     /// All, with a seed for each slot, `[games]`.
     Seeds(&'a [u64]),
-    /// Those of the slots that are set, `[games]`.
+    /// The games of the slots whose entry is true, `[games]`.
     Where(&'a [bool]),
-    /// Those of these slots, from these positions, which are not over.
+    /// The games of these slots, from these positions, which are not over.
     At(&'a [(usize, AnyPosition)]),
 }
 
-/// Why an environment cannot be made, or cannot continue. It has not changed.
+/// The error if an environment cannot be created or cannot continue. The environment has not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum EnvError {
     /// The opponent cannot be built.
@@ -84,8 +84,8 @@ pub trait AnyEnv: Send + Sync {
     /// The last positions of these games, in the same order.
     fn final_positions(&self) -> Vec<AnyPosition>;
 
-    /// Writes the features of these positions in numbers that are 0, as seen by the player whose action the last step
-    /// played.
+    /// Writes the features of these positions, as seen by the player whose action the last step played. The numbers
+    /// must be 0 before.
     fn write_final_features(&self, features: Features<'_>, threats: bool);
 
     /// The position in a slot.

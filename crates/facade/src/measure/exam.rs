@@ -1,4 +1,4 @@
-//! Exams of a game whose type is not known.
+//! Exams of an erased game.
 
 use jarmo_core::agent::{Agent, PolicyAgent};
 use jarmo_core::game::AnyPosition;
@@ -29,15 +29,15 @@ pub trait AnyExam: Send + Sync {
     /// A checksum of the questions.
     fn checksum(&self) -> String;
 
-    /// The score of a network without search, on the threads of the current rayon pool, which has so many.
+    /// The result of a network without search, on the threads of the current rayon pool.
     fn score(&self, net: &FrozenNet, threads: usize) -> ExamScore;
 
-    /// Examines an agent, on the threads of the rayon pool in which it is called, and counts the causes of its wrong
-    /// decisions if that is asked for. If the watcher stops it, the result is that of the questions answered so far.
+    /// Examines an agent on the threads of the current rayon pool, and counts the causes of its wrong decisions on
+    /// request. If the watcher stops the exam, the result covers the questions answered so far.
     fn measure(&self, plan: Examinee, causes: bool, watch: &dyn Watch) -> Result<Measured, MeasureError>;
 }
 
-/// Who is measured.
+/// The agent to measure, and how.
 #[derive(Clone)]
 pub struct Examinee {
     /// The agent.
@@ -70,9 +70,9 @@ impl Examinee {
 pub struct Measured {
     /// The budget.
     pub budget: Budget,
-    /// What it answered.
+    /// Its answers.
     pub accuracy: Accuracy<AnyPosition>,
-    /// Why its wrong answers were wrong, if that was asked for.
+    /// The causes of its wrong answers, if requested.
     pub causes: Option<Causes>,
 }
 

@@ -1,4 +1,4 @@
-//! What measures agents: exams, matches, benchmarks, and work on exact tables.
+//! Measuring agents: exams, matches, benchmarks, and work on exact tables.
 
 mod arena;
 mod env;
@@ -32,7 +32,8 @@ use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings};
 
 /// The part of [`AnyGame`](crate::AnyGame) that measures agents.
 pub trait Measure: Send + Sync {
-    /// The exam of a file, or the one that is part of the program; `None` if the program has none for this game and board.
+    /// The exam in a file or, without a file, the exam that is part of the program; `None` if there is none for this
+    /// game and board.
     fn exam(&self, file: Option<&Path>) -> Result<Option<Arc<dyn AnyExam>>, JudgeError>;
 
     /// The exam of a file's content.
@@ -50,19 +51,19 @@ pub trait Measure: Send + Sync {
         stop: &AtomicBool,
     ) -> Result<Option<Vec<GameRecord>>, MeasureError>;
 
-    /// Refuses a number of random plies that few games last for.
+    /// Fails for a number of random plies that few games reach.
     fn check_plies(&self, plies: u32) -> Result<(), JudgeError>;
 
-    /// What measures agents by exact results, with the tables of a folder or those that are built in seconds, on the
-    /// threads of the current rayon pool.
+    /// The yardstick, which measures agents by exact results. It uses the tables of a folder, or else builds small
+    /// tables in seconds on the threads of the current rayon pool.
     fn yardstick(
         &self,
         settings: YardstickSettings,
         tables: Option<&Path>,
     ) -> Result<Box<dyn AnyYardstick>, MeasureError>;
 
-    /// Computes the measures of a row from its answers, with the tables of a folder or those that are built in seconds, on
-    /// the threads of the current rayon pool. The message says what does not fit.
+    /// Computes the measures of a row again from its answers, with the same choice of tables as [`Self::yardstick`].
+    /// The error says what does not agree.
     fn verify(&self, row: &Row, tables: Option<&Path>) -> Result<(), MeasureError>;
 
     /// Many games that advance together.

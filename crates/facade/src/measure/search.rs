@@ -1,4 +1,4 @@
-//! Many searches at once in a game whose type is not known.
+//! Many searches at once in an erased game.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +28,7 @@ pub struct SearchPlan {
     pub noise: bool,
     /// The seed of the noise.
     pub seed: u64,
-    /// The most threads that search. Each of them grows as many trees at a time as the net prefers.
+    /// The largest number of threads. Each of them grows as many trees at a time as the network's preferred batch.
     pub threads: usize,
 }
 
@@ -41,7 +41,7 @@ pub struct SearchResult {
     pub policy: Vec<f32>,
     /// The expected result of the position.
     pub value: f32,
-    /// What is known of each legal action.
+    /// The results of each legal action.
     pub actions: Vec<RootAction>,
     /// Whether the value is proven.
     pub proven: bool,

@@ -1,4 +1,4 @@
-//! The yardstick of a game whose type is not known.
+//! The yardstick of an erased game.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use jarmo_judge::yardstick::{Row, Yardstick};
 
 use super::{Examinee, MeasureError};
 
-/// What measures agents by exact results: see [`Yardstick`].
+/// Measures agents by exact results: see [`Yardstick`].
 pub trait AnyYardstick: Send + Sync {
-    /// Measures an agent, on the threads of the rayon pool in which it is called. The result has this name for it. An error
-    /// if the watcher stops it.
+    /// Measures an agent on the threads of the current rayon pool. The result gives it this name. Fails if the watcher
+    /// stops the measurement.
     fn measure(&self, name: String, plan: Examinee, watch: &dyn Watch) -> Result<Row, MeasureError>;
 }
 

@@ -46,7 +46,7 @@ impl Part {
     }
 }
 
-/// Who answers.
+/// The source of the answers.
 pub(super) enum Source<'a, G: Game> {
     Agents(Asked<'a, G>),
     Record(&'a Answers),
@@ -80,7 +80,7 @@ pub(super) struct Policy<'a, G: Game> {
 }
 
 impl<G: Game> Policy<'_, G> {
-    /// The actions in these positions, whose random numbers depend on the seed and their numbers alone.
+    /// The actions in these positions. Their random numbers depend only on the seed and the numbers of the positions.
     pub(super) fn choose(&mut self, positions: &[G::Position], numbers: &[u64]) -> Result<Vec<Action>, JudgeError> {
         let Policy { game, part, by, given } = self;
         let name = part.name();

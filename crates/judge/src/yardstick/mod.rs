@@ -1,7 +1,7 @@
 //! How good a policy is, measured by exact results: exams, games against the perfect player, and the worst case.
 //!
-//! `docs/yardstick.md` says how the measures are meant. Nothing here compares agents with each other; that is
-//! [`arena`](crate::arena).
+//! `docs/yardstick.md` explains the measures. This module does not compare agents with each other;
+//! [`arena`](crate::arena) does.
 
 mod answers;
 mod fresh;
@@ -68,7 +68,7 @@ pub struct ExamShare {
     pub error: f64,
 }
 
-/// What an agent is measured by.
+/// The yardstick: exams and starting positions, and the tables that judge.
 pub struct Yardstick<G: Game> {
     game: G,
     settings: YardstickSettings,
@@ -195,7 +195,7 @@ impl<G: HasEndgames> Yardstick<G> {
         row.check_seal()
     }
 
-    /// The result of whoever answers.
+    /// Measures a source of answers.
     fn result(&self, agent: String, nodes: Option<u64>, mut source: Source<'_, G>) -> Result<Row, JudgeError> {
         let Yardstick { game, settings, tables, .. } = self;
         let YardstickSettings { seed, games, starts, positions, .. } = *settings;
@@ -238,7 +238,7 @@ impl<G: HasEndgames> Yardstick<G> {
     }
 }
 
-/// The share of an exam that the policy gets wrong.
+/// The fraction of critical decisions of an exam in which the policy is wrong.
 fn share<G: HasEndgames>(exam: &Exam<G>, policy: &mut Policy<'_, G>) -> Result<ExamShare, JudgeError> {
     let (positions, numbers) = exam.asks();
     let answers: Vec<Action> = policy.choose(&positions, &numbers)?;
@@ -254,7 +254,7 @@ fn share<G: HasEndgames>(exam: &Exam<G>, policy: &mut Policy<'_, G>) -> Result<E
     })
 }
 
-/// Fails unless what a result claims of a part is what its answers give.
+/// Fails unless a part of a result agrees with its answers.
 fn same<T: PartialEq + Serialize>(part: &str, claimed: &T, found: &T) -> Result<(), JudgeError> {
     if claimed == found {
         return Ok(());

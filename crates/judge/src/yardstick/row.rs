@@ -1,4 +1,4 @@
-//! A result as plain data: what was measured, the answers that prove it, and what is only claimed.
+//! A result as plain data: the measures, the answers that prove them, and claims that cannot be checked.
 
 use std::collections::BTreeMap;
 
@@ -39,19 +39,19 @@ pub struct Row {
     pub claims: Claims,
     /// The actions that were chosen.
     pub answers: Answers,
-    /// A checksum of all the rest, which notices changes by accident.
+    /// A checksum of all other fields, against accidental changes.
     pub checksum: String,
 }
 
-/// What whoever measured says of the policy and the measurement.
+/// Statements by the author about the policy and the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claims {
     /// The day, such as `2026-11-28`.
     pub date: String,
-    /// Versions and the processor.
+    /// Versions and the CPU.
     pub machine: BTreeMap<String, serde_json::Value>,
-    /// What the policy sees.
+    /// The inputs of the policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<String>,
     /// How the policy was trained.
@@ -73,7 +73,7 @@ pub struct Training {
     pub cpu_seconds: f64,
 }
 
-/// The limit of a training.
+/// The limit of training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrainingBudget {

@@ -1,4 +1,4 @@
-//! The exact worst case of a policy: the shortest line in which an adversary brings it to throw a result away.
+//! The exact worst case of a policy: the shortest line in which an adversary makes it lose a result.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -11,7 +11,7 @@ use crate::JudgeError;
 use jarmo_core::game::{Action, Game, Mask, Player};
 use jarmo_exact::tables::Endgames;
 
-/// What an adversary achieves against a policy whose action depends on the position alone.
+/// What an adversary achieves against a policy whose action depends only on the position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorstCase {
@@ -46,7 +46,7 @@ impl<P: Copy + Eq + Hash> Search<P> {
         Search { seat, frontier: vec![start], seen: HashSet::from([start]), end: None }
     }
 
-    /// Goes one ply on. `chosen` has the policy's action for each position of the frontier where it is to move.
+    /// Searches one ply deeper. `chosen` has the policy's action for each position of the frontier where it is to move.
     fn advance<G: Game<Position = P>>(
         &mut self,
         game: &G,

@@ -1,4 +1,4 @@
-//! What watchers see of the machines that play for a run.
+//! Facts about the machines that play for a run, for reports.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FleetReport {
-    /// Workers that have played something within the last 30 seconds.
+    /// Workers that have played within the last 30 seconds.
     pub playing: usize,
-    /// Workers that are connected and have not.
+    /// Connected workers that have not played within the last 30 seconds.
     pub idle: usize,
     /// Files that wait at the server.
     pub queued: u64,
     /// The most files that may wait there.
     pub queue: u64,
-    /// Files taken into the window.
+    /// Files added to the replay buffer.
     pub files: u64,
     /// Their samples.
     pub samples: u64,
-    /// Files that were dropped because they had come before.
+    /// Files that were dropped because they had arrived before.
     pub duplicates: u64,
-    /// Games that were dropped because they had come before in another file.
+    /// Games that were dropped because they had arrived before in another file.
     pub repeated: u64,
     /// Files that were dropped because their weights were too old.
     pub stale: u64,
-    /// Files of blocked keys, which were dropped.
+    /// Files that were dropped because their key is blocked.
     pub blocked: u64,
     /// Files in quarantine, because they are damaged or break the rules.
     pub bad: u64,
@@ -43,7 +43,7 @@ pub struct FleetReport {
 }
 
 impl FleetReport {
-    /// Whether the learner is the limit: files wait for it, and more workers would only wait as well.
+    /// Whether the learner is the bottleneck: files wait for it, and more workers would not help.
     pub fn is_behind(&self) -> bool {
         self.queue > 0 && self.queued >= self.queue / 2
     }

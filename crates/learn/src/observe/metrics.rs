@@ -21,9 +21,9 @@ pub struct Metrics {
     pub games: u64,
     /// Searched positions of the run.
     pub positions: u64,
-    /// Samples in the replay window.
+    /// Samples in the replay buffer.
     pub replay: usize,
-    /// `replay` as a share of the window's capacity.
+    /// `replay` as a fraction of the buffer's capacity.
     pub replay_fill: f64,
     /// The loss, the mean over the training steps since the last line. Its parts are unweighted, in
     /// nats:
@@ -32,7 +32,7 @@ pub struct Metrics {
     pub loss_policy: f64,
     /// of win, draw and loss,
     pub loss_result: f64,
-    /// of the score difference.
+    /// of the point difference.
     pub loss_score: f64,
     /// The norm of the gradients before clipping, the mean over the same training steps.
     pub gradient_norm: f64,

@@ -1,6 +1,6 @@
-//! Observing a run: events, lines of metrics, TensorBoard files, and a block of text for a terminal.
+//! Observing a run: events, metrics, TensorBoard files, and the live view as text.
 //!
-//! Nothing here decides or prints: a run fills it in, and the command line shows it.
+//! This module decides nothing and prints nothing: a run reports events, and the command line shows them.
 
 mod fleet;
 mod metrics;
@@ -17,9 +17,9 @@ pub use view::{Facts, Line, RunView};
 /// An event of a run.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
-    /// Something went wrong, and the run continues without it.
+    /// A warning: something went wrong, but the run continues.
     Warning(String),
-    /// The run goes on from a checkpoint.
+    /// The run continues from a checkpoint.
     Resumed {
         /// Training steps of the checkpoint.
         step: u64,
@@ -27,7 +27,7 @@ pub enum Event<'a> {
         seconds: f64,
         /// The lines of metrics so far, oldest first.
         lines: &'a [Metrics],
-        /// The result of matches that is in no line yet.
+        /// The result of matches that is not yet in a line of metrics.
         strength: Option<&'a Strength>,
     },
     /// The matches of the checkpoint at this step begin; without a step, they are over.
@@ -36,9 +36,9 @@ pub enum Event<'a> {
     Elapsed([f64; 2]),
     /// The run has reached a limit, and the final match of its weights at this step begins.
     FinalMatch(u64),
-    /// A round was played: the number of samples in the window and pending, and the next line of metrics so far.
+    /// A round was played. Has the number of samples, pending ones included, and the next line of metrics so far.
     Played(usize, &'a Metrics),
-    /// What other machines do for the run.
+    /// The state of the machines that play for the run.
     Fleet(&'a FleetReport),
     /// A line of metrics was written.
     Metrics(&'a Metrics),

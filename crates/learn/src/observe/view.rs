@@ -77,7 +77,7 @@ impl RunView {
         RunView { config: config.clone(), facts, ..RunView::default() }
     }
 
-    /// Takes in an event. Warnings are not kept.
+    /// Updates the view with an event. Warnings are not kept.
     pub fn note(&mut self, event: &Event<'_>) {
         match *event {
             Event::Warning(_) => {}
@@ -147,21 +147,22 @@ impl RunView {
         }
     }
 
-    /// What is being played in the place of self-play, such as `final match of step 800`.
+    /// The matches that are being played, such as `final match of step 800`.
     pub fn matches_text(&self) -> Option<String> {
         let step = self.matches?;
         let what = if self.final_match == Some(step) { "final match" } else { "matches" };
         Some(format!("{what} of step {step}"))
     }
 
-    /// What ends the run, such as `stops after 4 minutes`.
+    /// The limit that ends the run, such as `stops after 4 minutes`.
     pub fn limits_text(&self) -> String {
         let limits = self.config.run.limits();
         let limits: Vec<String> = limits.iter().map(|(n, what)| format!("{n} {what}")).collect();
         if limits.is_empty() { "no limit".to_owned() } else { format!("stops after {}", limits.join(" or ")) }
     }
 
-    /// The block for a terminal of this size: lines that are too wide go on in the next row while rows are free.
+    /// The block for a terminal of this size. Lines that are too wide continue in the next row while there are free
+    /// rows.
     pub fn block_within(&self, width: usize, rows: usize) -> Vec<Line> {
         let lines = self.block();
         let mut free = rows.saturating_sub(lines.len());

@@ -16,8 +16,7 @@ impl<F: FnMut(Event<'_>)> Run<'_, F> {
         }
     }
 
-    /// Adds the files that other machines sent to the window, until so many training steps are due that more would
-    /// only wait.
+    /// Adds the files that other machines sent to the replay buffer, until enough training steps are due.
     pub(super) fn take_deliveries(&mut self) -> Result<(), TrainError> {
         let Some(fleet) = &self.fleet else {
             return Ok(());
@@ -57,8 +56,8 @@ impl<F: FnMut(Event<'_>)> Run<'_, F> {
     }
 }
 
-/// Tells watchers what the fleet does. Speeds and ages since the last line of metrics say nothing while that line is only
-/// seconds old; those that were told before are told again.
+/// Reports the state of the fleet to watchers. In the first seconds after a line of metrics, it repeats the previous
+/// speeds and ages, because new ones would mean nothing yet.
 pub(super) fn tell(supply: &dyn Supply, counters: &mut Counters, watchers: &mut Watchers<impl FnMut(Event<'_>)>) {
     const LEAST_SECONDS: f64 = 5.0;
     for warning in supply.warnings() {
@@ -74,7 +73,7 @@ pub(super) fn tell(supply: &dyn Supply, counters: &mut Counters, watchers: &mut 
 }
 
 impl FleetCounters {
-    /// What the run itself has counted. The last line of metrics was written so many seconds ago.
+    /// The counts of the run itself. `seconds` is the time since the last line of metrics.
     pub(super) fn report(&self, seconds: f64) -> FleetReport {
         let per = |sum: u64, count: f64| if count > 0.0 { sum as f64 / count } else { 0.0 };
         let line = &self.line;

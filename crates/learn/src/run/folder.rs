@@ -57,8 +57,8 @@ struct Manifest {
 }
 
 impl RunFolder {
-    /// Creates the folder of a new run with its settings and, if it starts from one, an agent. The settings name the
-    /// kernel that is the fastest here, so that the run keeps it on another machine.
+    /// Creates the folder of a new run with its settings and, if the run starts from an agent, the agent. The settings
+    /// name the fastest kernel of this machine, so that the run keeps it on another machine.
     pub fn create(path: &Path, config: &Config, first: Option<&AgentFile>) -> Result<RunFolder, TrainError> {
         let mut config = config.clone();
         config.run.kernel.get_or_insert_with(KernelKind::best);
@@ -143,7 +143,7 @@ impl RunFolder {
         self.path.display().to_string()
     }
 
-    /// What tells this run from all others, on any machine.
+    /// A random number that identifies this run on all machines.
     pub fn identity(&self) -> Result<String, TrainError> {
         let path = self.path.join(MANIFEST);
         let text = read_text(&path, SETTINGS_BYTES).map_err(|error| at(&path, error))?;
@@ -152,8 +152,7 @@ impl RunFolder {
         Ok(digits(&[text.as_bytes(), place]))
     }
 
-    /// The error for a file of the state that cannot be used: it is damaged, missing, or written by another
-    /// version. Agent files do not depend on it.
+    /// The error for a state file that is damaged, missing, or written by another version. Agent files remain usable.
     pub(super) fn broken(&self, file: &Path, problem: impl Display) -> TrainError {
         let way_out = newest_agent(&self.path).map_or_else(String::new, |agent| {
             format!(", or start a new run from its newest agent, {}", agent.display())
@@ -161,7 +160,7 @@ impl RunFolder {
         TrainError(format!("{}: {problem}; put back a copy of this file{way_out}", file.display()))
     }
 
-    /// Writes an agent into the checkpoints, under its step.
+    /// Writes an agent as the checkpoint of its step.
     pub(super) fn save_agent(&self, agent: &AgentFile) -> Result<PathBuf, TrainError> {
         let path = self.agent_path(agent.header().provenance.step);
         agent_file::save(agent, &path).map_err(|error| self.unwritten(error))?;

@@ -13,8 +13,8 @@ use crate::observe::Metrics;
 use jarmo_core::checksum::sealed_lines;
 use jarmo_host::run_folder::METRICS;
 
-/// The order. With the files, it says exactly what the run learned from: at every training step, the window held the files
-/// of the lines so far.
+/// The order of files. Together with the files it determines what the run learned from: at every training step, the
+/// replay buffer held the files of the lines up to that step.
 pub(super) const ORDER: &str = "order.jsonl";
 
 /// A file of samples in the order of a run.
@@ -48,7 +48,7 @@ pub struct Sent {
 }
 
 impl RunFolder {
-    /// Changes the last line of the metrics. Returns whether there is a sound one.
+    /// Changes the last line of the metrics. Returns false if there is no undamaged line.
     pub(super) fn change_last_metrics(&self, change: impl FnOnce(&mut Metrics)) -> Result<bool, TrainError> {
         let mut bytes = self.read_lines(METRICS)?.unwrap_or_default();
         let last = sealed_lines(&bytes).last();
@@ -64,9 +64,8 @@ impl RunFolder {
         Ok(true)
     }
 
-    /// Removes what follows the `count` lines up to this step from the metrics, because the run will write
-    /// it again. Returns the sound lines that stay, and a warning for every damaged line among the first, and if some
-    /// of them are missing.
+    /// Removes the lines after the first `count`, which end at this step, from the metrics, because the run will write
+    /// them again. Returns the undamaged lines that remain, and a warning for each damaged or missing one.
     pub(super) fn cut_metrics(&self, step: u64, count: u64) -> Result<(Vec<Metrics>, Vec<String>), TrainError> {
         let bytes = self.read_lines(METRICS)?.unwrap_or_default();
         let (mut kept, mut lines) = (Vec::new(), 0);
@@ -98,7 +97,7 @@ impl RunFolder {
         Ok((sound, warnings))
     }
 
-    /// Syncs the order, if the run has one: its lines are on the disk for certain after that.
+    /// Syncs the order to the disk, if the run has one.
     pub(super) fn sync_order(&self) -> Result<(), TrainError> {
         let path = self.path.join(ORDER);
         let synced = match OpenOptions::new().append(true).open(&path) {
@@ -114,7 +113,7 @@ impl RunFolder {
         self.order_before(u64::MAX)
     }
 
-    /// The files with lower numbers. What a crash did to the lines behind them does not matter.
+    /// The files with lower numbers. Later lines are ignored, even if a crash damaged them.
     fn order_before(&self, next: u64) -> Result<Vec<OrderLine>, TrainError> {
         let bytes = self.read_lines(ORDER)?.unwrap_or_default();
         let mut lines = Vec::new();

@@ -1,9 +1,9 @@
 //! A training run from beginning to end: self-play, learning, matches, checkpoints.
 //!
-//! A run proceeds in turns. In a turn the player plays until a file of samples is full. Meanwhile the
-//! trainer takes the training steps that are due for earlier files. Then the player gets the new
-//! averaged weights. The two share nothing during a turn, so its result does not depend on their speed.
-//! A run is stopped, saved and resumed between turns. Nothing here prints: the caller gets events.
+//! A run proceeds in cycles. In a cycle the player plays until a file of samples is full. Meanwhile the trainer takes
+//! the training steps that are due for earlier files. Then the player gets the new averaged weights. The two share
+//! nothing during a cycle, so its result does not depend on their speed. A run is stopped, saved and resumed between
+//! cycles. Nothing here prints: the caller gets events.
 
 mod fleet;
 mod folder;
@@ -64,7 +64,7 @@ pub enum Ended {
     Stopped,
 }
 
-/// The settings of a new run and its game, checked before anything is written: see [`Config::of_run`].
+/// The settings of a new run, and its game. They are checked before anything is written: see [`Config::of_run`].
 pub fn plan(
     games: &Games,
     game: Option<&str>,
@@ -80,7 +80,7 @@ pub fn plan(
     Ok((config, game))
 }
 
-/// Refuses settings that do not fit the game, before anything is written or learned.
+/// Fails if the settings do not fit the game. Called before anything is written or learned.
 pub fn check(game: &dyn AnyGame, config: &Config) -> Result<(), TrainError> {
     check_network(config)?;
     open_exam(game, &config.evaluation)?;
@@ -92,7 +92,7 @@ pub fn check_network(config: &Config) -> Result<(), TrainError> {
     train::check(&config.net.kind())
 }
 
-/// Refuses an agent that the run cannot start from, before anything is written.
+/// Fails if the run cannot start from this agent. Called before anything is written.
 pub fn check_first(game: &dyn AnyGame, config: &Config, agent: &AgentFile) -> Result<(), TrainError> {
     game.fit(agent.clone()).map_err(TrainError::new)?;
     match (&agent.header().net, config.net.kind()) {
@@ -241,7 +241,7 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
         Ok(run)
     }
 
-    /// Plays and learns side by side. Then the new samples enter the window, and the new weights play.
+    /// Plays and learns at the same time. Then the new samples enter the replay buffer, and the new weights play.
     fn turn(&mut self) -> Result<(), TrainError> {
         let (begun, before) = (Instant::now(), self.counters.sums.passed);
         let passed = || before + begun.elapsed().as_secs_f64();
@@ -300,7 +300,7 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
         })
     }
 
-    /// Adds a file of this machine's samples to the window.
+    /// Adds a file of this machine's samples to the replay buffer.
     fn add_file(&mut self, samples: Samples) -> Result<(), TrainError> {
         let (step, count) = (self.trainer.learner.steps(), samples.len());
         let file = self.trainer.add(samples, FILE_SAMPLES);
@@ -352,8 +352,8 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
         }
     }
 
-    /// Adds the result of the final match to the last line of metrics, and exam and match results that wait for the next
-    /// line, because there may be no next line. If the run is resumed, the next line repeats those that waited.
+    /// Adds the result of the final match to the last line of metrics. Also adds the results of exam and matches that
+    /// are still to be written, because there may be no next line. If the run is resumed, the next line repeats them.
     fn complete_metrics(&mut self, last: Option<Strength>) -> Result<(), TrainError> {
         let (accuracy, strength) = (self.counters.accuracy, &self.counters.strength);
         if self.counters.lines == 0 || (accuracy.is_none() && strength.is_none() && last.is_none()) {
@@ -426,7 +426,7 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
     }
 }
 
-/// Whether the play of a turn ends. A turn with training steps is always completed.
+/// Whether the play of a cycle ends. A cycle with training steps is always completed.
 fn is_over(fleet: Option<&Fleet<'_>>, steps: u64, is_learned: &AtomicBool, stop: &AtomicBool) -> bool {
     let stop = stop.load(Ordering::Relaxed);
     let Some(fleet) = fleet else {

@@ -41,8 +41,8 @@ impl SelfPlayer {
         self.pool.current_num_threads()
     }
 
-    /// Plays rounds until there are enough samples for a file, or until `stopped`. Calls `each` after each
-    /// round with its counts and the number of samples that are in no file yet.
+    /// Plays rounds until there are enough samples for a file, or until `stopped`. After each round, calls `each` with
+    /// its counts and the number of samples that are not yet in a file.
     pub(super) fn play(&mut self, stopped: impl Fn() -> bool, mut each: impl FnMut(&Counts, usize)) {
         while !self.player.is_full() && !stopped() {
             let counts = self.pool.install(|| self.player.round());

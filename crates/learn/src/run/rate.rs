@@ -8,11 +8,11 @@ use crate::config::EvaluationSettings;
 use crate::observe::{Event, Strength};
 use jarmo_core::numbers::MATCH_GAMES;
 
-/// The share of a limit of time that the final match may take, and that is kept for it while no match has been played.
+/// The largest fraction of a time limit for the final match. It is reserved while no match has been played.
 const MOST: f64 = 0.2;
 const UNKNOWN: f64 = 0.1;
 
-/// The games against each opponent that a final match has even if time is short.
+/// The smallest number of games against each opponent in a final match, even if time is short.
 const FEWEST: u32 = 20;
 
 impl<F: FnMut(Event<'_>)> Run<'_, F> {
@@ -28,8 +28,8 @@ impl<F: FnMut(Event<'_>)> Run<'_, F> {
         Ok(())
     }
 
-    /// Plays the final match with the newest weights, unless they are rated: as many games as the time of the run allows.
-    /// It changes nothing in what a resumed run does. `None` without one.
+    /// Plays the final match with the newest weights, with as many games as the time of the run allows. It does not
+    /// affect a resumed run. `None` if the weights are already rated.
     pub(super) fn play_final_match(&mut self) -> Result<Option<Strength>, TrainError> {
         let step = self.trainer.learner.steps();
         if !self.final_match_is_due() {
@@ -103,8 +103,8 @@ impl<F: FnMut(Event<'_>)> Run<'_, F> {
         (evaluation.opponents.len() + evaluation.past.min(earlier)) as u32
     }
 
-    /// Plays matches of so many games against each opponent, and notes the time of a game. The matches of the run with
-    /// these, and the rating; `None` if `stop` is set meanwhile.
+    /// Plays matches of this many games against each opponent, and records the time per game. Returns all matches of
+    /// the run and the rating; `None` if `stop` is set meanwhile.
     fn matches_of(&mut self, games: u32) -> Result<Option<(Matches, Strength)>, TrainError> {
         let (step, before) = (self.trainer.learner.steps(), self.time());
         self.folder.save_agent(&self.agent())?;

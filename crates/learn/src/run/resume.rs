@@ -34,7 +34,7 @@ struct Current {
     at: Place,
 }
 
-/// The text of every setting by its key, `learner.rate`.
+/// The text of every setting by its key, such as `learner.rate`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Settings(BTreeMap<String, String>);
 
@@ -44,8 +44,7 @@ impl Settings {
         Settings(all.map(|(key, value)| (key, value.to_string())).collect())
     }
 
-    /// A sentence for every setting that is another one now. Limits may change, because they do not change what a run
-    /// learns.
+    /// A sentence for every setting that has changed, except limits, which do not affect what a run learns.
     pub(super) fn changes(&self, now: &Settings) -> Vec<String> {
         let limits = RunSettings::LIMITS.map(|(name, _)| format!("run.{name}"));
         let others = now.0.iter().filter(|(key, _)| !limits.contains(key));
@@ -86,7 +85,8 @@ impl RunFolder {
         self.write_current(Place::Checkpoint(Box::new(saved.counters.clone())))
     }
 
-    /// The last checkpoint, if there is one, and warnings. Refuses to start again where a run is.
+    /// The last checkpoint, if there is one, and warnings. Fails instead of starting again in the folder of another
+    /// run.
     pub(super) fn load_checkpoint(&self, origin: &GameVersion) -> Result<(Option<Saved>, Vec<String>), TrainError> {
         let Some(current) = self.load_current()? else {
             return match self.remains()? {
@@ -127,7 +127,7 @@ impl RunFolder {
         Ok((Some(saved), warnings.collect()))
     }
 
-    /// One of the files that a run writes, if there are any. A run that has just been created has none.
+    /// A file that a run writes while it trains, if there is one. The folder of a new run has none.
     pub(super) fn remains(&self) -> Result<Option<String>, TrainError> {
         let metrics = self.path.join(METRICS);
         if metrics.try_exists().map_err(|error| at(&metrics, error))? {
@@ -146,7 +146,7 @@ impl RunFolder {
         Ok(None)
     }
 
-    /// Deletes older states, and all older agents but the newest and those that played matches.
+    /// Deletes older states, and older agents except the newest and those that have played matches.
     pub(super) fn tidy(&self, counters: &Counters, keep: usize, played: &[u64]) -> Result<(), TrainError> {
         let remove = |path: &Path| fs::remove_file(path).map_err(|error| at(path, error));
         let resume = self.path.join(RESUME);
@@ -178,7 +178,7 @@ impl RunFolder {
         read_file(path).map_err(|error| self.unreadable(path, error))
     }
 
-    /// The error for a file of a checkpoint. One that cannot be read may well be sound.
+    /// The error for a file of a checkpoint. A file that cannot be read may still be undamaged.
     fn unreadable(&self, path: &Path, error: io::Error) -> TrainError {
         match error.kind() {
             io::ErrorKind::NotFound => self.broken(path, "missing"),

@@ -42,7 +42,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Adds what was played, here or elsewhere.
+    /// Adds the counts of games that were played here or elsewhere.
     pub(super) fn add_played(&mut self, counts: &Counts) {
         self.games += counts.games.games;
         self.positions += counts.positions;

@@ -1,4 +1,4 @@
-//! Self-play on other machines, as a run sees it: files of samples arrive, newer weights leave.
+//! The interface between a run and self-play on other machines: files of samples arrive, and new weights are sent.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use jarmo_core::net::AgentFile;
 use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::Counts;
 
-/// What tells a file of games from all others: a hash of its content.
+/// The identity of a file of games: a hash of its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct FileId(pub u128);
@@ -51,9 +51,9 @@ impl From<FileId> for String {
 /// A file of games from another machine.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// What the order of the run says of it.
+    /// Its entry in the order of the run.
     pub sent: Sent,
-    /// The names of its games, each a hash of what was played and found.
+    /// The names of its games, each a hash of its actions and searches.
     pub games: Vec<FileId>,
     /// Its bytes on the wire.
     pub bytes: u64,
@@ -63,16 +63,16 @@ pub struct Delivery {
     pub counts: Counts,
 }
 
-/// The names of the files that a run has taken, with the training steps of their weights, and of their games, with the
-/// training steps at which they were taken. A file whose weights are too old is refused whether or not it is known, so
-/// only younger ones need to be remembered.
+/// The files that a run has taken, by name, with the training steps of their weights, and the games in them, by name,
+/// with the training steps at which they were taken. Files with old weights are rejected anyway, so only newer ones
+/// need to be remembered.
 pub type Seen = BTreeMap<FileId, u64>;
 
 /// Machines that play for a run.
 ///
-/// A file that was handed over by [`Supply::take`] is safe on this machine's disk until [`Supply::saved`] says that a
-/// checkpoint contains it. After a restart, [`Supply::begin`] says which files the last checkpoint contains, and all
-/// others come again.
+/// [`Supply::take`] hands over a file, which stays on this machine's disk until [`Supply::saved`] reports a checkpoint
+/// that contains it. After a restart, [`Supply::begin`] gets the files that the last checkpoint contains, and all
+/// others arrive again.
 pub trait Supply: Sync {
     /// Begins or continues a run that has taken these files.
     fn begin(&self, seen: &Seen) -> Result<(), TrainError>;
@@ -86,10 +86,10 @@ pub trait Supply: Sync {
     /// Gives newer weights to the machines. Does not wait for them.
     fn publish(&self, agent: AgentFile);
 
-    /// A checkpoint contains all files that the run has taken so far, which are these and older ones.
+    /// Reports that a checkpoint contains all files taken so far: `seen`, and files that are too old to accept.
     fn saved(&self, seen: &Seen) -> Result<(), TrainError>;
 
-    /// Completes what the run has counted by what the supply knows of the machines. The result is what watchers see.
+    /// Adds the facts that only the supply knows to the counts of the run. Watchers see the result.
     fn report(&self, counted: FleetReport) -> FleetReport;
 
     /// Warnings since the last call.
@@ -104,7 +104,7 @@ pub struct Fleet<'a> {
     pub plays_here: bool,
 }
 
-/// The part of a run's counters that is about other machines.
+/// The counters of a run that concern other machines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct FleetCounters {
     pub(super) seen: Seen,

@@ -1,4 +1,4 @@
-//! The outputs of a run: its caller, and TensorBoard as long as its file can be written.
+//! The receivers of a run's events: its caller, and TensorBoard as long as its file can be written.
 
 use std::fmt::Display;
 use std::io;
