@@ -1,4 +1,4 @@
-//! Why tables, proofs or games by name cannot be used.
+//! The error for tables, proofs and games by name.
 
 use std::fmt::Display;
 use std::io;
@@ -6,26 +6,26 @@ use std::path::Path;
 
 use jarmo_core::game::shorten;
 
-/// What a caller may do about an [`ExactError`].
+/// What a caller can do about an [`ExactError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExactErrorKind {
-    /// Name another game or change its settings.
+    /// Choose another game or change its settings.
     Settings,
-    /// Go on without tables: the folder has none of the game, or none can be made.
+    /// Continue without tables: the folder has none for this game, or there cannot be any.
     NoTables,
-    /// Make the file, which is missing.
+    /// The file is missing: create it.
     Missing,
-    /// Make the file again, which is damaged.
+    /// The file is damaged: create it again.
     Damaged,
     /// Any other problem: see the message.
     Other,
 }
 
-/// A problem in words, with the remedy.
+/// A message with the problem and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct ExactError {
-    /// What a caller may do about it.
+    /// What a caller can do about it.
     pub kind: ExactErrorKind,
     text: String,
 }
@@ -46,7 +46,7 @@ impl ExactError {
         ExactError::of_kind(ExactErrorKind::Settings, problem)
     }
 
-    /// There is no game with this name, but there are these.
+    /// There is no game with this name. The message lists the games.
     pub fn unknown_game(name: &str, games: &[&str]) -> ExactError {
         ExactError::settings(format!("unknown game `{}`; choose one of {}", shorten(name), games.join(", ")))
     }
@@ -67,7 +67,7 @@ impl ExactError {
         ExactError::of_kind(ExactErrorKind::Damaged, format_args!("{problem}; build it again"))
     }
 
-    /// The same problem, of the file or folder with this name.
+    /// The same problem, with the path of its file or folder.
     pub fn at(self, path: &Path) -> ExactError {
         let text = format!("{}: {}", path.display(), self.text);
         ExactError { text, ..self }

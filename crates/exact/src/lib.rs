@@ -1,4 +1,4 @@
-//! What is known for certain: exact endgame tables and proofs; and the games with all that is known of them, by name.
+//! Exact endgame tables and proofs, and the list of shipped games by name with their agents, exams and tables.
 //!
 //! Modules import only modules that come earlier in this list.
 

@@ -1,4 +1,4 @@
-//! Files of games: what workers send.
+//! Files of games, which workers send to the learner.
 //!
 //! A file is the project's usual container, compressed as a whole. Floats are stored in planes of bytes, because their
 //! high bytes repeat and compress well.
@@ -67,8 +67,8 @@ impl GameFile {
         compress(&FORMAT.write(&content, &arrays))
     }
 
-    /// Reads a file that anyone may have sent. Checks its form; whether the games keep the rules is for
-    /// [`EpisodeReader`](jarmo_selfplay::selfplay::EpisodeReader).
+    /// Reads a file from an untrusted sender and checks its form.
+    /// [`EpisodeReader`](jarmo_selfplay::selfplay::EpisodeReader) checks whether the games keep the rules.
     pub fn from_bytes(bytes: &[u8]) -> Result<GameFile, FleetError> {
         if bytes.len() > MOST_BYTES {
             let size = bytes.len();
@@ -97,7 +97,7 @@ impl GameFile {
         Ok(GameFile { run, origin, worker, program, games: games.collect() })
     }
 
-    /// The name of a game: a hash of its start, its actions and its searches. What its file says about it is left out.
+    /// The name of a game: a hash of its start, its actions and its searches. The other data of its file do not count.
     pub(super) fn game_id(Episode { game, searches, .. }: &Episode) -> FileId {
         let mut hash = Xxh3::new();
         hash.update(game.start.as_deref().unwrap_or_default().as_bytes());
@@ -117,21 +117,21 @@ pub(super) fn compress(plain: &[u8]) -> Vec<u8> {
     zstd::bulk::compress(plain, LEVEL).expect("memory can be compressed")
 }
 
-/// Reads what anyone may have compressed.
+/// Decompresses data from an untrusted sender.
 pub(super) fn decompress(bytes: &[u8], most: usize) -> Result<Vec<u8>, FleetError> {
     let plain = zstd::bulk::decompress(bytes, most);
     plain.map_err(|error| FleetError::new(format!("not compressed: {error}")))
 }
 
-/// The bytes of floats, in planes: all first ones, all second ones, and so on, because high bytes are alike. Bytes that
-/// make no whole float stay at the end.
+/// The bytes of floats in planes: the first bytes of all floats, then the second bytes, and so on, because high bytes
+/// are alike. Bytes after the last whole float stay at the end.
 pub(super) fn planes(bytes: &[u8]) -> Vec<u8> {
     let (floats, rest) = bytes.as_chunks::<FLOAT>();
     let plane = |byte| floats.iter().map(move |float: &[u8; FLOAT]| float[byte]);
     (0..FLOAT).flat_map(plane).chain(rest.iter().copied()).collect()
 }
 
-/// The bytes that [`planes`] took.
+/// The inverse of [`planes`].
 pub(super) fn bytes_of(planes: &[u8]) -> Vec<u8> {
     let floats = planes.len() / FLOAT;
     let (whole, rest) = planes.split_at(FLOAT * floats);

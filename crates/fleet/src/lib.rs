@@ -1,12 +1,12 @@
 //! Training and matches over many machines, on NATS with JetStream.
 //!
 //! A learner (`train --fleet`) publishes its settings and its newest network. Workers play with them and send files of
-//! games. On the wire a file arrives at least once; in the replay window it is exactly once, because its name is the
-//! hash of its content and the names in the window are part of the checkpoint. docs/fleet.md describes the streams and
-//! the promises.
+//! games. A file can arrive more than once, but it enters the replay buffer exactly once: its name is the hash of its
+//! content, and the names in the buffer are part of the checkpoint. docs/fleet.md and docs/lab/fleet.md describe the
+//! guarantees and the streams.
 //!
-//! This module has no server of its own and no rule of training: the loop is in [`jarmo_learn::run`], and the games are played
-//! again by [`jarmo_selfplay::selfplay::EpisodeReader`].
+//! This crate has no server and no training loop of its own. The loop is in [`jarmo_learn::run`], and
+//! [`jarmo_selfplay::selfplay::EpisodeReader`] plays the games again.
 
 mod link;
 mod game_file;
@@ -37,22 +37,22 @@ pub use status::{Doing, Orders, RunStatus, Status, WorkerStatus, status};
 pub use supply::NatsSupply;
 pub use worker::{WorkerEvent, WorkerSettings, work};
 
-/// The time between two looks at what there is to do.
+/// The time between two checks for work.
 const TICK: Duration = Duration::from_millis(20);
 
-/// A problem in words, with the remedy.
+/// A message with the problem and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FleetError {
-    /// The same fails again.
+    /// Trying again fails, too.
     #[error("{0}")]
     Permanent(String),
-    /// The same may succeed later, for example when the server is there.
+    /// Trying again may succeed, for example when the server is reachable.
     #[error("{0}")]
     Transient(String),
-    /// A limit of the server is reached, for example that of the queue.
+    /// A limit of the server is reached, such as that of the queue.
     #[error("{0}")]
     Full(String),
-    /// Nothing at the server takes what was sent.
+    /// No program subscribes to the subject of the message.
     #[error("{0}")]
     Missing(String),
 }
@@ -68,7 +68,7 @@ impl FleetError {
     }
 }
 
-/// A number that no other process and no other moment has, for names and seeds.
+/// A number that is different in every process and at every call, for names and seeds.
 fn unique() -> u64 {
     RandomState::new().hash_one(())
 }
@@ -85,7 +85,7 @@ fn host_name() -> String {
     }
 }
 
-/// Waits this long, or until `stop` is set. Returns whether it is not.
+/// Waits this long, or until `stop` is set. Returns whether `stop` is still unset.
 fn pause(stop: &AtomicBool, time: Duration) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < time && !stop.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! A connection to a server: where it is, how to get in, why that fails, and deadlines for everything.
+//! A connection to a NATS server: its address and key, errors with remedies, and deadlines for every call.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -25,21 +25,23 @@ use jarmo_host::files::{SETTINGS_BYTES, read_text};
 pub(super) const ANSWER: Duration = Duration::from_secs(10); // the longest wait, unless a call has its own deadline
 const MOST_UNREAD: usize = 256; // messages of one kind; later ones are dropped, and their senders try again
 
-/// Servers before this version cannot list a stream, and those before 2.10.23 can lose one in a crash.
+/// The oldest version of the server that is accepted. Earlier ones cannot list a stream, and those before 2.10.23 can
+/// lose a stream in a crash.
 const LEAST_VERSION: [i64; 3] = [2, 11, 0];
 
-/// A server and how to get in.
+/// The address of a server, with key and certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     /// `nats://HOST:PORT`, or `tls://HOST:PORT`.
     pub url: String,
     /// The file of the user's key; `None` for a server without users.
     pub key: Option<PathBuf>,
-    /// The certificate of the authority that signed the server's; `None` for those that the system trusts.
+    /// The certificate of the authority that signed the server's certificate; `None` for the authorities that the
+    /// system trusts.
     pub authority: Option<PathBuf>,
 }
 
-/// A connection. It connects again by itself when it is lost.
+/// A connection, which reconnects by itself.
 pub struct Link {
     pub(super) runtime: Runtime,
     pub(super) client: Client,
@@ -49,7 +51,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Connects, as `name` in the server's lists. Refuses servers that are too old.
+    /// Connects under this name. Fails if the server is too old.
     pub fn open(address: &Address, name: &str) -> Result<Link, FleetError> {
         let url = &address.url;
         if !(url.starts_with("nats://") || url.starts_with("tls://")) {
@@ -106,7 +108,7 @@ impl Link {
         self.client.connection_state() == State::Connected
     }
 
-    /// Fails if the server does not let this user in any more.
+    /// Fails if the server no longer accepts this user.
     pub(super) fn check_admission(&self) -> Result<(), FleetError> {
         match self.is_refused.load(Ordering::Relaxed) {
             false => Ok(()),
@@ -116,8 +118,8 @@ impl Link {
         }
     }
 
-    /// Sends a message and waits, for at most `patience`, until a stream has it. The stream drops a second one of the
-    /// same name.
+    /// Sends a message and waits at most `patience` until a stream has stored it. The stream drops a second message of
+    /// the same name.
     pub(super) fn publish(
         &self,
         subject: &str,
@@ -155,7 +157,7 @@ impl Link {
         Ok(answer.payload.to_vec())
     }
 
-    /// The answers to a question that has many, in their order.
+    /// The answers to a request with several answers, in order.
     pub(super) fn ask_for_many(&self, subject: &str, question: String) -> Result<Vec<StreamMessage>, FleetError> {
         let inbox = self.client.new_inbox();
         self.wait(async {
@@ -177,7 +179,7 @@ impl Link {
         self.wait(self.client.publish(subject.to_owned(), bytes.into()))
     }
 
-    /// The next message that is heard, if there is one within this time.
+    /// The next message, if one arrives within this time.
     pub(super) fn next(
         &self,
         heard: &mut (impl Stream<Item = Message> + Unpin),
@@ -187,12 +189,12 @@ impl Link {
         self.runtime.block_on(next).ok().flatten()
     }
 
-    /// Waits for something, for at most as long as the server may take for an answer.
+    /// Waits at most as long as the server may take for an answer.
     pub(super) fn wait<T, E: Display>(&self, what: impl Future<Output = Result<T, E>>) -> Result<T, FleetError> {
         self.within(ANSWER, what)?.map_err(FleetError::new)
     }
 
-    /// The result of something that takes at most this time.
+    /// The result of an operation, with this time limit.
     pub(super) fn within<T>(&self, most: Duration, what: impl Future<Output = T>) -> Result<T, FleetError> {
         self.check_admission()?;
         let result = self.runtime.block_on(async { tokio::time::timeout(most, what).await });
@@ -200,7 +202,7 @@ impl Link {
     }
 }
 
-/// Notes whether the server lets this user in.
+/// Records whether the server accepts this user.
 fn hear(event: &Event, is_refused: &AtomicBool) {
     match event {
         Event::Connected => is_refused.store(false, Ordering::Relaxed),
@@ -222,7 +224,7 @@ pub(super) fn read_key(path: &Path) -> Result<KeyPair, FleetError> {
     KeyPair::from_seed(seed.trim()).map_err(|_| wrong(&"it contains no key"))
 }
 
-/// Why a connection could not be made, and what to do.
+/// The error for a failed connection, with the remedy.
 fn explain(url: &str, error: &ConnectError) -> FleetError {
     let inner = error.source().and_then(|source| source.downcast_ref());
     let inner = inner.and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref());

@@ -1,9 +1,9 @@
-//! Pairs of games of a tournament, shared out among workers: what is said about them, and the arena's side. The arena
-//! hands out blocks of pairs, and adds the games that come back.
+//! Matches on workers: the messages, and the arena's side. The arena hands out blocks of opening pairs, and adds the
+//! games that come back.
 //!
-//! A worker asks the arena for a block of pairs, plays it and answers with the records of its games. The games depend on
-//! nothing but the block, so the arena gives a block that is late to another worker, and the first answer counts: neither
-//! a lost worker nor one that keeps blocks holds a match up.
+//! A worker asks the arena for a block of pairs, plays it and answers with the records of its games. The games depend
+//! only on the block. If a block is late, the arena therefore gives it to another worker, too, and the first answer
+//! counts. A worker that is lost or keeps blocks cannot delay a match.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -41,13 +41,13 @@ const FAREWELL: Duration = Duration::from_secs(2); // for the last messages at t
 const QUIET: Duration = Duration::from_secs(30); // without an answer: something may be wrong
 const MOST_REFUSED: u32 = 10; // answers of a key; then it gets no blocks and its answers are refused unread
 
-/// A block without an answer is given to another worker after this time, or after a multiple of the mean time between
-/// giving and answer. Each time it is twice as long.
+/// A block without an answer is given to another worker after this time, or after a multiple of the mean time for an
+/// answer. The time doubles with each attempt.
 const DEADLINE: Duration = Duration::from_secs(15);
 const SLOWEST: u32 = 3;
 
-/// The blocks that a key may hold unanswered. Three for each answered one are added, so that a key of many workers is not
-/// held up, and one that only takes blocks holds few.
+/// The number of unanswered blocks that a key may have. It grows by three with each answer, so that a key with many
+/// workers is not slowed down, while a key that only takes blocks gets few.
 const MOST_HELD: u32 = 64;
 
 /// A block of pairs, with all that a worker needs to play it.
@@ -61,7 +61,7 @@ pub(super) struct Task {
     pub(super) block: PairBlock,
 }
 
-/// An agent as workers get it.
+/// An agent in the form that workers get.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct NamedAgent {
     pub(super) spec: String,               // an agent file is named by its content
@@ -75,7 +75,7 @@ pub(super) struct Answer {
     pub(super) games: Vec<GameRecord>, // none if the worker could not play them
 }
 
-/// What the games are played with.
+/// The rules and agents of the games.
 #[derive(Clone, Debug)]
 pub struct MatchSettings {
     /// The settings of the rules.
@@ -129,8 +129,8 @@ pub fn play_matches(
     played
 }
 
-/// Answers what workers have already said. One that got no answer would wait for it instead of playing. What comes
-/// between the client's farewell and the server's knowledge of it is lost: the client drops it.
+/// Answers the messages that workers have already sent, because a worker without an answer would wait instead of
+/// playing. Messages that arrive while the connection is closing are lost.
 fn close(link: &Link, heard: &mut SelectAll<Subscriber>) {
     for said in heard.iter_mut() {
         let _ = link.wait(said.drain());
@@ -141,7 +141,7 @@ fn close(link: &Link, heard: &mut SelectAll<Subscriber>) {
     let _ = link.wait(link.client.flush());
 }
 
-/// Which blocks are open, and who has them.
+/// The open blocks, and the workers that have them.
 struct Host<'a, T> {
     tournament: &'a mut dyn AnyTournament,
     observer: &'a mut dyn Observer,
@@ -170,8 +170,8 @@ struct Key {
 }
 
 impl<T: FnMut(String)> Host<'_, T> {
-    /// Answers the questions for blocks and the games that are heard, and says at the subject `life` how many blocks are to
-    /// be played, for `fleet status`.
+    /// Answers requests for blocks, and takes in games. Also publishes the number of open blocks at the subject `life`,
+    /// for `fleet status`.
     fn play(
         &mut self,
         link: &Link,
@@ -202,7 +202,7 @@ impl<T: FnMut(String)> Host<'_, T> {
         Ok(())
     }
 
-    /// Warns, but not twice in a row of the same.
+    /// Warns, but not twice in a row with the same text.
     fn warn(&mut self, warning: String) {
         if self.warned.as_ref() != Some(&warning) {
             (self.tell)(warning.clone());
@@ -228,7 +228,7 @@ impl<T: FnMut(String)> Host<'_, T> {
         pack(&self.tasks[number])
     }
 
-    /// A block that no worker has, or else the one that is late by the longest time.
+    /// A block that no worker has, or else the one that is the most overdue.
     fn next_block(&self) -> Option<usize> {
         let (sum, count) = self.answered;
         let deadline = DEADLINE.max(SLOWEST * (sum / count.max(1)));
@@ -240,8 +240,8 @@ impl<T: FnMut(String)> Host<'_, T> {
         late.max().map(|(_, Reverse(number))| number)
     }
 
-    /// Adds the games of an answer. Returns what the worker is told: nothing, or why they cannot be those of their block,
-    /// which is played again.
+    /// Adds the games of an answer. Returns the reply to the worker: nothing, or the reason why these cannot be the
+    /// games of the block. The block is then played again.
     fn take(&mut self, key: &str, answer: &[u8]) -> Result<String, FleetError> {
         if self.key(key).refused >= MOST_REFUSED {
             return Ok("this key has sent too many refused answers".to_owned());
@@ -279,8 +279,8 @@ impl<T: FnMut(String)> Host<'_, T> {
     }
 }
 
-/// Answers a worker. One that does not hear it asks again, or sends its games again, which are then known. Only an inbox
-/// gets an answer: of this account, or the name that the server gives to one of another account.
+/// Answers a worker. A worker that misses the answer asks again, or sends its games again, which are then recognised.
+/// Answers go only to inboxes: of this account, or the name that the server gives to an inbox of another account.
 fn reply(link: &Link, message: &Message, answer: Vec<u8>) {
     let is_inbox = |reply: &&Subject| reply.starts_with("_INBOX.") || reply.starts_with("_R_.");
     if let Some(reply) = message.reply.as_ref().filter(is_inbox) {
@@ -288,7 +288,7 @@ fn reply(link: &Link, message: &Message, answer: Vec<u8>) {
     }
 }
 
-/// The version, beside the content.
+/// A message: the version and the content.
 #[derive(Serialize, Deserialize)]
 struct Envelope<T> {
     protocol: u32,
@@ -306,15 +306,15 @@ pub(super) fn pack(content: &impl Serialize) -> Result<Vec<u8>, FleetError> {
     Ok(bytes)
 }
 
-/// Reads a message that anyone may have sent.
+/// Reads a message from an untrusted sender.
 pub(super) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FleetError> {
     let envelope: Envelope<T> = read_said(&decompress(bytes, MOST_PLAIN)?)?;
     Ok(envelope.content)
 }
 
 impl NamedAgent {
-    /// An agent of this machine, for workers. `write` puts a file at the server, under a hash of its content. The kernel
-    /// is named, because other kernels give other floats.
+    /// An agent of this machine, for workers. `write` stores a file at the server, under a hash of its content. The
+    /// spec names the kernel, because kernels give different floats.
     pub(super) fn new(
         game: &dyn AnyGame,
         spec: &AgentSpec,

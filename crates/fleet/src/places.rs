@@ -1,4 +1,4 @@
-//! Where things are at the server: streams, buckets and subjects, their limits, and how large objects get in and out.
+//! The streams, buckets and subjects at the server, their limits, and the transfer of large objects.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use super::game_file::{MOST_BYTES, bytes_of, compress, decompress, planes};
 use super::{FleetError, Link};
 
-/// The version of everything that is said on the wire. Both sides must have the same one.
+/// The version of the protocol. Both sides must have the same version.
 pub(super) const PROTOCOL: u32 = 5;
 
-/// The bucket with what workers need to know of each run, and its keys that belong to no run.
+/// The bucket with the data of each run that workers need, and its keys that belong to no run.
 pub(super) const RUNS: &str = "jarmo_runs";
 pub(super) const CURRENT: &str = "current"; // the run that workers play for if they are told none
 pub(super) const BLOCKED: &str = "blocked"; // the keys of users whose files are dropped
@@ -42,13 +42,14 @@ const TRANSFER: Duration = Duration::from_secs(60); // at most, of an object in 
 const MOST_OBJECT: usize = 1 << 30; // bytes
 const CHUNK: usize = 1 << 19; // bytes of a message of an object
 
-/// Agents are written again by every arena, networks by every learner. They are deleted this long after the last one.
+/// The time after which agents and networks are deleted. Every arena and every learner writes its own again.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Asks about a stream, in accounts without JetStream of their own.
+/// The request for the state of a stream, in accounts without JetStream.
 pub(super) const INFO: &str = "jarmo.info";
 
-/// The key that published at a subject: its account imports only the subjects with its own key.
+/// The key that published a message, from its subject. This is reliable, because the account of a key imports only the
+/// subjects with that key.
 pub(super) fn sender(message: &Message) -> &str {
     message.subject.rsplit('.').next().unwrap_or_default()
 }
@@ -73,7 +74,7 @@ pub(super) fn samples_subject(run: &str, user: &str) -> String {
     format!("jarmo.samples.{run}.{user}")
 }
 
-/// The subject of what a user's worker says of itself. Learners and arenas have names in place of a user's.
+/// The subject of the progress of a user's worker. Learners and arenas use their own names instead of a user's.
 pub(super) fn progress_subject(user: &str, worker: &str) -> String {
     format!("jarmo.progress.{user}.{worker}")
 }
@@ -88,7 +89,7 @@ pub(super) fn results_subject(tournament: &str, user: &str) -> String {
     format!("jarmo.results.{tournament}.{user}")
 }
 
-/// What the learner reads and writes.
+/// The streams and buckets of a learner.
 pub(super) struct LearnerPlaces {
     pub(super) samples: Stream<()>,
     pub(super) files: PullConsumer,
@@ -97,8 +98,9 @@ pub(super) struct LearnerPlaces {
 }
 
 impl LearnerPlaces {
-    /// Finds all places of a run, and makes those that are missing. At most `queue` files wait; those of one key take at
-    /// most half of the room. Consumers of earlier learners end: what they have not acknowledged comes again.
+    /// Opens the streams and buckets of a run, and creates missing ones. At most `queue` files wait, at most half of
+    /// them from one key. Consumers of earlier learners are deleted, and the files that they have not acknowledged are
+    /// delivered again.
     pub(super) async fn open(
         context: &Context,
         run: &str,
@@ -147,16 +149,16 @@ impl LearnerPlaces {
     }
 }
 
-/// What an arena writes: the store of agents.
+/// The store of agents, which arenas write.
 pub(super) async fn arena_places(context: &Context) -> Result<ObjectStore, async_nats::Error> {
     make_progress(context).await?; // with and without a learner
     objects(context, AGENTS).await
 }
 
-/// What to do about a key that reaches nothing.
+/// The remedy for a key without access.
 const OTHER_KEY: &str = "learners and arenas need learner.key, `fleet status` status.key, workers a key of their own";
 
-/// Waits for places. If the server does not have them, the error says what it needs.
+/// Waits for streams and buckets. If the server does not have them, the error says what is needed.
 pub(super) fn find<T>(
     link: &Link,
     places: impl Future<Output = Result<T, async_nats::Error>>,
@@ -180,7 +182,7 @@ pub(super) struct Looked {
     ts: String,
 }
 
-/// Looks at a stream; `None` if there is none of this name.
+/// The state of a stream; `None` if there is none of this name.
 pub(super) fn look_at(link: &Link, stream: &str) -> Result<Option<Looked>, FleetError> {
     let answer = match link.ask(&format!("{INFO}.{stream}"), Vec::new()) {
         Err(FleetError::Missing(_)) => link.ask(&format!("$JS.API.STREAM.INFO.{stream}"), Vec::new()),
@@ -195,7 +197,7 @@ pub(super) fn look_at(link: &Link, stream: &str) -> Result<Option<Looked>, Fleet
     }
 }
 
-/// The value of a key in the bucket of runs. Unlike a [`Store`], it needs no right to look at the bucket.
+/// The value of a key in the bucket of runs. Unlike a [`Store`], this needs no permission to inspect the bucket.
 pub(super) fn read_value(link: &Link, key: &str) -> Result<Option<Vec<u8>>, FleetError> {
     let read = async {
         let stream = link.context.get_stream_no_info(format!("KV_{RUNS}")).await?;
@@ -208,7 +210,7 @@ pub(super) fn read_value(link: &Link, key: &str) -> Result<Option<Vec<u8>>, Flee
     link.wait(read)
 }
 
-/// The messages of a stream that keeps one for each subject. Needs no consumer and writes nothing.
+/// The messages of a stream that keeps one per subject. This needs no consumer and writes nothing.
 pub(super) fn list(link: &Link, stream: &str) -> Result<Vec<Listed>, FleetError> {
     let mut list = Vec::new();
     let Some(Looked { info, ts }) = look_at(link, stream)? else {
@@ -237,8 +239,8 @@ pub(super) fn list(link: &Link, stream: &str) -> Result<Vec<Listed>, FleetError>
     Ok(list)
 }
 
-/// The stream of progress is in memory and forgets the oldest, so that no worker can take room from anything else. Its
-/// subjects cannot be erased by a header, because it is no bucket.
+/// The stream of progress is in memory and drops the oldest messages, so that a worker cannot use up other storage. It
+/// is not a bucket, so a header cannot erase its subjects.
 async fn make_progress(context: &Context) -> Result<(), async_nats::Error> {
     let config = stream::Config {
         name: PROGRESS.to_owned(),
@@ -294,8 +296,8 @@ pub(super) fn write_object(
     link.within(TRANSFER, store.put(about, &mut bytes.as_slice()))?.map_err(FleetError::new)
 }
 
-/// Reads what [`write_object`] wrote. It asks for message after message: the client's own reader creates a consumer, which
-/// only the learner's account can.
+/// Reads an object that [`write_object`] wrote, message by message. The reader of the client library would create a
+/// consumer, which only the learner's account may do.
 pub(super) fn read_object(link: &Link, object: &ObjectInfo) -> Result<Vec<u8>, FleetError> {
     let ObjectInfo { bucket, nuid, chunks, .. } = object;
     let read = async {

@@ -1,4 +1,4 @@
-//! What a learner says of its run: its settings, its newest network, and that it is there.
+//! The data that a learner publishes about its run: its settings, its newest network, and signs of life.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,10 +19,10 @@ use jarmo_learn::config::Config;
 /// versions of their own.
 const PLAY: u32 = 1;
 
-/// The settings that a worker needs, by the beginning of their names.
+/// The settings that a worker needs, by prefix.
 const NEEDED: [&str; 5] = ["game.", "net.", "selfplay.", "fleet.games", "run.seed"];
 
-/// The settings of a run, for workers. A worker ignores what it does not know, unless one of the versions differs.
+/// The settings of a run, for workers. A worker ignores unknown settings, unless one of the versions differs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RunSettings {
     protocol: u32,
@@ -68,8 +68,8 @@ impl RunSettings {
     }
 }
 
-/// Reads what another program said. Another version may say it in another way, so versions are read first. Only another
-/// version is a lasting error.
+/// Reads data from another program. Another version may use another format, so the versions are read first. Only a
+/// different version is a permanent error.
 pub(super) fn read_said<T: DeserializeOwned>(json: &[u8]) -> Result<T, FleetError> {
     #[derive(Deserialize)]
     struct Versions {

@@ -1,4 +1,4 @@
-//! What all workers are to do, what each says that it does, and a look at a fleet from outside.
+//! Orders to all workers, the progress that each reports, and the status of a fleet.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::settings::{RunSettings, read_said};
 use super::{FleetError, Link, json};
 use jarmo_learn::observe::FleetReport;
 
-/// In place of a key: what learners and arenas say.
+/// Stands for a key in the progress of learners and arenas.
 pub(super) const LEARNER: &str = "learner";
 pub(super) const ARENA: &str = "arena";
 
@@ -23,28 +23,28 @@ const MOST_PER_KEY: usize = 4096; // workers that are listed; more are not real
 const MOST_NAME: usize = 64; // letters
 const KEY_LETTERS: usize = 8; // of a key that are shown
 
-/// What all workers are to do.
+/// An order to all workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Orders {
     /// Play.
     #[default]
     Play,
-    /// Send what they have, and wait.
+    /// Send the finished games, and wait.
     Pause,
-    /// Send what they have, and stop.
+    /// Send the finished games, and stop.
     Drain,
 }
 
 impl Orders {
-    /// Tells all workers, with the learner's key. It holds for later ones as well.
+    /// Gives an order to all workers, present and future. Needs the learner's key.
     pub fn give(self, link: &Link) -> Result<(), FleetError> {
         let runs = find(link, runs(&link.context))?;
         link.wait(runs.put(ORDERS, json(&self).into())).map(|_| ())
     }
 }
 
-/// What a worker is busy with.
+/// The activity of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Doing {
@@ -63,7 +63,7 @@ pub enum Doing {
     WaitingForServer,
     /// It waits because the fleet is paused.
     Paused,
-    /// It sends what it has and stops.
+    /// It sends its finished games and stops.
     Stopping,
 }
 
@@ -83,13 +83,13 @@ impl Doing {
     }
 }
 
-/// What a worker says of itself.
+/// The progress that a worker reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkerStatus {
     /// Its name.
     pub worker: String,
-    /// The key that it has, as the server knows it. Set by the reader.
+    /// Its key, from the subject of the message. Set by the reader.
     pub key: String,
     /// Its program and version.
     pub program: String,
@@ -105,7 +105,7 @@ pub struct WorkerStatus {
     pub positions: u64,
     /// Pairs of games that it played for arenas.
     pub pairs: u64,
-    /// Files that the server has.
+    /// Files that the server has acknowledged.
     pub files: u64,
     /// Their samples.
     pub samples: u64,
@@ -135,7 +135,7 @@ impl WorkerStatus {
     }
 }
 
-/// All workers that said something, by name.
+/// All workers that have reported progress, by name.
 pub(super) fn workers(said: &[Listed]) -> Vec<WorkerStatus> {
     let mut by_key: BTreeMap<&str, usize> = BTreeMap::new();
     let mut workers = Vec::new();
@@ -161,18 +161,18 @@ pub(super) fn workers(said: &[Listed]) -> Vec<WorkerStatus> {
     workers
 }
 
-/// A name that can be shown on a terminal, whoever wrote it.
+/// A name that is safe to show on a terminal.
 pub(super) fn plain(name: &str) -> String {
     let letters = name.chars().filter(|letter| !letter.is_control());
     letters.take(MOST_NAME).collect()
 }
 
-/// What a fleet does at the moment.
+/// The state of a fleet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Status {
     /// The server's version.
     pub server: String,
-    /// The runs that used the server, the one that was heard last first.
+    /// The runs that used the server, the most recent first.
     pub runs: Vec<RunStatus>,
     /// Blocks of pairs of games that arenas wait for.
     pub blocks: u64,
@@ -205,7 +205,7 @@ pub struct RunStatus {
     pub report: FleetReport,
 }
 
-/// Looks at a fleet. Writes nothing, and needs no right but to read.
+/// Reads the status of a fleet. Writes nothing, and needs only permission to read.
 pub fn status(link: &Link) -> Result<Status, FleetError> {
     // A learner or an arena that uses the server makes the streams.
     let (said, entries) = (list(link, PROGRESS)?, list(link, &format!("KV_{RUNS}"))?);

@@ -16,9 +16,8 @@ use crate::catalog::CatalogGame;
 use jarmo_core::error::FileError;
 use jarmo_host::run_folder;
 
-/// Reads a spec as users of this machine write it. A run, which is named by its folder, `run:FOLDER` or
-/// `run:FOLDER@STEP`, stands for the agent file of its newest checkpoint, or of that step. Settings after a `?` apply to
-/// it as well.
+/// Reads a spec in the form that users type on this machine. The folder of a run, or `run:FOLDER`, stands for the agent
+/// file of its newest checkpoint, and `run:FOLDER@STEP` for the one of that step. Settings after a `?` apply to it.
 pub fn read_spec(text: &str) -> Result<AgentSpec, AgentError> {
     let spec = text.parse();
     if spec.is_ok() {
@@ -40,7 +39,7 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
     build_from(game, spec, &Networks::new())
 }
 
-/// Agents that play alike, say one per thread.
+/// Agents that play alike, for example one per thread.
 pub type Agents<G> = Vec<Box<dyn Agent<G>>>;
 
 /// Builds agents of one spec that share their networks.

@@ -14,12 +14,11 @@ use jarmo_core::net::{FrozenNet, GameVersion, KernelKind};
 use super::trained;
 use crate::catalog::CatalogGame;
 
-/// The number of networks that are kept; the one that was used least recently goes first.
+/// The number of networks to keep. The least recently used one is dropped first.
 const CAPACITY: usize = 8;
 
-/// Networks of trained agents, each read once. Clones are the same collection, and a network that is handed out
-/// shares its weights with all others of its source. A file that was refused is read again next time, one that changes
-/// later is not.
+/// Networks of trained agents, each loaded once. Clones share the collection, and all agents of one source share its
+/// weights. A file that was rejected is read again the next time; a file that was accepted is not, even if it changes.
 #[derive(Clone, Default)]
 pub struct Networks {
     loaded: Arc<Mutex<Vec<Loaded>>>, // most recently used last

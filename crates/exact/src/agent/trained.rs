@@ -16,11 +16,11 @@ const TRAINED: [(&str, &[u8]); 0] = [];
 #[cfg(not(target_family = "wasm"))]
 use jarmo_data::AGENTS as TRAINED;
 
-/// Agent files that came as bytes, by the path that names them.
+/// Agent files that were provided as bytes, by path.
 static PROVIDED: Mutex<Vec<(String, &'static [u8])>> = Mutex::new(Vec::new());
 
-/// Takes the agent file of a source, as bytes, in place of what the program or the disk has under the same name. It
-/// stays in memory until the program ends.
+/// Provides the agent file of a source as bytes. It replaces the file that the program or the disk has under the same
+/// name, and stays in memory until the program ends.
 pub fn provide(source: &AgentSource, game: &str, bytes: Vec<u8>) {
     let mut provided = PROVIDED.lock().unwrap_or_else(PoisonError::into_inner);
     let key = key(source, game);
@@ -61,7 +61,7 @@ pub fn is_trained(source: &AgentSource, game: &str) -> bool {
     }
 }
 
-/// The agent file of this game. Refuses one that was made for other rules, features or another board.
+/// The agent file of a source for this game. Fails if it was made for other rules, other features or another board.
 pub fn load<G: Encode>(source: &AgentSource, game: &G) -> Result<AgentFile, FileError> {
     let id = game.id();
     let bytes = match source {

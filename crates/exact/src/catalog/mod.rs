@@ -1,7 +1,7 @@
-//! The games of this crate by name, with all that is known of them, as types.
+//! The games of this crate by name, as types, with their agents, exams and tables.
 //!
-//! [`with_game`] runs code that is generic over games for the game with a name. Only tests and the crate `jarmo-facade`
-//! need it, which makes a game an object without its type; programs use that.
+//! [`with_game`] runs code that is generic over games with the game of a name. Only tests and the crate `jarmo-facade`
+//! need it. Programs use that crate, in which a game has no type parameter.
 
 mod shipped;
 
@@ -43,7 +43,7 @@ impl GameSettings {
         }
     }
 
-    /// Refuses settings other than those that fit a game.
+    /// Fails if there are settings that the game does not have.
     pub fn refuse_others(&self, name: &str, fitting: &GameSettings) -> Result<(), ExactError> {
         let other = match (self.board == fitting.board, self.quiet_limit == fitting.quiet_limit) {
             (true, true) => return Ok(()),

@@ -18,18 +18,18 @@ pub struct BuildSettings {
     pub save_every: Duration,
 }
 
-/// A message while tables are built or packed. As text it is a line for people.
+/// A progress message while tables are built or packed. `Display` writes it as a line of text.
 #[derive(Clone, Debug)]
 pub enum TableProgress {
     /// The file of this force exists already and passed its checks.
     Kept(u32),
-    /// A file is damaged, so its layer is built again; why.
+    /// A file is damaged for this reason, so its layer is built again.
     Rebuilding(String),
     /// The work on this force continues from the last save of an earlier build.
     Resumed(u32),
-    /// How far the work on this force is.
+    /// The progress of the work on this force.
     Working(u32, String),
-    /// This force, or a round of the work on it, is done; what it took.
+    /// This force, or a round of the work on it, is done. Has its cost.
     Done(u32, String),
 }
 
@@ -115,7 +115,7 @@ fn positions<L: Layer>(layers: &[&L]) -> u64 {
     layers.iter().map(|layer| layer.size() as u64).sum()
 }
 
-/// Accepts a missing or damaged file, which is made again; any other problem ends the work.
+/// Ignores the error for a missing or damaged file, because the file is created again. Any other error ends the build.
 pub(super) fn may_rebuild(error: ExactError, tell: &mut dyn FnMut(String)) -> Result<(), ExactError> {
     match error.kind {
         ExactErrorKind::Missing => {}
@@ -125,7 +125,7 @@ pub(super) fn may_rebuild(error: ExactError, tell: &mut dyn FnMut(String)) -> Re
     Ok(())
 }
 
-/// Refuses a build for which disk space or memory is too small. `begun` bytes of the `tables` are there already.
+/// Fails if there is too little disk space or memory for the build. `begun` bytes of the `tables` exist already.
 fn check_room(folder: &Path, tables: u64, begun: u64, memory: u64) -> Result<(), ExactError> {
     // Next to the tables there are only copies of some pages of the unfinished layer.
     const BESIDES: u64 = 64 << 20;
@@ -149,7 +149,7 @@ fn check_room(folder: &Path, tables: u64, begun: u64, memory: u64) -> Result<(),
     }
 }
 
-/// The memory that programs can use, where the system says.
+/// The memory that programs can use, if the system reports it.
 fn free_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

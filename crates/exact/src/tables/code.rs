@@ -80,7 +80,7 @@ impl Distances {
     }
 }
 
-/// The counter of a position with one action left that may not lose.
+/// The counter of a position with one action left that is not known to lose.
 pub(super) const LAST_COUNTER: u8 = u8::MAX;
 
 impl ActionCounters {

@@ -23,7 +23,8 @@ pub trait HasEndgames: Game {
         Err(ExactError::no_tables(self.id()))
     }
 
-    /// Builds the tables of all forces that take seconds, for this process alone. `None` for games without tables.
+    /// Builds the tables of all forces that take only seconds, for use in this process. `None` for games without
+    /// tables.
     fn quick_endgames(&self) -> Result<Option<Arc<dyn Endgames<Self>>>, ExactError> {
         Ok(None)
     }
@@ -38,14 +39,15 @@ pub trait HasEndgames: Game {
         None
     }
 
-    /// The force of a position, by which tables are divided, whether there are tables or not. `None` in games
-    /// that have no such number.
+    /// The force of a position: the number by which tables are divided. It is defined even without tables. `None` in
+    /// games that have no force.
     fn force_of(&self, _position: &Self::Position) -> Option<u32> {
         None
     }
 
-    /// Draws random endgames, which needs no tables. All forces up to this one are equally likely, as far as tables can
-    /// have them, and all placements of a force; some positions are over. `None` if the game has no random endgames.
+    /// A function that draws random endgames; it needs no tables. All forces up to this one that tables can have are
+    /// equally likely, and so are all placements of a force. Some positions are over. `None` if the game has no random
+    /// endgames.
     fn random_endgames(&self, _force: u32) -> Option<RandomEndgames<Self::Position>> {
         None
     }
@@ -54,14 +56,14 @@ pub trait HasEndgames: Game {
 /// A function that draws random endgames.
 pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
 
-/// Tables of any game, by their folder, how the names of their files begin, and whether it has shuttle bounds.
+/// The key of open tables: their folder, the prefix of their file names, and whether the folder has shuttle bounds.
 type ByFolder = HashMap<(PathBuf, &'static str, bool), Weak<dyn Any + Send + Sync>>;
 
 /// Tables in use.
 static SHARED: LazyLock<Mutex<ByFolder>> = LazyLock::new(Mutex::default);
 
-/// The tables of a folder, with what `open_bounds` finds there. Those that are still in use are shared if they belong to
-/// this game.
+/// The tables of a folder, with the bounds that `open_bounds` finds there. Tables that are still in use are shared if
+/// they belong to this game.
 pub(crate) fn open_shared<G: Solvable>(
     game: &G,
     folder: &Path,

@@ -15,7 +15,8 @@ use super::map::map;
 use crate::ExactError;
 use jarmo_host::files::{self, FolderLock, lock_folder, write_whole_by};
 
-/// Goes up when the index, the bytes or the header change, so that older files cannot be used.
+/// The version of the format. It is increased when the index, the bytes or the header change, so that older files are
+/// rejected.
 const FORMAT_VERSION: u32 = 1;
 
 const MAGIC: [u8; 8] = *b"JARMOTAB";
@@ -33,8 +34,8 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The owner of tables for this version of the rules and these settings as text. `other` says what tables with
-    /// another text were built for, and the remedy.
+    /// The owner of tables for this version of the rules and these settings, as text. `other` is the message for tables
+    /// with other settings: what they were built for, and the remedy.
     pub(super) fn new(version: u32, settings: &str, other: [&'static str; 2]) -> Owner {
         Owner { digest: xxh3_64(settings.as_bytes()), version, other }
     }
@@ -47,7 +48,7 @@ impl Owner {
         out
     }
 
-    /// Refuses a file that was made for other rules.
+    /// Fails for a file that was made for other rules.
     pub(super) fn check(self, version: u32, digest: u64) -> Result<(), ExactError> {
         if version != self.version {
             return Err(ExactError::new(format!(
@@ -65,7 +66,7 @@ impl Owner {
     }
 }
 
-/// The table of one force: its folder, and what its files must say.
+/// The table of one force: its folder, and the header that its files must have.
 #[derive(Clone, Copy, Debug)]
 pub struct TableId<'a> {
     /// The folder of the tables.
@@ -96,7 +97,7 @@ impl TableId<'_> {
         self.finished().with_extension("unfinished")
     }
 
-    /// What the pages of an unfinished table include.
+    /// The file that records which updates the pages of an unfinished table include.
     pub(super) fn pages(&self) -> PathBuf {
         self.finished().with_extension("pages")
     }
@@ -208,7 +209,7 @@ impl Bytes {
     }
 }
 
-/// Locks a folder in which this process builds tables; makes it if it is not there.
+/// Locks a folder in which this process builds tables, and creates it if needed.
 pub fn lock(folder: &Path) -> Result<FolderLock, ExactError> {
     fs::create_dir_all(folder).map_err(ExactError::io(folder))?;
     let lock = lock_folder(folder).map_err(ExactError::io(folder))?;

@@ -15,7 +15,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The lines of a board. Refuses one on which a player can be left without a move.
+    /// The lines of a board. Fails if a player can be left without a move on it.
     pub fn of(board: &Board) -> Result<Lines, ExactError> {
         let mut near = [0; CIRCLES];
         for circle in Circle::all() {

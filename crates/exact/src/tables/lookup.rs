@@ -32,7 +32,7 @@ pub struct Tables<G: Solvable = Jarmo> {
     /// The game, without a move limit.
     pub(super) game: G,
     layers: Vec<Solved<G>>,
-    /// What each side holds under the shuttle rule of jarmo, if there are files.
+    /// The positions that each side holds under jarmo's shuttle rule, if there are files.
     pub(super) bounds: Option<ShuttleBounds>,
 }
 
@@ -96,8 +96,8 @@ pub fn build<G: Solvable>(
 }
 
 impl<G: Solvable> Tables<G> {
-    /// Opens a folder of tables, packed or not, and verifies all checksums. Of a force that has both forms,
-    /// the table is taken.
+    /// Opens a folder of tables, packed or not, and verifies all checksums. If a force has both forms, the complete
+    /// table is used.
     pub fn open(game: &G, folder: &Path) -> Result<Tables<G>, ExactError> {
         let owner = owner(game);
         if !folder.is_dir() {
@@ -120,7 +120,7 @@ impl<G: Solvable> Tables<G> {
         Ok(Tables { game: game.clone().with_max_plies(0), layers, bounds: None })
     }
 
-    /// Builds all layers up to a force in a folder that is removed again, for small forces and this process alone.
+    /// Builds all layers up to a small force in a temporary folder, for use in this process.
     pub fn solve(game: &G, force: u32) -> Result<Tables<G>, ExactError> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -193,8 +193,8 @@ impl<G: Solvable> Tables<G> {
         Some(self.read(position, place))
     }
 
-    /// [`Tables::proven`] of many positions. If the tables are larger than the processor's caches this is
-    /// several times faster, because the memory reads overlap.
+    /// [`Tables::proven`] of many positions. If the tables are larger than the CPU's caches, this is several times
+    /// faster, because the memory reads overlap.
     ///
     /// # Panics
     /// Panics unless `positions` and `out` have the same length.
@@ -212,7 +212,7 @@ impl<G: Solvable> Tables<G> {
         }
     }
 
-    /// Writes the values of many positions, as they count in a game: `in_game` applies what the tables ignore.
+    /// Writes the values of many positions in a game: `in_game` applies the rules that the tables ignore.
     pub(super) fn known_by(
         &self,
         positions: &[G::Position],
@@ -245,7 +245,7 @@ impl<G: Solvable> Tables<G> {
         self.value_without_byte(solved, position).map(Place::Known)
     }
 
-    /// Apart from [`Tables::place`], whose other path is the quick one.
+    /// Not inlined into [`Tables::place`], to keep its common path fast.
     #[cold]
     #[inline(never)]
     fn value_without_byte(&self, solved: &Solved<G>, position: &G::Position) -> Option<Proven> {

@@ -16,14 +16,14 @@ pub(super) fn map(file: &File) -> io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
-/// Maps a whole file into memory, for reading and writing. What is written survives the end of the process.
+/// Maps a whole file into memory, for reading and writing. Changes survive the end of the process.
 pub fn map_mut(file: &File) -> io::Result<MmapMut> {
     // SAFETY: no other program may change or truncate the file. The caller holds the lock of the folder, so
     // no other process of this program maps it for writing, and the map is the only one in this process.
     unsafe { MmapMut::map_mut(file) }
 }
 
-/// Takes room for a file on the disk, where the file system can.
+/// Reserves disk space for a file, if the file system can.
 pub fn allocate(file: &File, size: u64) -> io::Result<()> {
     #[cfg(any(unix, windows))]
     match fs4::FileExt::allocate(file, size) {

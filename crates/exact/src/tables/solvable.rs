@@ -1,5 +1,5 @@
-//! What the tables need to know of a game: the layers of its positions, how a layer is solved, and what its values leave
-//! out.
+//! The interface between the tables and a game: the layers of its positions, how to solve a layer, and the rules that
+//! its values ignore.
 
 use std::fmt::Debug;
 use std::ops::{Range, RangeInclusive};
@@ -31,8 +31,8 @@ pub trait Solvable: Game {
     /// The settings of the rules that change the tables, as text.
     fn solved_rules(&self) -> String;
 
-    /// The same position without the history that tables must ignore for a game to end as they say. Other history
-    /// stays.
+    /// The same position without the history that tables ignore, so that a game from it ends as the tables say. Other
+    /// history stays.
     fn as_solved(position: &Self::Position) -> Self::Position {
         *position
     }
@@ -57,14 +57,14 @@ pub trait Solvable: Game {
         known: &dyn Fn(&Self::Position) -> Option<Proven>,
     ) -> Option<Proven>;
 
-    /// Passes on the symbols of the packed table of a layer with these values, in order: the share of the work that is
-    /// done, then some symbols.
+    /// Calls a function with the symbols of the packed table of a layer with these values, in order. Each call gets the
+    /// fraction of the work that is done, and some symbols.
     fn each_symbol(&self, layer: &Self::Layer, values: &[u8], visit: &mut dyn FnMut(f64, &[u8]));
 
     /// The bytes of memory that solving a layer takes.
     fn memory_needed(layer: &Self::Layer) -> u64;
 
-    /// Solves a layer and writes its table. Refuses rules that cannot be solved.
+    /// Solves a layer and writes its table. Fails for rules that cannot be solved.
     fn solve(&self, job: &Job<'_, Self::Layer>, tell: &mut dyn FnMut(LayerEvent)) -> Result<(), ExactError>;
 }
 
@@ -157,11 +157,11 @@ pub struct Job<'a, L> {
 /// A message while a layer is solved.
 #[derive(Clone, Debug)]
 pub enum LayerEvent {
-    /// It goes on from the last save of an earlier build.
+    /// The work continues from the last save of an earlier build.
     Resumed,
-    /// Files of an earlier build are damaged; why.
+    /// Files of an earlier build are damaged for this reason.
     Rebuilding(String),
-    /// This share of the work is done.
+    /// This fraction of the work is done.
     Done(f64),
 }
 

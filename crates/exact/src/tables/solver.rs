@@ -1,4 +1,4 @@
-//! What is done with the tables of a game whose type is not known.
+//! Work on the tables of an erased game.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub trait Solver: Send + Sync {
         tell: &mut dyn FnMut(TableProgress),
     ) -> Result<(), ExactError>;
 
-    /// See [`pack()`]. By default tables are copied whole as far as it takes long to find a distance that is missing.
+    /// See [`pack()`]. By default the complete tables of low forces are copied, too, because they have distances.
     fn pack(
         &self,
         from: &Path,
@@ -39,7 +39,7 @@ pub trait Solver: Send + Sync {
         tell: &mut dyn FnMut(TableProgress),
     ) -> Result<(), ExactError>;
 
-    /// See [`verify()`]. Each layer is told when it is checked.
+    /// See [`verify()`]. Each layer is reported when it has been checked.
     fn verify(
         &self,
         folder: &Path,

@@ -33,19 +33,19 @@ const PURGE: Duration = Duration::from_secs(60); // at most, to delete the files
 const RELOAD: Duration = Duration::from_secs(2); // at most, to read a configuration again
 const BETWEEN_RELOADS: Duration = Duration::from_millis(500); // so that the second signal is not merged with the first
 
-/// What a server is like.
+/// The settings of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ServerSettings {
-    /// The name or address under which other machines reach the server. With the default, `localhost`, none can.
+    /// The name or address under which other machines reach the server. With the default, `localhost`, they cannot.
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// How many different keys for workers. One is enough for any number of machines that trust each other.
+    /// The number of keys for workers. One key is enough for any number of machines that trust each other.
     pub workers: u32,
     /// Whether connections are encrypted, with an authority made for this server.
     pub tls: bool,
-    /// The most gigabytes of the server's data.
+    /// The limit of the server's data in gigabytes.
     pub gigabytes: u32,
 }
 
@@ -55,7 +55,7 @@ impl Default for ServerSettings {
     }
 }
 
-/// The files of a server. The configuration holds all of this as a line.
+/// The files of a server. The configuration file contains this value as a line.
 #[derive(Serialize, Deserialize)]
 pub struct Server {
     #[serde(skip)]
@@ -63,13 +63,13 @@ pub struct Server {
     /// Its settings.
     #[serde(flatten)]
     pub settings: ServerSettings,
-    /// All users. They are changed by the methods, which write the files.
+    /// All users. Change them by the methods, which write the files.
     pub users: Vec<User>,
 }
 
 impl Server {
-    /// Writes the files. Returns whether they are new: an existing server keeps its keys, because they are on other
-    /// machines; it must have these settings. Its configuration is written again, as this version writes it.
+    /// Writes the files. Returns whether the server is new. An existing server must have these settings; it keeps its
+    /// keys, because other machines use them, and gets a configuration of this version.
     pub fn write(folder: &Path, settings: ServerSettings) -> Result<(Server, bool), FleetError> {
         if folder.join(CONFIG).exists() {
             let server = Server::open(folder)?;
@@ -125,7 +125,7 @@ impl Server {
         self.write_config()
     }
 
-    /// Replaces a key by a new one, which has the old one's name and file. What the old one sent stays.
+    /// Replaces a key by a new one with the same name and file. Files sent with the old key stay.
     pub fn rotate(&mut self, name: &str) -> Result<(), FleetError> {
         let place = self.users.iter().position(|user| user.name == name);
         let place = place.ok_or_else(|| FleetError::new(format!("there is no key {name}")))?;
@@ -134,7 +134,7 @@ impl Server {
         self.write_config()
     }
 
-    /// Takes a key, given by its name, its public half or its file, from the users. Returns the public half.
+    /// Removes a key, given by its name, its public half or its file. Returns the public half.
     pub fn revoke(&mut self, key: &str) -> Result<String, FleetError> {
         let named = self.users.iter().find(|user| user.name == key);
         let key = match named {
@@ -155,8 +155,7 @@ impl Server {
         Ok(key)
     }
 
-    /// Adds a key to those whose files learners drop, and deletes what it has sent. Returns the number of files that
-    /// were deleted at the running server.
+    /// Tells learners to drop the files of a key, and deletes its files at the running server. Returns their number.
     pub fn purge(&self, key: &str) -> Result<u64, FleetError> {
         let url = format!("{}://localhost:{}", self.scheme(), self.settings.port);
         let address = Address { url, key: Some(self.first_key(Role::Learner)), authority: self.authority() };
@@ -187,8 +186,8 @@ impl Server {
         link.within(PURGE, purge)?.map_err(FleetError::new)
     }
 
-    /// Lets the running server read its configuration again. Returns whether it was found. nats-server (2.14) connects a
-    /// new account with the services that it imports only when it reads the configuration a second time.
+    /// Reloads the configuration of the running server. Returns whether the server was found. nats-server (2.14)
+    /// connects the imports of a new account only at the second reload.
     pub fn reload(&self) -> bool {
         self.signal() && {
             thread::sleep(BETWEEN_RELOADS);

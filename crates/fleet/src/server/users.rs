@@ -1,8 +1,8 @@
 //! The users of a server: their keys, and what each can reach.
 //!
-//! A server checks the subject that a message is published to, and neither checks nor limits the subject that its answer
-//! goes to. So every key except the learner's has an account of its own, which imports only the services that it needs
-//! from the learner's account. An answer returns to the account that asked, where nothing else is.
+//! A NATS server checks the subject of a request, but not the subject to which the reply goes. Every key except the
+//! learner's therefore has its own account, which imports only the services that it needs from the learner's account. A
+//! reply returns to the account that asked, where it can do no harm.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::places::{
     AGENTS, INFO, NETWORKS, PROGRESS, RUNS, blocks_subject, progress_subject, results_subject, samples_subject,
 };
 
-/// What a key is for.
+/// The role of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -51,7 +51,8 @@ impl Role {
     }
 }
 
-/// The question about a stream. The server itself answers it in every account, so other accounts have another name for it.
+/// The request for the state of a stream. The server itself answers it in every account, so other accounts use another
+/// name for it.
 const STREAM_INFO: &str = "$JS.API.STREAM.INFO.*";
 
 /// A user of a server.
@@ -61,7 +62,7 @@ pub struct User {
     pub name: String,
     /// The public half of the key.
     pub key: String,
-    /// What it is for.
+    /// Its role.
     pub role: Role,
 }
 
@@ -88,7 +89,7 @@ impl User {
     }
 }
 
-/// What the learner's account gives to the accounts that import it.
+/// The exports of the learner's account.
 fn exports() -> String {
     let service = |role: Role, subject: String| {
         let is_list = role == Role::Watcher && subject != STREAM_INFO;

@@ -1,8 +1,10 @@
-//! Searches a sample of the workers' positions again: the rules of a game do not tell a search from an invention.
+//! Searches a sample of the workers' positions again, because the rules of a game cannot tell real searches from
+//! invented ones.
 //!
-//! Two searches of a position with one network differ only by their noise. What a worker found is about as far from the
-//! learner's search as a second search of the learner is. An invented answer is about as far as a null answer: the same
-//! policy for other actions, the opposite value. A key is off if its answers are, beyond chance, nearer to the latter.
+//! Two searches of a position with the same network differ only by their noise. An honest answer is therefore about as
+//! far from the learner's search as a second search of the learner. An invented answer is about as far as a null
+//! answer: the same policy for other actions, and the opposite value. A key is reported if its answers are nearer to
+//! null answers by more than chance.
 
 use std::array;
 use std::collections::BTreeMap;
@@ -19,7 +21,7 @@ const SAMPLE: u64 = 8; // positions of a file: about one in 500
 const REST: u32 = 19; // times as long as a sample took, so that this takes at most a twentieth of a core
 const NETWORKS: usize = 8; // of earlier steps, because games arrive that older networks played
 
-/// The bound for an answer, on the way from the learner's second search (0) to the null answer (1).
+/// The bound for an answer, on a scale from the learner's second search (0) to the null answer (1).
 const FAR: f64 = 2.0 / 3.0;
 
 const BIAS: f64 = 0.3; // of a key's values, which are from -1 to 1
@@ -28,13 +30,13 @@ const MEMORY: f64 = 1.0 - 1.0 / 256.0; // of what was found earlier, per positio
 const LEAST: f64 = 32.0; // positions
 const SURE: f64 = 5.0; // standard errors
 
-/// A position, as the game up to it, and what a worker found there.
+/// A position, as the game up to it, and a worker's search result.
 pub(super) struct Found {
     game: SavedGame,
     search: Searched,
 }
 
-/// Positions of a file by chance, which nobody else can foresee.
+/// Random positions of a file. Nobody else can predict them.
 pub(super) fn sample(games: &[Episode]) -> Vec<Found> {
     let draws = Draws::new(unique(), 0);
     let draw = |number: u64| {
@@ -48,10 +50,10 @@ pub(super) fn sample(games: &[Episode]) -> Vec<Found> {
     (0..SAMPLE).filter_map(draw).collect()
 }
 
-/// What was found of a key: see [`excess`].
+/// The evidence about a key: see [`excess`].
 type Marks = [Sum; 4];
 
-/// The sum of numbers, of which older ones count less and less.
+/// A sum in which older numbers count less and less.
 #[derive(Default)]
 struct Sum {
     count: f64,
@@ -97,7 +99,8 @@ fn excess(found: &Searched, [own, again]: [&Searched; 2]) -> [f64; 4] {
 }
 
 impl Shared {
-    /// Remembers a network that workers can have. Of many, those are forgotten that others are near to.
+    /// Remembers a network that workers may have used. If there are too many, it drops networks that are close to
+    /// others.
     pub(super) fn remember(&self, step: u64, net: FrozenNet) {
         let networks = &mut self.arrivals().networks;
         networks.insert(step, net);

@@ -37,8 +37,8 @@ const MOST_BATCH_BYTES: u64 = (MOST_BATCH * MOST_BYTES) as u64 + (1 << 16);
 
 const PATIENCE: Duration = Duration::from_secs(1); // of a request for files
 
-/// After so many bad files of one key, the others of this key stay at the server for this long. There they take all the
-/// room that the key has, so that no more can come.
+/// After this many bad files of one key, its other files stay at the server for this long. There they use up the room
+/// of the key, so it cannot send more.
 const MOST_BAD: u32 = 100;
 const STAY: Duration = Duration::from_secs(3600);
 
@@ -67,12 +67,12 @@ impl Arrivals {
         }
     }
 
-    /// Whether a file has come before.
+    /// Whether a file has arrived before.
     fn has(&self, id: FileId) -> bool {
         self.seen.contains_key(&id) || self.ready.keys().any(|(_, ready)| *ready == id)
     }
 
-    /// Whether a game has come in no other file. It then belongs to this one, which may come again.
+    /// Whether a game is new. It then belongs to this file, even if the file arrives again.
     fn claim(&mut self, game: FileId, file: FileId) -> bool {
         let is_new = !self.seen.contains_key(&game) && *self.claimed.entry(game).or_insert(file) == file;
         self.report.repeated += u64::from(!is_new);
@@ -96,7 +96,7 @@ impl Arrivals {
         Some(delivery)
     }
 
-    /// Adds a file, unless it has come before: also through another thread, which was checking it at the same time.
+    /// Adds a file, unless it has arrived before. Another thread may have checked the same file at the same time.
     fn add(&mut self, delivery: Delivery) {
         if self.has(delivery.sent.id) {
             self.report.duplicates += 1;
@@ -107,8 +107,8 @@ impl Arrivals {
     }
 }
 
-/// Reads a file and checks all that can be checked. The newest network is of so many training steps. Games that are not
-/// new are left out.
+/// Reads a file, checks everything that can be checked, and leaves out games that are not new. `steps` are the training
+/// steps of the newest network.
 pub(super) type Check =
     dyn Fn(&KeptName, &[u8], u64, &dyn Fn(FileId) -> bool) -> Result<(Delivery, Vec<Found>), FleetError> + Send + Sync;
 
@@ -154,7 +154,7 @@ impl Shared {
         self.inbox.retain(|id| !seen.contains_key(&id))
     }
 
-    /// Takes up the files that were acknowledged and are in no checkpoint.
+    /// Restores the files that were acknowledged but are not in a checkpoint.
     pub(super) fn resume(&self, seen: &Seen) -> Result<(), FleetError> {
         let kept = self.inbox.load()?;
         self.saved(seen)?;
@@ -180,7 +180,7 @@ impl Shared {
         checked.inspect_err(|_| self.arrivals().release(name.id))
     }
 
-    /// Drops what keys sent that were revoked, and all that they send from now on.
+    /// Drops the files of revoked keys, now and from now on.
     pub(super) fn block_revoked(&self) -> Result<(), FleetError> {
         let Some(keys) = read_value(&self.link, BLOCKED)? else {
             return Ok(());
@@ -223,9 +223,9 @@ impl Shared {
         self.drop_files(arrivals, key)
     }
 
-    /// Takes in the files that wait, or the next one. Checks them on all threads, keeps them, and only then acknowledges
-    /// them, all with one answer of the server. What cannot be kept comes again later. Several threads may do this, so that
-    /// one checks files while another waits for the disk.
+    /// Takes in the waiting files, or the next one. Checks them on all threads, stores them, and only then acknowledges
+    /// them, all with one answer of the server. Files that cannot be stored are delivered again later. Several threads
+    /// can do this, so that one checks files while another waits for the disk.
     pub(super) fn take_in(&self) -> Result<(), FleetError> {
         let messages: Vec<Message> = self.link.wait(async {
             let there = self.places.files.fetch().max_messages(MOST_BATCH).expires(PATIENCE);

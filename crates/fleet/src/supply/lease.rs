@@ -1,4 +1,5 @@
-//! Which learner a run has. Workers would leave it for a copy of its folder that begins later.
+//! The lease that gives a run a single learner. Without it, workers would switch to a copy of its folder that starts
+//! later.
 
 use std::fs;
 use std::path::Path;
@@ -14,11 +15,11 @@ use jarmo_host::files::{SETTINGS_BYTES, read_text, write_whole};
 
 const ID: &str = "fleet.id";
 
-/// What the bucket of runs says of a run's learner.
+/// The entry of a run's learner in the bucket of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Lease {
-    /// A number of the learner alone. It is in the name of the learner's consumer, so the server takes no acknowledgement
-    /// of a learner that has lost the run.
+    /// A random number of this learner. It is part of the name of the learner's consumer, so the server accepts no
+    /// acknowledgements from a learner that has lost the run.
     pub(super) holder: u64,
     run: String,   // the identity of the run in its folder
     place: String, // of the run's folder; a copy has another one
@@ -28,8 +29,8 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Takes the run for this learner. Fails if another one has it and gives signs of life. One with the same folder gives
-    /// none, because the folder is locked.
+    /// Takes the run for this learner. Fails if another learner has it and gives signs of life. A learner in the same
+    /// folder cannot be alive, because the folder is locked.
     pub(super) fn take(link: &Link, runs: &Store, run: &str, folder: &Path) -> Result<Lease, FleetError> {
         let host = host_name();
         let place = place(folder).map_err(FleetError::at(folder))?;
@@ -66,7 +67,7 @@ impl Lease {
     }
 }
 
-/// The number of the run, which copies of its folder have as well. A run gets it when it first has a fleet.
+/// The number of the run, which copies of its folder share. A run gets it when it is first used with a fleet.
 fn id_of(folder: &Path) -> Result<String, FleetError> {
     let path = folder.join(ID);
     if !path.exists() {

@@ -36,11 +36,11 @@ const KEPT: usize = 3; // networks of the run, for workers that are reading one
 const WEIGHT_STEPS: u16 = 64; // of `AgentFile::rounded`, so that all workers play with the same weights
 const LEAVES_AFTER: f64 = 10.0; // seconds without a sign of life; then a learner leaves its workers to others
 
-/// The samples that wait on this machine at most, apart from those of requests under way. More would only be lost time
-/// when the learner is killed; the server's queue holds the rest.
+/// The largest number of samples that wait on this machine, besides those of pending requests. The server's queue holds
+/// the rest, because samples on this machine cost time again if the learner is killed.
 const MOST_WAITING: usize = 1 << 19;
 
-/// The bytes a second of the server that networks may take: a fifth of a wire of 1 Gbit/s. With more workers, networks are
+/// The bytes per second of the server that networks may use: a fifth of 1 Gbit/s. With more workers, networks are
 /// published less often.
 const NETWORK_RATE: f64 = 25e6;
 
@@ -70,8 +70,8 @@ struct Shared {
 }
 
 impl NatsSupply {
-    /// Connects the run of this identity, in this folder, with a server. Workers that are told no run play for the one
-    /// whose learner began last.
+    /// Connects a run, given by its identity and folder, with a server. Workers without `--run` play for the run whose
+    /// learner started last.
     pub fn open(
         link: Link,
         game: &dyn AnyGame,
@@ -225,7 +225,7 @@ impl Shared {
         }
     }
 
-    /// Publishes the newest network whenever there is one, but no more often than the server's wire allows.
+    /// Publishes each new network, but not more often than the bandwidth allows.
     fn send_networks(&self) {
         let mut newest = self.newest.subscribe();
         newest.mark_changed();
@@ -253,7 +253,7 @@ impl Shared {
         }
     }
 
-    /// Writes a network in the place of this number, then says that it is the newest. Returns its bytes on the wire.
+    /// Writes a network under this number, then announces it as the newest. Returns its compressed size.
     fn send_network(&self, agent: AgentFile, place: usize) -> Result<usize, FleetError> {
         let Shared { link, run, places, .. } = self;
         let step = agent.header().provenance.step;
@@ -287,8 +287,8 @@ impl Shared {
         }
     }
 
-    /// Gives a sign of life. Returns whether the server has the settings of the run. Everything ends if the run has
-    /// another learner.
+    /// Gives a sign of life. Returns whether the server has the settings of the run. If the run has another learner,
+    /// everything stops.
     fn show_life(&self) -> Result<bool, FleetError> {
         if !self.lease.holds(&self.link, &self.places.runs)? {
             self.lost.get_or_init(|| "another learner has taken this run; its files are that learner's now".to_owned());

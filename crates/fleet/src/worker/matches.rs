@@ -42,7 +42,7 @@ impl<'a> Matches<'a> {
         Matches { games, worker, networks: Mutex::default(), asked: None, failed: Mutex::new(None) }
     }
 
-    /// Plays the pairs that wait, until there are none or the worker is to stop. Waits for nothing if there are none.
+    /// Plays waiting blocks until there are none or the worker is to stop. Returns at once if there are none.
     pub(super) fn play_waiting(&mut self) {
         let Some(first) = self.first_waiting() else {
             return;
@@ -64,7 +64,7 @@ impl<'a> Matches<'a> {
         reporter.doing(before);
     }
 
-    /// A block that came since the last call, if there is one. The question is asked in the background.
+    /// A block that has arrived since the last call, if there is one. The request for it runs in the background.
     fn first_waiting(&mut self) -> Option<Task> {
         let failed = *lock(&self.failed);
         if failed.is_some_and(|failed| failed.elapsed() < ASK_AGAIN) {

@@ -23,14 +23,14 @@ use session::Session;
 const PAUSE: Duration = Duration::from_secs(2); // between two attempts to reach the server or to find a learner
 const AGAIN: Duration = Duration::from_millis(500); // before something is sent again
 
-/// What a worker is.
+/// The settings of a worker.
 #[derive(Clone, Debug)]
 pub struct WorkerSettings {
     /// The server.
     pub address: Address,
     /// The name of this machine in lists; `None` for its host name. A few digits that tell processes apart are added.
     pub name: Option<String>,
-    /// The only run to play for, by its identity; `None` for the one whose learner began last.
+    /// The only run to play for, by its identity; `None` for the run whose learner started last.
     pub run: Option<String>,
     /// Threads of self-play; `None` for one per core.
     pub threads: Option<usize>,
@@ -54,9 +54,9 @@ struct Worker<'a> {
     stop: &'a AtomicBool,
 }
 
-/// Works until `stop` is set, a limit is reached or all workers are told to stop. Then it sends the games that are finished.
-/// A server that cannot be reached and a learner that is not there are waited for. Fails where waiting cannot help: a
-/// wrong key, another version, a broken setting. `tell` gets every event, and what the worker has done so far.
+/// Works until `stop` is set, a limit is reached or all workers are told to stop, and then sends the finished games.
+/// Waits while the server cannot be reached or there is no learner. Fails if waiting cannot help: with a wrong key,
+/// another version or a broken setting. `tell` gets every event and the progress so far.
 pub fn work(
     games: &Games,
     settings: &WorkerSettings,
@@ -153,7 +153,7 @@ impl<'a> Worker<'a> {
         Session { worker: *self, matches, run, config: &config }.run(game.as_ref())
     }
 
-    /// What all workers are to do, unless that cannot be read, and the settings of the run to play for, if there is one.
+    /// The order to all workers, unless it cannot be read, and the settings of the run to play for, if there is one.
     fn find_run(&self) -> Result<(Option<Orders>, Option<Vec<u8>>), FleetError> {
         let orders = match read_value(self.link, ORDERS)? {
             None => Some(Orders::default()),

@@ -1,4 +1,4 @@
-//! What the threads of a worker tell: events to its caller, and progress to the server.
+//! Reports of a worker's threads: events to its caller, and progress to the server.
 
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
@@ -15,7 +15,7 @@ use jarmo_selfplay::selfplay::Counts;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "event", content = "of")]
 pub enum WorkerEvent {
-    /// It does something else now.
+    /// Its activity has changed.
     Doing(Doing),
     /// It plays for a run: its game and its settings in words.
     Playing(String),
@@ -32,11 +32,11 @@ pub enum WorkerEvent {
     },
     /// An arena has the games of this many pairs.
     Pairs(usize),
-    /// Something went wrong and is tried again.
+    /// Something went wrong. The worker tries again.
     Warning(String),
 }
 
-/// What the threads of a worker know of its progress.
+/// The progress of a worker, shared by its threads.
 pub(super) struct Reporter(Mutex<State>);
 
 struct State {
@@ -47,7 +47,7 @@ struct State {
 }
 
 impl State {
-    /// Counts and tells an event. Words that wait to be told are not told twice.
+    /// Counts an event and reports it. A text that is still to be reported is not repeated.
     fn tell(&mut self, event: WorkerEvent) {
         let State { progress, played, events, .. } = self;
         match &event {
@@ -86,7 +86,7 @@ impl Reporter {
         lock(&self.0)
     }
 
-    /// What the worker says of itself; its games are also those of matches.
+    /// The progress to report. Its games include those of matches.
     pub(super) fn progress(&self) -> WorkerStatus {
         self.state().progress.clone()
     }
@@ -136,7 +136,7 @@ impl Reporter {
         }
     }
 
-    /// Tells what has happened since the last call, and what the worker says of itself now.
+    /// Reports the events since the last call, and the present progress.
     pub(super) fn events(&self, tell: &mut impl FnMut(&WorkerEvent, &WorkerStatus)) {
         let mut state = self.state();
         let (events, progress) = (std::mem::take(&mut state.events), state.progress.clone());

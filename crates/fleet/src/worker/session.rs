@@ -1,4 +1,4 @@
-//! Playing for one run, with one set of settings, and looking at the server beside it.
+//! Plays for one run with one set of settings, and watches the server meanwhile.
 
 use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::sync::{Mutex, OnceLock};
@@ -75,7 +75,7 @@ impl Session<'_, '_> {
         })
     }
 
-    /// Plays, and hands the last file over before the outbox is closed.
+    /// Plays, and hands over the last file before the outbox is closed.
     fn play(
         &mut self,
         game: &dyn AnyGame,
@@ -156,8 +156,8 @@ impl Session<'_, '_> {
     }
 }
 
-/// Sends a file until the server has it, under its name, so that the server recognises one that it already has. Returns
-/// whether it has it.
+/// Sends a file until the server has acknowledged it, under its name, so that the server recognises a repeated file.
+/// Returns whether the server has it.
 fn send(worker: Worker<'_>, lookout: &Lookout<'_>, run: &str, (bytes, samples): &Packed) -> bool {
     let Worker { link, reporter, .. } = worker;
     let (id, subject) = (GameFile::id(bytes), samples_subject(run, &link.user));
@@ -176,7 +176,7 @@ fn send(worker: Worker<'_>, lookout: &Lookout<'_>, run: &str, (bytes, samples): 
     true
 }
 
-/// Finished games that are in no file yet.
+/// Finished games that are not yet in a file.
 #[derive(Default)]
 struct Pending {
     games: Vec<Episode>,
@@ -231,8 +231,8 @@ impl Lookout<'_> {
         self.over.get().map_or(Duration::ZERO, Instant::elapsed)
     }
 
-    /// Works until the session is over. What the learner writes into the bucket is heard by a plain subscription, which
-    /// needs no consumer.
+    /// Works until the session is over. A plain subscription, which needs no consumer, receives what the learner writes
+    /// into the bucket.
     fn run(&self) {
         let link = self.worker.link;
         let network = format!("$KV.{RUNS}.{}", network_of(&self.run.run));

@@ -1,4 +1,4 @@
-//! Jarmo's part of the tables: what its values mean, and how they follow for positions that are not stored.
+//! Jarmo's part of the tables: the meaning of its values, and the values of positions that are not stored.
 
 mod four;
 mod way_forward;
@@ -112,7 +112,7 @@ impl Endgames<Jarmo> for Tables<Jarmo> {
         bounds.holds(position, player)
     }
 
-    /// The move limit is far enough: `known` asked that of the position before.
+    /// The move limit is far enough: `known` has checked it for the position before.
     fn successor(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Proven> {
         Some(within_limit(game, position, self.proven(position)?))
     }
@@ -130,9 +130,10 @@ impl Endgames<Jarmo> for Tables<Jarmo> {
     }
 }
 
-/// The value of a position with this value in the tables, by all rules. `None` if it is not certain here or after one
-/// action: if a player to whom the result gives a draw or win is not proven to hold it although something is known of
-/// that, or if the move limit is close and the result is packed. Without plies, how the limit changes it is not known.
+/// The value by all rules of a position with this value in the tables. `None` if it is not certain here or after one
+/// action. There are two such cases: the shuttle bounds cover the position, but do not prove that the player to whom
+/// the tables give a draw or win holds it; or the move limit is close and the result is packed, so the plies that the
+/// limit must be compared with are unknown.
 fn in_game(tables: &Tables, game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Option<Proven> {
     let holds = |player| tables.holds(game, position, player) != Some(false);
     let mover = position.to_move();

@@ -1,8 +1,8 @@
-//! Winning with results alone. Without distances every winning action looks alike, so the winner has to find
-//! a way forward: to the end of the game, or to a lower force, where it never comes back.
+//! Winning with results that have no distances. All winning actions look alike, so the winner must find a way forward:
+//! to the end of the game, or to a lower force, from which the game never returns.
 //!
-//! [`way_forward`] searches a forced way there of 1, 3, 5, … plies, through positions that stay won.
-//! A loser's action cannot spoil a win, so only the winner's actions are looked up.
+//! [`way_forward`] searches for a forced way of 1, 3, 5, … plies, through positions that stay won. The loser's actions
+//! cannot change a win, so only the results of the winner's actions are looked up.
 
 use std::collections::HashMap;
 
@@ -16,15 +16,15 @@ use jarmo_core::games::board::Circles;
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_core::random::{Stream, below};
 
-/// Positions with the winner to move that one search may look at.
+/// The largest number of positions with the winner to move in one search.
 const POSITIONS: u32 = 10_000;
 
-/// The longest way that a search looks for, in plies.
+/// The length of the longest way that a search looks for, in plies.
 const LONGEST: u32 = 41;
 
-/// The action of a shortest forced way to the end of the game or to a lower force, from a position that
-/// the player to move wins. If the search finds none, an action that keeps the win and brings an archer
-/// forward, or at times any that keeps the win: so no cycle lasts.
+/// The first action of a shortest forced way to the end of the game or to a lower force, from a position that the
+/// player to move wins. If the search finds none, an action that keeps the win and brings an archer forward. Now and
+/// then it is any action that keeps the win, so that no cycle lasts.
 ///
 /// # Panics
 /// Panics if `winning`, the actions that keep the win, is empty.
@@ -74,7 +74,7 @@ struct Search<'a> {
     winner: Player,
     force: u32,
     positions_left: u32,
-    /// Positions without a way, the winner to move, with the plies that were searched.
+    /// Positions with the winner to move in which a search of this many plies found no way.
     without: HashMap<Placement, u32, RandomState>,
     /// By action of the loser: how often it was the answer that refuted a way.
     refuted: Vec<u32>,
@@ -107,7 +107,7 @@ impl Search<'_> {
         found
     }
 
-    /// Whether all answers of the loser leave the winner a way of at most this many plies.
+    /// Whether the winner has a way of at most this many plies after every reply of the loser.
     fn holds(&mut self, position: &JarmoPosition, plies: u32) -> bool {
         let mut answers: Vec<Action> = self.game.legal(position).iter().collect();
         answers.sort_by_key(|answer| std::cmp::Reverse(self.refuted[usize::from(answer.0)]));

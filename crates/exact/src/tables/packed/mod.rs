@@ -1,8 +1,8 @@
 //! Packed tables, in a seventh (tammi) to a fortieth (jarmo) of the space of the tables that they are made from.
 //!
-//! A layer becomes a sequence of bytes, the *symbols*. What a symbol says is up to the game: four results without
-//! distances in jarmo, a value with its distance in tammi. Blocks of [`BLOCK`] symbols are compressed one by
-//! one, so that a lookup inflates only one.
+//! A layer becomes a sequence of bytes, the *symbols*. A symbol is four results without distances in jarmo, and a value
+//! with its distance in tammi. Blocks of [`BLOCK`] symbols are compressed separately, so that a lookup inflates only
+//! one.
 //!
 //! docs/lab/tables.md lists the bytes of the files, `force-NN.packed` and `tammi-NN.packed`.
 
@@ -30,7 +30,7 @@ pub use write::pack;
 /// Symbols in a block: with twice as many, files are 6% smaller and lookups take 1.5 times as long.
 const BLOCK: usize = 2048;
 
-/// Goes up when anything in the file changes its meaning.
+/// The version of the format. It is increased when anything in the file changes its meaning.
 const FORMAT_VERSION: u32 = 2;
 const MAGIC: [u8; 8] = *b"JARMOPAK";
 const HEADER: usize = 160;
@@ -100,7 +100,7 @@ thread_local! {
     });
 }
 
-/// Inflates a block. One that is not what [`pack`] wrote, although its checksum fits, has arbitrary symbols.
+/// Inflates a block. If the checksum fits but [`pack`] did not write the block, its symbols are arbitrary.
 fn inflate(inflater: &mut DecompressorOxide, block: &[u8], symbols: &mut [u8; BLOCK]) {
     inflater.init();
     let _ = decompress(inflater, block, symbols, 0, inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF);
@@ -159,7 +159,7 @@ fn read(map: Mmap, id: &TableId<'_>, blocks: usize, layer: &impl Layer) -> Resul
     Ok(PackedLayer { number: NUMBER.fetch_add(1, Ordering::Relaxed), blocks, stats, source, map })
 }
 
-/// Refuses the header of another kind or version of file, of another board or other rules, and of another layer.
+/// Fails for the header of another kind or version of file, of another board or other rules, or of another layer.
 fn check(head: &[u8], id: &TableId<'_>, blocks: usize) -> Result<(), ExactError> {
     if head[..8] != MAGIC {
         return Err(repack("is not a file of packed tables"));

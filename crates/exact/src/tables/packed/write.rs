@@ -1,5 +1,5 @@
-//! Packs a folder of tables, force by force. A file gets its name when it is complete, so after a kill the
-//! next run goes on with the force that was under way.
+//! Packs a folder of tables, force by force. A file gets its name when it is complete, so after a kill the next run
+//! continues with the unfinished force.
 
 use std::path::Path;
 use std::time::Instant;
@@ -15,11 +15,11 @@ use crate::tables::solvable::{Layer, Solvable, owner, table_id};
 use crate::tables::stats::layer_stats;
 use jarmo_host::files::write_whole_by;
 
-/// How hard to compress, 0 to 10: more gains next to nothing.
+/// The compression level, 0 to 10. A higher level gains next to nothing.
 const LEVEL: u8 = 9;
 
-/// Packs the tables in `from` into the folder `to`, and copies whole tables up to the force `whole`. Sound files of the
-/// same tables that exist there already are kept.
+/// Packs the tables in `from` into the folder `to`, and copies complete tables up to the force `whole`. Undamaged files
+/// of the same tables in `to` are kept.
 pub fn pack<G: Solvable>(
     game: &G,
     from: &Path,
@@ -58,7 +58,7 @@ pub fn pack<G: Solvable>(
     Ok(())
 }
 
-/// Whether a file is there and sound, and was made from the table with this checksum.
+/// Whether a file exists, is undamaged, and was made from the table with this checksum.
 fn is_kept(found: Result<u64, ExactError>, wanted: u64) -> Result<bool, ExactError> {
     match found {
         Ok(source) => Ok(source == wanted),
@@ -76,7 +76,7 @@ fn copy(table: &Bytes, to: &TableId<'_>) -> Result<TableProgress, ExactError> {
     Ok(TableProgress::Done(to.force, "copied, with distances".to_owned()))
 }
 
-/// What follows the header: the ends of the blocks, then the blocks.
+/// The bytes after the header: the ends of the blocks, then the blocks.
 fn compress<G: Solvable>(game: &G, layer: &G::Layer, values: &[u8], tell: &mut dyn FnMut(TableProgress)) -> Vec<u8> {
     let data = block_count(&G::TABLES, layer) * END_BYTES;
     let mut body = vec![0; data];

@@ -77,8 +77,8 @@ pub fn single_move(lines: &Lines, placement: &Placement) -> Option<Move> {
     single.then(|| nth_move(lines, placement, 0))
 }
 
-/// Whether the shuttle rule can leave the player to move no action: the only action is a move whose reverse
-/// can have been the last one. No move starts on the goal row.
+/// Whether the shuttle rule can leave the player to move without an action: the only action is a move that could be a
+/// reversal. A move to the goal row cannot, because no move starts there.
 #[inline(always)]
 pub fn may_pass(lines: &Lines, placement: &Placement) -> bool {
     single_move(lines, placement).is_some_and(|only| goal(placement.mover) >> only.to & 1 == 0)

@@ -11,7 +11,7 @@ use jarmo_core::games::jarmo::SHUTTLE_LIMIT;
 pub enum DrawProof {
     /// Not known to hold.
     No,
-    /// ShuttleBounds, whatever the bound side did before.
+    /// Holds, whatever the bound side did before.
     Yes,
     /// A single action holds, and it is a move. The side holds unless its last move was the reverse of this
     /// move, with at least this streak.
@@ -77,8 +77,8 @@ pub trait DrawProofs {
     /// The flags of a placement with the free side to move.
     fn flags(&self, placement: &Placement) -> u8;
 
-    /// The longest streak with which the bound side may have made the move that led to `next`, so that it holds;
-    /// 0 if it does not hold at all. Of longer ones than `enough` nothing is said.
+    /// The longest streak of the bound side's move to `next` with which the bound side holds; 0 if it does not hold at
+    /// all. Streaks longer than `enough` are not examined.
     #[inline(always)]
     fn longest_streak(&self, next: &Placement, taken: Move, enough: u8) -> u8 {
         if next.own.archers == 0 {
@@ -100,7 +100,8 @@ pub trait DrawProofs {
         longest
     }
 
-    /// The shortest streak of this last move of the bound side, which is to move, with which it no longer holds.
+    /// The bound side is to move and made this last move: the shortest streak of that move with which it no longer
+    /// holds.
     #[inline(always)]
     fn forbids(&self, placement: &Placement, last: Move) -> Option<u8> {
         match self.draw_proof(placement) {

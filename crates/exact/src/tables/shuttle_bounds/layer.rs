@@ -18,7 +18,7 @@ use jarmo_host::files;
 
 /// How a file begins.
 pub const MAGIC: [u8; 8] = *b"JARMOHLD";
-/// Goes up when anything in the file changes its meaning.
+/// The version of the format. It is increased when anything in the file changes its meaning.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The stage of a finished file.
@@ -102,7 +102,7 @@ fn damaged() -> ExactError {
     ExactError::new("is damaged; remove it and build it again")
 }
 
-/// Refuses a file of something else.
+/// Fails for the file of another side, force, board or version.
 pub fn check(file: &[u8], owner: Owner, bound: Player, layer: &JarmoLayer) -> Result<(), ExactError> {
     if file.len() != file_size(layer) || !file.starts_with(&MAGIC) {
         return Err(damaged());

@@ -1,4 +1,5 @@
-//! Jarmo with the shuttle rule: which placements a side holds, that is, does not lose, for the game as it is played.
+//! Jarmo with the shuttle rule: the placements that a side *holds*, which means that it does not lose them in the game
+//! as it is played.
 //!
 //! One side is *bound* by the rule, the other is *free* of it: the free side may play every move, and may also pass
 //! wherever the rule could force it to. What the bound side holds in this game it holds in the real one, because
@@ -31,8 +32,8 @@ fn highest(folder: &Path, bound: Player) -> Option<u32> {
     (LEAST_FORCE..=MOST_FORCE).rev().find(exists)
 }
 
-/// What each side is proven not to lose under the shuttle rule, as far as there are files: lower bounds of the true
-/// results.
+/// The placements that each side is proven not to lose under the shuttle rule, for the forces that have files. They are
+/// lower bounds of the true results.
 #[derive(Debug)]
 pub struct ShuttleBounds {
     board: Board,
