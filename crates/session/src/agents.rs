@@ -16,7 +16,7 @@ const CACHE_SIZE: usize = 3;
 /// Time per move of an agent that plays at a level.
 pub const MOVE_TIME: Duration = Duration::from_millis(850);
 
-/// Who plays one of the two sides.
+/// The player of one side.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Seat {
     /// A person.
@@ -46,7 +46,7 @@ impl Seat {
         })
     }
 
-    /// The agent that plays here, if one does.
+    /// The agent of this side, if an agent plays it.
     pub(crate) fn agent(&self, agents: &GameAgents) -> Option<LimitedAgent> {
         match self {
             Seat::Human => None,
@@ -74,7 +74,7 @@ impl fmt::Display for Seat {
     }
 }
 
-/// The player whose name was typed with a mistake or two, such as `mediun`.
+/// The player whose name differs from this text by one or two typing errors, such as `mediun`.
 fn meant(typed: &str) -> Option<&'static str> {
     const OTHERS: [&str; 7] = ["human", "random", "greedy", "uniform", "rollout", "alphabeta", "trained"];
     let typed = typed.split([':', '?']).next().filter(|typed| typed.len() < 20)?;
@@ -102,7 +102,7 @@ fn edits(from: &str, to: &str) -> usize {
 #[derive(Default)]
 pub struct AgentCache(Vec<(Key, Box<dyn AnyAgent>)>);
 
-/// What tells an agent from others: the game with its settings, and the spec.
+/// The key of an agent: the game with its settings, and the spec.
 #[derive(PartialEq)]
 struct Key {
     game: &'static str,

@@ -1,4 +1,4 @@
-//! Assessment of the moves of the line shown: how much value each lost.
+//! The assessment of the moves of the line shown: how much value each move lost.
 
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -10,7 +10,7 @@ use crate::thought::by_winner;
 use crate::words::mine;
 use jarmo_core::game::{Player, Proven};
 
-/// The marks of moves, and the loss of value from which each is given, on the scale from -1 to +1.
+/// The annotations of moves, and the smallest loss of value for each, on the scale from -1 to +1.
 pub(crate) const MARKS: [(&str, f32); 3] = [("?!", 0.1), ("?", 0.25), ("??", 0.6)];
 
 fn mark(lost: f32) -> &'static str {
@@ -44,7 +44,7 @@ pub struct Assessment {
 }
 
 impl Session {
-    /// The assessment of every move, as far as positions are evaluated.
+    /// The assessment of every move whose positions have been evaluated.
     pub fn assessments(&self) -> Vec<Assessment> {
         let moves = self.board().moves().into_iter().enumerate();
         let assessments = moves.map(|(place, played)| {

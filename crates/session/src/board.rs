@@ -1,4 +1,4 @@
-//! A game of any kind with the tree of its moves, the line shown, and what the board shows at a place of it.
+//! A game with the tree of its moves, the line shown, and the position on the board.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub struct Played {
 }
 
 impl Played {
-    /// Its number as it is written: `3.` for White, `3…` for Black.
+    /// Its number as text: `3.` for White, `3…` for Black.
     pub fn label(&self) -> String {
         format!("{}{}", self.number, if self.player == Player::White { '.' } else { '…' })
     }
@@ -64,10 +64,10 @@ pub(crate) struct Reached {
     by: Option<(Action, Gesture, Played)>, // none: it is the first one
 }
 
-/// Why the game of a record cannot be shown. Displayed in English; `words` has the sentences of all languages.
+/// The error for a record that cannot be shown. `Display` is in English; `words` has the sentences of all languages.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RecordProblem {
-    /// It cannot be set up.
+    /// The game cannot be set up.
     #[error("{0}")]
     Start(String),
     /// Its first position is illegal.
@@ -88,8 +88,9 @@ pub enum RecordProblem {
     Tree,
 }
 
-/// A game and its moves, one line of which is shown. A `place` is the number of moves before a position of that line;
-/// the cursor is the place shown. A move at the cursor that is new begins a variation: nothing is lost.
+/// A game and the tree of its moves, of which one line is shown. A `place` is a position of that line, given by the
+/// number of moves before it; the cursor is the place shown. A new move at the cursor begins a variation, so no move is
+/// lost.
 #[derive(Clone)]
 pub struct Board {
     game: Arc<dyn AnyGame>,
@@ -104,8 +105,8 @@ pub struct Board {
 impl Board {
     /// Sets up a game by name, from its start or from a position, with the agents and tables of a store.
     ///
-    /// The games of `jarmo` have a board and texts in every language. Others are drawn in text and played by lines, or on a
-    /// plain board of the page.
+    /// The shipped games have a board and texts in every language. Other games are drawn as text and played by lines of
+    /// text, or on a plain board of the page.
     pub fn open(
         store: &Store,
         name: &str,
@@ -139,7 +140,7 @@ impl Board {
         self.game.facts().name
     }
 
-    /// Whether the language tables have the words of this game. Without them, only its drawing is shown.
+    /// Whether the language tables have the texts of this game. Without them, only its drawing is shown.
     fn is_worded(&self) -> bool {
         Language::En.texts().knows(self.game())
     }
@@ -192,7 +193,7 @@ impl Board {
         self.tree.at(node).content.by.as_ref().map(|(.., played)| played)
     }
 
-    /// Shows a position, in its main continuation unless it is on the line shown already.
+    /// Shows a position. If it is not on the line shown, shows its main line.
     pub fn show(&mut self, node: Node) {
         if !self.line.contains(&node) {
             self.line = self.tree.line(node);
@@ -212,8 +213,8 @@ impl Board {
         }
     }
 
-    /// The position with this number of moves in the text of the tree up to it: on a main line without variations, its place.
-    /// A number past the end means the end of the main line.
+    /// The position with this index: the number of moves up to it in the text of the tree. Without variations, this is
+    /// its place. An index past the end means the end of the main line.
     pub fn at_index(&self, index: usize) -> Node {
         match index.checked_sub(1) {
             None => Node::ROOT,
@@ -392,7 +393,7 @@ impl Board {
         Board { tree, line: vec![Node::ROOT], cursor: 0, ..self.clone() }
     }
 
-    /// The moves before a place and then those of a line, as a game of its own with its cursor at the end.
+    /// A new game with the moves before a place, then those of a line, with its cursor at the end.
     pub fn branch(&self, place: usize, line: &[String]) -> Result<Board, ActionError> {
         let mut board = self.fresh();
         let before = self.line[..=place.min(self.length())].iter().filter_map(|&node| self.move_to(node));
@@ -417,12 +418,12 @@ impl Board {
         &self.game.facts().pieces
     }
 
-    /// What an editor of positions offers.
+    /// The controls of the position editor.
     pub fn palette(&self) -> &Palette {
         &self.game.facts().palette
     }
 
-    /// The text of a position that was set up, which may be illegal.
+    /// The text of a position from the editor, which may be illegal.
     pub fn setup_text(&self, setup: &Setup) -> String {
         self.game.setup_text(setup)
     }

@@ -28,14 +28,14 @@ pub struct Step {
     pub accept: Vec<String>,
 }
 
-/// What came of a person's move in an exercise.
+/// The result of a person's move in an exercise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// It is legal. One that does not solve the task was taken back.
     pub legal: bool,
     /// It solves the task.
     pub right: bool,
-    /// What is said about it.
+    /// The comment on it.
     pub said: String,
 }
 
@@ -72,8 +72,8 @@ pub(crate) fn session_at(game: &str, position: Option<&str>, moves: &[String]) -
     session
 }
 
-/// Plays a move, and takes it back unless it is right. `is_right` is asked about the usual text of the move. `reply`
-/// says something about a legal one, right or wrong.
+/// Plays a move, and takes it back unless it is right. `is_right` gets the standard text of the move. `reply` returns
+/// the comment on a legal move, right or wrong.
 pub(crate) fn attempt(
     session: &mut Session,
     texts: &Texts,

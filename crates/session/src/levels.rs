@@ -42,7 +42,7 @@ impl Level {
         Level::Best,
     ];
 
-    /// The level of those who choose none.
+    /// The default level.
     pub const USUAL: Level = Level::Easy;
 
     /// The name on the command line and in the browser's messages.
@@ -55,8 +55,7 @@ impl Level {
         Level::ALL.into_iter().find(|level| level.name() == name)
     }
 
-    /// Its rating in a game with the trained agent that is part of the program; random moves have 0. `None` if it was
-    /// not measured.
+    /// Its rating in a game with the built-in trained agent, where random moves have 0. `None` if it was not measured.
     pub fn rating(self, game: &str) -> Option<u16> {
         Some(LADDERS.get(game)?.get(&self)?.rating)
     }

@@ -1,7 +1,8 @@
-//! A game between people and agents, in five languages: what a person sees and does, whatever shows it.
+//! A game between people and agents, in five languages: everything that a person sees and does, independent of the user
+//! interface.
 //!
-//! A [`session::Session`] never searches, waits, or looks at a clock. Terminal, server and browser tab run its jobs
-//! and give it the answers. [`page`] has the messages of the page, whether a server or the tab itself answers them.
+//! A [`session::Session`] never searches, waits, or reads a clock. Terminal, server and browser tab run its jobs and
+//! pass it the answers. [`page`] has the messages of the page, which a server or the tab itself answers.
 
 pub mod agents;
 pub mod analysis;

@@ -17,7 +17,7 @@ pub struct Match {
 }
 
 impl Match {
-    /// Counts the second game once.
+    /// Whether the second game has been counted.
     pub(crate) fn finish(&mut self, outcome: &Outcome) {
         if self.game == 2 && !self.over {
             let [white, black] = points(outcome);
@@ -26,7 +26,7 @@ impl Match {
         }
     }
 
-    /// Whether a match can come to this; false for numbers that no game counts up to.
+    /// Validates a restored match: whether a match can have these points.
     pub(crate) fn is_possible(&self) -> bool {
         (1..=2).contains(&self.game) && self.points.iter().all(|&points| points <= 1000)
     }

@@ -18,7 +18,7 @@ pub fn of(game: &str) -> &'static [Puzzle] {
     shipped(game).unwrap_or_default()
 }
 
-/// The board of a puzzle after so many plies of its solution. An even number of them is there until the puzzle is over.
+/// The board of a puzzle after this many plies of its solution. The number is even until the puzzle is over.
 pub fn session(puzzle: &Puzzle, plies: usize) -> Session {
     session_at(&puzzle.game, Some(&puzzle.position), &puzzle.line[..plies])
 }
@@ -28,7 +28,7 @@ pub fn is_over(puzzle: &Puzzle, session: &Session) -> bool {
     session.board().moves().len() == puzzle.line.len()
 }
 
-/// The player who is to find the solution.
+/// The player who must find the solution.
 pub fn player(session: &Session) -> Player {
     session.board().mover(0).expect("no puzzle begins with the end of a game")
 }
@@ -48,7 +48,7 @@ pub fn answer(puzzle: &Puzzle, session: &mut Session, texts: &Texts, text: &str)
     })
 }
 
-/// What is asked of the player.
+/// The task of the player.
 pub fn task(puzzle: &Puzzle, session: &Session, texts: &Texts) -> String {
     let key = match puzzle.goal {
         Goal::Win => "puzzle_win",
@@ -62,11 +62,11 @@ pub fn task(puzzle: &Puzzle, session: &Session, texts: &Texts) -> String {
 pub struct Scale {
     /// The rating of a new player.
     pub start: i32,
-    /// The most that the first puzzle changes.
+    /// The largest change by the first puzzle.
     pub first: i32,
     /// How much less each further puzzle changes, down to `last`.
     pub fall: i32,
-    /// The most that a puzzle changes in the long run.
+    /// The largest change by a puzzle in the long run.
     pub last: i32,
 }
 

@@ -3,9 +3,10 @@
 //! A session never searches and never waits. [`Session::job`] returns the next [`Job`]; the caller runs it on
 //! any thread and passes the answer to [`Session::finish`]. Outdated answers are dropped.
 //!
-//! A `place` is a position of the line shown, given by the number of moves before it; a `Node` is any position of the tree
-//! of moves. The game continues at one of them, which is the end of the main line. Whoever moves elsewhere during a game plays
-//! on from there, and the moves after that are a variation from then on; an analysis only adds variations.
+//! A `place` is a position of the line shown, given by the number of moves before it; a `Node` is any position of the
+//! tree of moves. The game continues at one of them, which is the end of the main line. A person who moves elsewhere
+//! during a game continues the game from there, and the former moves become a variation. An analysis only adds
+//! variations.
 
 mod questions;
 
@@ -24,7 +25,7 @@ use jarmo_exact::catalog::GameSettings;
 use questions::Effort;
 pub use questions::Job;
 
-/// Rounds of looking further at a position, at most.
+/// The largest number of rounds of *Search on* at a position.
 const DEEPEST: u32 = 4;
 
 /// One game with its players.
@@ -44,7 +45,7 @@ pub struct Session {
     pub evaluating: bool,
     analysing: bool,
     deepening: bool, // the analysis looks further at the place shown
-    /// Why an agent could not answer. While this is set, no agent is asked.
+    /// The reason why an agent could not answer. While this is set, no agent is asked.
     pub trouble: Option<String>,
     /// The match that this game belongs to.
     pub current_match: Option<Match>,
@@ -54,14 +55,14 @@ pub struct Session {
     edition: u64, // increases when running jobs become outdated
 }
 
-/// What the next new game begins with while the game of a record is on the board: the record may have a first
-/// position and a length of its own, and people play both sides of it.
+/// The board and the players of the next new game, saved while the game of a record is shown. That game can have its
+/// own first position and move limit, and people play both sides.
 struct Home {
     board: Board,
     seats: [Seat; 2],
 }
 
-/// Why a session refused a command.
+/// The reason why a session rejects a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The move is illegal, or cannot be parsed.
@@ -150,7 +151,7 @@ impl Session {
         found.or_else(|| self.remembered.get(&node).copied())
     }
 
-    /// Takes over evaluations from before, in the order of the text of the tree, the first position first.
+    /// Restores evaluations, in the order of the text of the tree, beginning with the first position.
     pub(crate) fn remember(&mut self, values: &[Option<f32>]) {
         let nodes = std::iter::once(Node::ROOT).chain(self.board.tree.nodes());
         let known =
@@ -169,13 +170,12 @@ impl Session {
         self.analysing
     }
 
-    /// Whether the analysis is to look further at the place shown.
+    /// Whether *Search on* is active at the place shown.
     pub fn deepening(&self) -> bool {
         self.deepening
     }
 
-    /// The round in which the analysis looks further at the place shown: `None` if it is not to, or if nothing more comes
-    /// of it.
+    /// The round of *Search on* at the place shown; `None` if it is not active, or if more search changes nothing.
     pub fn next_round(&self) -> Option<u32> {
         let here = self.board.cursor();
         let (had, _) = self.thoughts.get(&self.board.shown())?;
@@ -198,7 +198,7 @@ impl Session {
         self.board.shown() == self.live
     }
 
-    /// Whether a move here would surprise: the game continues elsewhere, and the person has taken nothing back.
+    /// Whether the page asks before a move here: the game continues elsewhere, and the person has not used *Undo*.
     pub fn asks(&self) -> bool {
         !self.analysing && !self.taken_back && !self.is_live()
     }
@@ -233,7 +233,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes note of moves that were played up to the position shown; `goes_on` if they are those of the game.
+    /// Records moves that were played up to the position shown. `goes_on` says whether they continue the game.
     fn moved(&mut self, goes_on: bool) {
         if goes_on {
             self.live = self.board.shown();
@@ -281,7 +281,7 @@ impl Session {
         self.set_analysing(false);
     }
 
-    /// Puts the variation of a position in front, where it begins.
+    /// Makes the variation of a position the main line where it begins.
     pub fn promote(&mut self, node: Node) {
         self.board.tree.promote(node);
         self.keep_live();
@@ -293,7 +293,7 @@ impl Session {
         self.keep_live();
     }
 
-    /// Writes something about a move.
+    /// Annotates a move.
     pub fn set_remark(&mut self, node: Node, remark: Remark) {
         self.board.tree.set_remark(node, remark);
     }
@@ -327,8 +327,8 @@ impl Session {
         self.edition += 1;
     }
 
-    /// Starts a new game from the same first position. After the game of a record it is the start of that game,
-    /// and the players are those from before.
+    /// Starts a new game from the same first position. After the game of a record, it restores the board and the
+    /// players from before.
     pub fn new_game(&mut self) {
         match self.home.take() {
             Some(home) => {
@@ -381,7 +381,7 @@ impl Session {
         self.edition += 1;
     }
 
-    /// Makes the analysis look further at the place shown, or no longer.
+    /// Starts or stops *Search on* at the place shown.
     pub fn set_deepening(&mut self, deepening: bool) {
         self.deepening = deepening && self.analysing;
     }

@@ -15,7 +15,7 @@ use jarmo_facade::{AnyEndgames, AnyGame, Games};
 /// too: with 32, an analysis of tammi ended after 49,985 of [`REVIEW_SIMULATIONS`].
 const MEGABYTES: u32 = 40;
 
-/// The same for an agent that looks further at one position. It is not kept between its searches.
+/// The same for the agent of *Search on*. It is not kept between its searches.
 const DEEP_MEGABYTES: u32 = 256;
 
 /// Root moves that an analysis evaluates exactly.
@@ -43,7 +43,7 @@ pub struct LimitedAgent {
     pub spec: AgentSpec,
     /// Nodes or simulations, if limited.
     pub nodes: Option<u64>,
-    /// The time that it may use up; unset, its spec alone sets the limits.
+    /// The time that it may use; without it, only its spec limits it.
     pub time: Option<Duration>,
 }
 
@@ -54,7 +54,7 @@ impl LimitedAgent {
     }
 }
 
-/// Where trained agents and exact tables are on this machine.
+/// The trained agents and exact tables of this machine.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
     /// Folders searched in order for `GAME.safetensors`.
@@ -63,7 +63,7 @@ pub struct Store {
     pub built_in: bool,
     /// The folder of exact tables.
     pub tables: Option<PathBuf>,
-    /// The networks that are loaded already.
+    /// The networks that have been loaded.
     pub networks: Networks,
     /// The games that are opened by name.
     pub games: Games,
@@ -81,8 +81,8 @@ impl Store {
         file.or(built_in)
     }
 
-    /// A text without the folders of agents and tables of this machine, for remote users. Also without those in the
-    /// specs of these seats.
+    /// A text for remote users: without the folders of this machine's agents and tables, and without those in the specs
+    /// of these seats.
     pub fn without_folders(&self, text: &str, seats: &[String]) -> String {
         let mut folders = self.agents.clone();
         folders.extend(self.tables.clone());
@@ -145,12 +145,12 @@ impl GameAgents {
         matches!(self.trained, Some(Ok(_)))
     }
 
-    /// Why the trained agent that was found cannot be loaded.
+    /// The error if the trained agent cannot be loaded.
     pub fn refused(&self) -> Option<&str> {
         self.trained.as_ref()?.as_ref().err().map(String::as_str)
     }
 
-    /// The agent behind hints and the evaluation bar. It uses all of its time.
+    /// The agent for hints and the evaluation bar. It uses all of its time.
     pub fn analyst(&self, time: Duration) -> LimitedAgent {
         LimitedAgent { time: Some(time), ..self.strongest(Some(LINES)) }
     }
@@ -168,8 +168,8 @@ impl GameAgents {
         }
     }
 
-    /// The agent that looks further at one position, in rounds from 1. Each round has twice as many nodes or simulations
-    /// as the one before it; the first, twice as many as the reviewer.
+    /// The agent of *Search on*, for this round (from 1). The first round has twice as many nodes or simulations as the
+    /// reviewer, and each further round twice as many as the one before.
     pub(crate) fn deepened(&self, round: u32) -> LimitedAgent {
         let mut agent = LimitedAgent { time: None, ..self.reviewer() };
         agent.nodes = agent.nodes.map(|nodes| nodes << round);

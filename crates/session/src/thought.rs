@@ -21,7 +21,7 @@ use jarmo_facade::{AnyGame, AnyRequest, Move};
 /// Longest expected line that is shown, in moves.
 const LINE_LENGTH: usize = 8;
 
-/// Values that are known less well than this are not compared, on the scale from -1 to +1.
+/// Values with a larger error than this are not compared, on the scale from -1 to +1.
 const MOST_ERROR: f32 = 0.05;
 
 /// Most candidate moves that are shown.
@@ -33,11 +33,11 @@ pub struct Analysis {
     /// The action it chooses.
     #[serde(skip)]
     pub action: Action,
-    /// The same as text.
+    /// The action as text.
     pub text: String,
     /// The position's value.
     pub value: f32,
-    /// Expected score difference, White's points minus Black's.
+    /// Expected point difference, White's points minus Black's.
     pub score: f32,
     /// White's proven result.
     #[serde(serialize_with = "by_winner")]
@@ -65,7 +65,7 @@ pub struct Candidate {
     pub policy: f32,
     /// The value after it.
     pub value: f32,
-    /// Whether the search cannot tell its value from that of the first candidate.
+    /// Whether the search found no difference between its value and that of the first candidate.
     pub equal: bool,
     /// White's proven result after it.
     #[serde(serialize_with = "by_winner")]
@@ -94,24 +94,24 @@ pub(crate) fn winner(verdict: Verdict) -> Option<Player> {
     }
 }
 
-/// A clock: the time since some moment that stays the same.
+/// A clock: the time since a fixed moment.
 pub type Clock = fn() -> Duration;
 
-/// The share of a processor for an answer, and what ends it.
+/// The share of a CPU for an answer, and its limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Time<'a> {
     /// What measures it.
     pub clock: Clock,
     /// The answer ends when this is set.
     pub stop: &'a AtomicBool,
-    /// The answers that wait for the same processor, this one included. Times are divided by it.
+    /// The number of answers that share the CPU, this one included. Times are divided by it.
     pub sharers: u32,
-    /// The longest time of an answer that has the processor for itself, whatever the agent.
+    /// The longest time of an answer that has the CPU for itself, for any agent.
     pub most: Option<Duration>,
 }
 
 impl Time<'_> {
-    /// The processor serves one session, and its agents may think as long as their specs say.
+    /// The CPU serves one session, and only the specs limit its agents.
     pub fn alone(clock: Clock, stop: &AtomicBool) -> Time<'_> {
         Time { clock, stop, sharers: 1, most: None }
     }
@@ -190,12 +190,12 @@ fn ranked(mut candidates: Vec<agent::Candidate>, chosen: Action) -> Vec<agent::C
     candidates
 }
 
-/// How far the value of a candidate may be off. Agents that count no visits give none.
+/// The error of a candidate's value; `None` for agents that count no visits.
 fn error(one: &agent::Candidate) -> f32 {
     if one.proven.is_some() || one.visits == 0 { 0.0 } else { MARGIN / (one.visits as f32).sqrt() }
 }
 
-/// Whether two values differ by no more than their errors; values that are far from certain are equal to none.
+/// Whether two values differ by no more than their errors. Very uncertain values are never equal.
 fn is_equal(first: &agent::Candidate, other: &agent::Candidate) -> bool {
     let errors = error(first) + error(other);
     let apart = (first.value.expectation() - other.value.expectation()).abs();
@@ -203,7 +203,7 @@ fn is_equal(first: &agent::Candidate, other: &agent::Candidate) -> bool {
     errors < MOST_ERROR && apart <= errors && verdict(first) == verdict(other)
 }
 
-/// Turns what the mover sees into what White sees, or the other way round.
+/// Converts between the mover's point of view and White's.
 pub(crate) fn as_white<T>(mover: Player, seen: T, flip: impl FnOnce(T) -> T) -> T {
     match mover {
         Player::White => seen,

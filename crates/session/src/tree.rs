@@ -1,14 +1,14 @@
-//! A tree of moves: a main line, and variations that begin anywhere in it or in other variations. It does not know
-//! the game: the caller says what a move is, and which moves are legal.
+//! A tree of moves: a main line, and variations that begin anywhere in it or in other variations. It does not depend on
+//! the game: the caller defines moves and decides which are legal.
 //!
-//! As text, a move stands in front of its mark and its comment, and a variation follows the move that it replaces:
-//! `A1-C2 A5-B3 ?! {too early} ( B5-C3 C1-D3 ) C1-D3`.
+//! As text, a move is followed by its annotation and its comment. A variation in parentheses follows the move that it
+//! replaces: `A1-C2 A5-B3 ?! {too early} ( B5-C3 C1-D3 ) C1-D3`.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What a person can say about a move by a mark, best first.
+/// The annotations of moves, best first.
 pub const MARKS: [&str; 6] = ["!!", "!", "!?", "?!", "?", "??"];
 
 /// A position of a tree. A tree never uses the same name for two positions.
@@ -20,7 +20,7 @@ impl Node {
     pub const ROOT: Node = Node(0);
 }
 
-/// What a person has written about a move.
+/// A person's annotation of a move and comment on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remark {
     /// One of [`MARKS`], or empty.
@@ -54,13 +54,13 @@ pub struct Tree<T> {
 /// A position of a tree.
 #[derive(Clone)]
 pub struct Entry<T> {
-    /// What the caller knows about it.
+    /// The caller's data.
     pub content: T,
     /// The position before the move that leads here; `None` for the first one.
     pub parent: Option<Node>,
     /// The positions after the moves from here. The first continues the line.
     pub children: Vec<Node>,
-    /// What was written about the move that leads here.
+    /// The remark on the move that leads here.
     pub remark: Remark,
 }
 
@@ -69,11 +69,11 @@ pub struct Entry<T> {
 pub enum Token<M> {
     /// A move.
     Move(M),
-    /// What is said about the move before.
+    /// The annotation of the previous move.
     Mark(&'static str),
-    /// What is written about the move before.
+    /// The comment on the previous move.
     Comment(String),
-    /// A variation begins, in place of the move before.
+    /// A variation begins, which replaces the previous move.
     Open,
     /// The variation ends.
     Close,
@@ -111,7 +111,7 @@ impl<T> Tree<T> {
         &self.entries[&node]
     }
 
-    /// Writes something about a move, in place of what was written before; nothing if the tree does not have it.
+    /// Replaces the remark on a move, if the tree has the move.
     pub fn set_remark(&mut self, node: Node, remark: Remark) {
         if let Some(entry) = self.entries.get_mut(&node) {
             entry.remark = remark;
@@ -125,15 +125,15 @@ impl<T> Tree<T> {
         path
     }
 
-    /// The line through a position: the way there, and how it continues.
+    /// The line through a position: the moves to it, and its main continuation.
     pub fn line(&self, node: Node) -> Vec<Node> {
         let mut line = self.path(node);
         line.extend(std::iter::successors(self.at(node).children.first(), |&&node| self.at(node).children.first()));
         line
     }
 
-    /// Puts the variation that a position belongs to in front, where that variation begins. Returns false if there is
-    /// none: the position is on the main line, or not in the tree.
+    /// Makes the variation that a position belongs to the main line where it begins. Returns false if the position is
+    /// on the main line or not in the tree.
     pub fn promote(&mut self, node: Node) -> bool {
         if !self.has(node) {
             return false;
@@ -163,7 +163,7 @@ impl<T> Tree<T> {
         true
     }
 
-    /// Whether there is nothing but one line without remarks.
+    /// Whether the tree is a single line without remarks.
     pub fn is_plain(&self) -> bool {
         self.entries.values().all(|entry| entry.children.len() < 2 && entry.remark == Remark::default())
     }

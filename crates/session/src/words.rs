@@ -28,7 +28,7 @@ pub fn status(texts: &Texts, session: &Session) -> String {
     }
 }
 
-/// Why an input was refused.
+/// The reason why an input was rejected.
 pub fn refusal(texts: &Texts, input: &str, refusal: &Refusal) -> String {
     match refusal {
         Refusal::Move(error) => {
@@ -94,7 +94,7 @@ pub fn known(texts: &Texts, session: &Session) -> Option<String> {
     Some(texts.fill("by_tables", &[("result", &proven(texts, known))]))
 }
 
-/// The rules of a game: the texts of this program, or else those that the game brings.
+/// The rules of a game: the texts of this program, or else the game's own.
 pub fn rules<'a>(texts: &'a Texts, board: &'a Board) -> &'a str {
     let own = board.own_rules().filter(|_| !texts.knows(board.game()));
     own.unwrap_or_else(|| texts.rules(board.game()))
@@ -110,7 +110,7 @@ pub fn agent_problem(texts: &Texts, session: &Session) -> Option<String> {
     }
 }
 
-/// The commands of the program by lines, with moves of this game as examples.
+/// The commands of the program with lines of text, with moves of this game as examples.
 pub fn help(texts: &Texts, board: &Board) -> String {
     let legal = board.fresh().scene().legal;
     let moves: Vec<&str> = legal.iter().take(3).map(|legal| legal.text.as_str()).collect();

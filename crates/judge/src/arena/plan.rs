@@ -70,7 +70,7 @@ impl<G: Game> GamePlan<G> {
         }
     }
 
-    /// Refuses a record of a game that was played under other conditions.
+    /// Fails for the record of a game that was played under other conditions.
     fn check_conditions(&self, record: &GameRecord, mark: ArenaMark) -> Result<(), String> {
         let expected = self.mark(mark.pair);
         if mark.pair >= self.settings.pairs {

@@ -60,11 +60,11 @@ impl Language {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepTexts {
-    /// What the step is about.
+    /// The subject of the step.
     pub title: String,
-    /// What there is to learn.
+    /// The explanation.
     pub text: String,
-    /// What to do on the board.
+    /// The task on the board.
     pub task: String,
     /// The reply to a right move.
     pub right: String,
@@ -114,7 +114,7 @@ impl Texts {
         self.get(player.name())
     }
 
-    /// Whether the table has the words of a game: those of `jarmo`, but not of other crates.
+    /// Whether the table has the texts of a game: of shipped games, but not of games from other crates.
     pub fn knows(&self, game: &str) -> bool {
         self.rulebook.contains_key(game)
     }

@@ -1,4 +1,4 @@
-//! What a page asks a session to do, and what it shows of one.
+//! The commands of a page to a session, and the view of a session that the page gets.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -16,35 +16,35 @@ use crate::words;
 use jarmo_core::game::{Player, shorten};
 use jarmo_core::record::GameRecord;
 
-/// Moves a game may have, with its variations; only a game without a limit of its own could have more.
+/// The largest number of moves of a game with its variations. Only a game without a move limit could have more.
 const MOST_MOVES: usize = 2000;
 
 /// Bytes that the variations and comments of a game may have.
 const MOST_TEXT: usize = 1 << 16;
 
-/// What a page may ask a session to do. Those without anything to say are written with braces too:
-/// only so are unknown fields refused.
+/// The commands of a page. Unit variants are written with braces, because otherwise serde ignores
+/// `deny_unknown_fields`.
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "a field is what its name says")]
 pub enum Command {
     /// A move.
     Play { text: String },
-    /// Back to the turn before.
+    /// Goes back to the previous turn.
     Undo {},
-    /// Takes an undo back.
+    /// Redoes a move.
     Redo {},
     /// Shows another place of the line shown.
     Go { place: usize },
     /// Shows a position of any line.
     Show { node: Node },
-    /// Moves from a place on, for both sides.
+    /// Plays moves for both sides, from a place on.
     Line { place: usize, moves: Vec<String> },
-    /// Puts a variation in front.
+    /// Makes a variation the main line.
     Promote { node: Node },
     /// Removes a move and everything after it.
     Remove { node: Node },
-    /// Writes something about a move.
+    /// Annotates a move.
     Remark { node: Node, mark: String, comment: String },
     /// Plays on from the place shown.
     Resume {},
@@ -66,13 +66,13 @@ pub enum Command {
     Evaluate { on: bool },
     /// Enters or leaves analysis.
     Analyse { on: bool },
-    /// Looks further at the place shown.
+    /// Searches on at the place shown.
     Deepen { on: bool },
     /// Loads the game of a record.
     Load { record: String },
     /// Offers the other person something, or accepts the same offer.
     Offer { what: Offer },
-    /// Turns an offer down, or takes the own one back.
+    /// Declines an offer, or withdraws one's own.
     Decline {},
     /// Gives the game up.
     Resign {},
@@ -100,7 +100,7 @@ pub enum Offer {
     Rematch,
 }
 
-/// Does what a page asks for; the error says why not. `ours` are the players that the page may name besides the levels.
+/// Executes a command. `ours` are the players that the page may choose besides the levels.
 pub fn apply(session: &mut Session, command: Command, texts: &Texts, ours: &[String]) -> Result<(), String> {
     session.trouble = None;
     match command {
@@ -217,7 +217,7 @@ fn tree_view(session: &Session) -> Vec<Value> {
     moves.collect()
 }
 
-/// Refuses a tree of this size.
+/// Fails if a tree is too large.
 fn check_size(moves: usize, bytes: usize, texts: &Texts) -> Result<(), String> {
     match (moves <= MOST_MOVES, bytes <= MOST_TEXT) {
         (true, true) => Ok(()),
@@ -226,8 +226,8 @@ fn check_size(moves: usize, bytes: usize, texts: &Texts) -> Result<(), String> {
     }
 }
 
-/// The player that a browser asks for. Those that read files are for the person who started the server; a browser
-/// knows them by names without folders.
+/// The player that a browser asks for. Only the person who started the server can choose players that read files; a
+/// browser knows them by names without folders.
 pub(super) fn offered<'a>(who: &'a str, ours: &'a [String], texts: &Texts) -> Result<&'a str, String> {
     if who == "human" || Level::parse(who).is_some() || specs::is_harmless(who) {
         return Ok(who);

@@ -1,5 +1,5 @@
-//! Lessons and puzzles for the page. Each message says where the person is; nothing is remembered about it,
-//! and the messages do not have the person's rating.
+//! Lessons and puzzles for the page. Each message says where the person is, so nothing is stored. Messages do not
+//! contain the person's rating.
 
 use std::collections::BTreeMap;
 
@@ -40,8 +40,7 @@ struct Puzzle {
     text: Option<String>,
 }
 
-/// What there is to do in a step of a lesson, or what is said about a move there. `boards` are shown one after
-/// another.
+/// The task of a step of a lesson, or the comment on a move there. `boards` are shown one after another.
 fn lesson(asked: Lesson, texts: &Texts) -> Result<Value, Rejection> {
     let game = GAMES.into_iter().find(|game| *game == asked.game);
     let game = game.ok_or_else(|| impossible("no such game"))?;
@@ -63,7 +62,7 @@ fn lesson(asked: Lesson, texts: &Texts) -> Result<Value, Rejection> {
     Ok(message)
 }
 
-/// What there is to do in a puzzle, or what is said about a move there.
+/// The task of a puzzle, or the comment on a move there.
 fn puzzle(asked: Puzzle, texts: &Texts) -> Result<Value, Rejection> {
     let mut all = GAMES.into_iter().flat_map(puzzles::of);
     let puzzle = all.find(|one| one.position == asked.position);

@@ -1,4 +1,4 @@
-//! What a page may see of a game without changing it: other positions, pictures, and positions set up by hand.
+//! Requests that do not change the game: other positions, pictures, and positions from the editor.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::session::{Refusal, Session};
 use crate::words;
 use jarmo_core::view::Setup;
 
-/// Moves that a line beside the game may have.
+/// The largest number of moves in a line beside the game.
 const LONGEST_LINE: usize = 64;
 
 /// A position that was set up, or the text of one. Without either it is the position shown.
@@ -22,7 +22,7 @@ struct Wanted {
     text: Option<String>,
 }
 
-/// Answers what a page asks about the game of a session: the type of the answer, and its text.
+/// Answers a request about the game of a session: the type of the answer, and its text.
 pub fn look(
     session: &Session,
     path: &str,
@@ -51,7 +51,7 @@ fn scene(session: &Session, query: &Query<'_>, texts: &Texts) -> Result<Value, R
     }))
 }
 
-/// Refuses what needs a board with cells.
+/// Fails for a game without a board of cells.
 fn need_cells(board: &Board) -> Result<(), Rejection> {
     match board.layout().is_none() {
         true => Err(impossible("this game has only its drawing")),

@@ -25,14 +25,14 @@ use crate::specs::Store;
 use jarmo_core::game::{shorten, shorten_quotes};
 use jarmo_exact::catalog::GameSettings;
 
-/// What a page begins with that asks for nothing else.
+/// The defaults of a new session.
 #[derive(Clone, Debug)]
 pub struct Defaults {
-    /// The language of those who ask for none.
+    /// The default language.
     pub language: Language,
     /// The game.
     pub game: String,
-    /// Who plays White and who Black. A page may name these players later, too.
+    /// The players of White and Black. A page may choose these players later, too.
     pub seats: Vec<String>,
     /// The rules' settings.
     pub settings: GameSettings,
@@ -40,15 +40,15 @@ pub struct Defaults {
     pub store: Store,
     /// A game to begin with, as a line of a record file.
     pub record: Option<String>,
-    /// The game to begin with is to be looked at, not played.
+    /// Whether the game to begin with is analysed, not played.
     pub analyse: bool,
 }
 
-/// Why a message is not taken: a status of HTTP, and what is wrong.
+/// The error for a message: an HTTP status and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection(pub u16, pub String);
 
-/// A message that is well formed and cannot be done.
+/// The error for a well-formed message that cannot be executed.
 pub fn impossible(message: impl Into<String>) -> Rejection {
     Rejection(422, message.into())
 }
@@ -79,7 +79,7 @@ pub struct Query<'a> {
 }
 
 impl Query<'_> {
-    /// Reads a query; keys that mean nothing here are passed over.
+    /// Reads a query; unknown keys are ignored.
     pub fn read(text: &str, usual: Language) -> Result<Query<'_>, Rejection> {
         let mut query = Query { language: usual, since: None, place: None, moves: "" };
         for (key, value) in text.split('&').filter_map(|pair| pair.split_once('=')) {

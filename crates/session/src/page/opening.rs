@@ -1,4 +1,4 @@
-//! What a session begins with: a game from its start, or that of a link or a position.
+//! Opens a session: with a new game, the game of a link, or a position.
 
 use serde::Deserialize;
 
@@ -17,7 +17,7 @@ pub struct Opening {
     game: Option<String>,
     white: Option<String>,
     black: Option<String>,
-    /// A game to go on with; without players, people play both sides.
+    /// A game to continue; without players, people play both sides.
     record: Option<String>,
     /// The index of the position shown in its text; unset, the end of its main line.
     place: Option<usize>,
@@ -29,12 +29,12 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// A game of two people, to go on with.
+    /// A game of two people to continue.
     pub fn of_two(record: String) -> Opening {
         Opening { record: Some(record), duel: Some(Player::White), ..Opening::default() }
     }
 
-    /// Makes the session.
+    /// Opens the session.
     pub fn begin(&self, defaults: &Defaults, texts: &Texts, seed: u64) -> Result<Session, String> {
         let begun = begin(defaults, self, texts, seed);
         begun.map_err(|problem| defaults.store.without_folders(&problem, &defaults.seats))

@@ -1,4 +1,4 @@
-//! What a session asks its agents next, their share of a processor, and what it does with their answers.
+//! The next question of a session to its agents, their share of a CPU, and the use of their answers.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use jarmo_exact::agent::AgentSpec;
 /// Time for the evaluation of a position during play.
 const GLANCE: Duration = Duration::from_millis(120);
 
-/// How thoroughly a position was evaluated, least first.
+/// The effort of an evaluation, least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Effort {
     Glance,
     Study,
     Hint,
-    /// A round of looking further, from 1.
+    /// A round of *Search on*, from 1.
     Deep(u32),
 }
 
