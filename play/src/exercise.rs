@@ -196,7 +196,7 @@ fn own_rating(texts: &Texts, book: &Book) -> String {
     texts.fill("own_rating", &[("rating", &book.progress.rating)])
 }
 
-/// Why the rating is not kept.
+/// Why the rating cannot be saved.
 fn unkept(texts: &Texts, book: &Book) -> Option<String> {
     let problem = book.problem.as_ref()?;
     Some(texts.fill("rating_unkept", &[("problem", &problem)]))

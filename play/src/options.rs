@@ -128,7 +128,7 @@ WHO is `human`, a level (newcomer, beginner, easy, casual, medium, hard, expert,
 random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, trained, FILE.safetensors, or the folder \
 of a run for its newest checkpoint.
 
-All levels but newcomer use a trained agent: GAME.safetensors in ./checkpoints or in checkpoints beside the \
+All levels except newcomer use a trained agent: GAME.safetensors in ./checkpoints or in checkpoints beside the \
 program, or else the one that is part of the program. If $JARMO_CHECKPOINTS is set, only that folder is searched.";
 
 /// The side of the person at the keyboard.

@@ -39,8 +39,8 @@ pub(super) struct Args {
     /// Number of the worst mistakes to list
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = WORST.parser::<usize>())]
     worst: usize,
-    /// Count the causes of wrong decisions, for each number of --nodes but 0: `policy` (the network gives the
-    /// right actions together under 1 %), `search` (ten times the number finds one), otherwise `value`
+    /// Count the causes of wrong decisions, for each number of --nodes except 0: `policy` (the network gives all right
+    /// actions together less than 1 %), `search` (ten times as many nodes or simulations find one), otherwise `value`
     #[arg(long, requires = "nodes")]
     causes: bool,
     /// Draw the share of critical decisions that were wrong as SVG to this file, over force or ply, a

@@ -84,7 +84,7 @@ pub(super) struct UpArgs {
     /// The folder for configuration, keys and data. An existing server keeps its files
     #[arg(long, value_name = "FOLDER", default_value = "fleet")]
     dir: PathBuf,
-    /// The name or address under which other machines reach this one; without it, none can [default: localhost]
+    /// The name or address under which other machines reach this one; without it, they cannot [default: localhost]
     #[arg(long, value_name = "HOST", value_parser = host)]
     host: Option<String>,
     /// The port [default: 4222]
@@ -157,12 +157,12 @@ enum KeyCommand {
     },
     /// Show all keys
     List,
-    /// Revoke a key, and delete what it sent that no run has learned from
+    /// Revoke a key, and delete its files that no run has learned from
     Revoke {
         /// Its name, its public half (as order.jsonl and `fleet status --json` show it), or its file
         key: String,
     },
-    /// Replace a key with a new one in the same file; what the old one sent stays
+    /// Replace a key with a new one in the same file; files sent with the old one stay
     Rotate {
         /// Its name
         name: String,

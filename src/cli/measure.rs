@@ -18,7 +18,7 @@ pub(super) struct MeasureArgs {
     /// Threads [default: one per core]
     #[arg(long, value_name = "T", value_parser = THREADS.parser::<usize>())]
     pub threads: Option<usize>,
-    /// Seed of agents and of what is drawn
+    /// Seed of the agents and of random positions
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = SEED.parser::<u64>())]
     pub seed: u64,
     /// Print one JSON object per line for every agent and budget

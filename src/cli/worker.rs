@@ -51,7 +51,7 @@ enum Level {
     /// What the worker does
     #[default]
     Info,
-    /// Only problems, which are tried again
+    /// Only problems, after which the worker tries again
     Warning,
 }
 

@@ -43,10 +43,10 @@ pub(super) struct Args {
     /// Starts of games against the perfect player, each from both sides
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = COUNT.parser::<u32>())]
     games: u32,
-    /// Starts of the worst case of an agent alone, each from both sides
+    /// Starts of the worst case, which is measured without search, each from both sides
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = COUNT.parser::<u32>())]
     starts: u32,
-    /// The positions after which a start counts as held in the worst case
+    /// In the worst case, count a start as held after this many positions without a mistake
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = COUNT.parser::<u32>())]
     positions: u32,
     /// Draw the wrong critical decisions as SVG to this file

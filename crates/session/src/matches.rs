@@ -17,7 +17,7 @@ pub struct Match {
 }
 
 impl Match {
-    /// Whether the second game has been counted.
+    /// Counts the points of the second game, once.
     pub(crate) fn finish(&mut self, outcome: &Outcome) {
         if self.game == 2 && !self.over {
             let [white, black] = points(outcome);

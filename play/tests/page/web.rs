@@ -81,9 +81,9 @@ fn bad_messages_get_4xx_and_the_server_goes_on() {
         (r#"{"do":"undo","more":1}"#, 400, "unknown field"),
         (r#"{"do":"play","text":"\u0000🦊"}"#, 422, "expected a move"),
         (r#"{"do":"seat","player":"red","who":"human"}"#, 400, "unknown variant"),
-        (r#"{"do":"seat","player":"white","who":"/etc/x.safetensors"}"#, 422, "no agent that this server"),
-        (r#"{"do":"seat","player":"white","who":"alphabeta:9?mb=90000"}"#, 422, "no agent that this server"),
-        (r#"{"do":"seat","player":"white","who":"alphabeta:9?tables=/"}"#, 422, "no agent that this server"),
+        (r#"{"do":"seat","player":"white","who":"/etc/x.safetensors"}"#, 422, "does not offer the agent"),
+        (r#"{"do":"seat","player":"white","who":"alphabeta:9?mb=90000"}"#, 422, "does not offer the agent"),
+        (r#"{"do":"seat","player":"white","who":"alphabeta:9?tables=/"}"#, 422, "does not offer the agent"),
         (r#"{"do":"load","record":"x"}"#, 422, "expected a game record"),
         (r#"{"do":"load","record":"{\"game\":\"jarmo\",\"moves\":[\"A1-A2\"]}"}"#, 422, "Move 1"),
         (

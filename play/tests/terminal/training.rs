@@ -101,12 +101,12 @@ fn a_rating_that_cannot_be_kept_is_a_message() {
     let args = ["--plain", "--puzzles"];
     let input = solve(&Progress::default()) + "\nnext\nquit\n";
     play(&args, folder.path(), &input).stdout(
-        contains("The puzzle is solved.").and(contains("Your rating is not kept: ")).and(contains("puzzles.json")),
+        contains("The puzzle is solved.").and(contains("Your rating cannot be saved: ")).and(contains("puzzles.json")),
     );
     std::fs::remove_file(&blocked).unwrap();
     std::fs::create_dir(&blocked).unwrap();
     std::fs::write(blocked.join("puzzles.json"), "{").unwrap();
-    play(&args, folder.path(), &input).stdout(contains("Your rating is not kept: "));
+    play(&args, folder.path(), &input).stdout(contains("Your rating cannot be saved: "));
     let text = std::fs::read_to_string(blocked.join("puzzles.json")).unwrap();
     assert_eq!(text, "{", "a file that cannot be read is not written over");
 }
