@@ -60,7 +60,7 @@ fn the_page_counts_what_is_searched_and_searches_on() {
     browser.wait(&format!("return document.getElementById('searched').textContent !== '{before}'"));
     browser.wait_within(
         Duration::from_secs(60),
-        "return !document.getElementById('searched').textContent.includes('going on')",
+        "return !document.getElementById('searched').textContent.includes('so far')",
     );
     assert_ne!(browser.text("searched"), before);
     assert_eq!(browser.run("return document.getElementById('deepen').ariaPressed"), json!("true"));
