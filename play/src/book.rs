@@ -17,7 +17,7 @@ pub(crate) struct Book {
 }
 
 impl Book {
-    /// Reads the user's file for a game. A file that cannot be read is not written over.
+    /// Reads the user's file for a game. A file that cannot be read is never overwritten.
     pub(crate) fn open(game: &str) -> Book {
         let name = match game {
             GAME => "puzzles.json".to_owned(),
@@ -39,7 +39,7 @@ impl Book {
         }
     }
 
-    /// Writes the file, if there is a place for it.
+    /// Writes the file, if the user's data has a folder.
     pub(crate) fn save(&mut self) {
         let Some(file) = &self.file else {
             return;

@@ -1,4 +1,4 @@
-//! A lesson or puzzles in the terminal: which task is on the board, and what is said about a move.
+//! A lesson or puzzles in the terminal: the task on the board, and the comments on moves.
 
 use crate::book::Book;
 use crate::lang::Texts;
@@ -7,7 +7,7 @@ use crate::puzzles::{self, Puzzle};
 use crate::session::Session;
 use jarmo_core::game::Player;
 
-/// A lesson or puzzles under way. While it is there, the session is that of the task.
+/// A lesson or puzzles in progress. Meanwhile, the session is that of the task.
 pub(crate) struct Exercise {
     kind: Kind,
     over: bool,             // the task is solved or its solution was shown
@@ -47,7 +47,7 @@ impl Exercise {
         Exercise { kind, over: false, replaced }
     }
 
-    /// Brings the game back.
+    /// Restores the game.
     pub(crate) fn leave(self, session: &mut Session) {
         *session = *self.replaced;
     }
@@ -62,7 +62,7 @@ impl Exercise {
         !self.is_lesson() && puzzles::player(session) == Player::Black
     }
 
-    /// Which step of the lesson or which puzzle it is, what there is to know, and the task as the last line.
+    /// The step of the lesson or the puzzle, its explanation, and the task as the last line.
     pub(crate) fn lines(&self, session: &Session, texts: &Texts) -> Vec<String> {
         match &self.kind {
             Kind::Lesson { game, place } => {
@@ -81,7 +81,7 @@ impl Exercise {
         }
     }
 
-    /// Plays a person's move on the board of the task; what is said about it, in lines.
+    /// Plays a person's move on the board of the task. Returns the comment on it, in lines.
     pub(crate) fn play(&mut self, session: &mut Session, texts: &Texts, text: &str) -> Vec<String> {
         if self.over {
             return vec![texts.get("exercise_over").to_owned()];
@@ -111,7 +111,7 @@ impl Exercise {
         }
     }
 
-    /// Plays the rest of the solution on the board; what is said about it, in lines.
+    /// Plays the rest of the solution on the board. Returns the comment on it, in lines.
     pub(crate) fn solution(&mut self, session: &mut Session, texts: &Texts) -> Vec<String> {
         match &mut self.kind {
             Kind::Lesson { game, place } => {

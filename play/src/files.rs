@@ -16,7 +16,7 @@ use jarmo_host::files::{LINES_BYTES, read_text};
 use jarmo_host::record::GameRecord;
 use jarmo_host::run_folder;
 
-/// Appends the record of a session's game to a file, and says so, or why not.
+/// Appends the record of a session's game to a file. Returns a message about success or failure.
 pub(crate) fn save(session: &Session, texts: &Texts, name: &str) -> String {
     match append_line(name.as_ref(), &record_line(session)) {
         Ok(()) => texts.fill("saved", &[("file", &name)]),
@@ -32,7 +32,7 @@ pub(crate) fn load(session: &mut Session, texts: &Texts, name: &str) -> Result<(
     loaded.map_err(|problem| format!("{}: {problem}", shorten(name)))
 }
 
-/// Whether a line can be appended to a file. A file that is missing is missing afterwards.
+/// Whether a line can be appended to a file. A missing file is not created.
 pub(crate) fn check_appending(path: &Path) -> Result<(), String> {
     let exists = path.exists();
     let opened = OpenOptions::new().append(true).create(true).open(path).map(drop);
@@ -40,8 +40,8 @@ pub(crate) fn check_appending(path: &Path) -> Result<(), String> {
     checked.map_err(|error| error.to_string())
 }
 
-/// A player by the name that a person types: for the folder of a run, with or without settings after a `?`, the agent file
-/// of its newest checkpoint.
+/// A player by the name that a person types. The folder of a run, with or without settings after a `?`, stands for the
+/// agent file of its newest checkpoint.
 pub(crate) fn player(who: &str) -> Result<String, String> {
     let (folder, settings) = who.split_at(who.find('?').unwrap_or(who.len()));
     let run = Path::new(folder);

@@ -1,4 +1,4 @@
-//! What a session takes from this machine: a clock, seeds, trained agents, the language of the user.
+//! The parts of this machine that a session uses: a clock, seeds, trained agents, the language of the user.
 
 use std::env;
 use std::path::PathBuf;

@@ -57,11 +57,11 @@ struct Plain<'a> {
     stop_or_end: Arc<AtomicBool>, // the same, or the input has ended
 }
 
-/// What a line asked for.
+/// The result of a line.
 enum Next {
     /// Draw the board and continue.
     Draw,
-    /// Go on.
+    /// Continue.
     Ask,
     /// Leave.
     Leave,
@@ -103,7 +103,7 @@ impl Plain<'_> {
         }
     }
 
-    /// Looks at every position of the game and writes what its moves were worth.
+    /// Analyses every position of the game and writes how much each move lost.
     fn analyse(&mut self) -> io::Result<()> {
         self.session.set_analysing(true);
         while let Some(job) = self.session.job() {
@@ -204,7 +204,7 @@ impl Plain<'_> {
         Ok(Next::Draw)
     }
 
-    /// Obeys a line that is only for a lesson or puzzles.
+    /// Executes a command that exists only in lessons or puzzles.
     fn apply_in_exercise(&mut self, line: &str) -> io::Result<Next> {
         let Some(exercise) = &mut self.exercise else {
             return Ok(Next::Ask);
@@ -299,7 +299,7 @@ impl Plain<'_> {
         if self.session.only_agents() { &self.stop } else { &self.stop_or_end }
     }
 
-    /// Says so if the search of this job was stopped.
+    /// Prints a note if the search of this job was stopped.
     fn say_if_stopped(&mut self, job: &Job) -> io::Result<bool> {
         let stopped = self.stop().load(Ordering::Relaxed);
         if stopped && job.searches() {

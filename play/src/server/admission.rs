@@ -1,5 +1,5 @@
-//! Admits connections: so many in all, so many of one client. At a limit, one that has not sent a whole request is closed:
-//! the oldest of the client that has most of them.
+//! Admits connections, up to a limit in total and a limit per client. If a limit is reached, a connection is closed
+//! whose request is incomplete: the oldest one of the client with the most connections.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ struct Connection {
     closing: Arc<Notify>,
 }
 
-/// What a connection keeps while it is open.
+/// The entry of an open connection.
 pub(super) struct Admission {
     all: Arc<Admissions>,
     number: u64,
@@ -43,7 +43,7 @@ impl Admissions {
         Arc::new(Admissions { most, per_client, open: Mutex::default() })
     }
 
-    /// Admits a connection of this client, unless there is no room for it. What comes through a proxy is counted by request.
+    /// Admits a connection of this client if there is room. Connections through a proxy are counted by request.
     pub(super) fn admit(self: &Arc<Admissions>, client: IpAddr, by_proxy: bool) -> Option<Admission> {
         let mut open = lock(&self.open);
         let mine = if by_proxy { 0 } else { open.held_by(client) };
@@ -71,7 +71,8 @@ impl Open {
         self.connections.values().filter(|held| held.client == client).count()
     }
 
-    /// Closes one of the connections that may be closed, which is decided with the number that its client has.
+    /// Closes one of the connections that may be closed. The decision depends on the number of connections of its
+    /// client.
     fn make_room(&mut self, may_close: impl Fn(&Connection, usize) -> bool) -> Option<()> {
         let mut by_client: HashMap<IpAddr, usize> = HashMap::new();
         for held in self.connections.values() {
@@ -86,12 +87,13 @@ impl Open {
 }
 
 impl Admission {
-    /// Waits until the connection is to be closed, to make room for another one.
+    /// Waits until the connection must be closed to make room for another one.
     pub(super) async fn closing(&self) {
         self.closing.notified().await;
     }
 
-    /// Notes that a request of this client is whole; false if the client has too many that are answered at once.
+    /// Records that a request of this client is complete. Returns false if too many requests of the client are being
+    /// answered.
     pub(super) fn answer(&self, client: IpAddr) -> bool {
         let mut open = lock(&self.all.open);
         if client != self.client && open.held_by(client) >= self.all.per_client {
@@ -103,7 +105,8 @@ impl Admission {
         true
     }
 
-    /// Notes that the request has its answer. Those who do not read it are like those who do not ask.
+    /// Records that the request has its answer. A client that does not read the answer is treated like one that does
+    /// not complete its request.
     pub(super) fn wait(&self) {
         let mut open = lock(&self.all.open);
         let since = open.next();

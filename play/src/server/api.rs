@@ -1,5 +1,4 @@
-//! The messages of a page by HTTP: opens or finds the session that is asked for, and passes the message on to
-//! `jarmo_session::page`.
+//! The messages of a page over HTTP: opens or finds the session, and passes the message to `jarmo_session::page`.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -41,12 +40,12 @@ fn json_answer(status: StatusCode, value: &Value) -> Response {
     answer(status, "application/json", value.to_string())
 }
 
-/// An answer that says what is wrong.
+/// An error as an answer.
 pub(super) fn problem(status: StatusCode, message: impl Into<String>) -> Response {
     json_answer(status, &json!({ "error": message.into() }))
 }
 
-/// The answer to a message that is not taken.
+/// The answer to a rejected message.
 pub(super) fn refusal(Rejection(status, message): Rejection) -> Response {
     problem(StatusCode::from_u16(status).expect("a rejection has a status of HTTP"), message)
 }
@@ -67,7 +66,7 @@ impl<'a> Call<'a> {
         Ok(Call { rooms, client, request, query, texts: query.language.texts() })
     }
 
-    /// Does what is asked for.
+    /// Executes a request.
     pub(super) async fn answer(&self) -> Result<Response, Rejection> {
         let value = match self.request.uri().path() {
             "/api/texts" => return Ok(self.texts()),
@@ -114,8 +113,8 @@ impl<'a> Call<'a> {
         Ok(view(&room, role, Some(id)))
     }
 
-    /// Gives the bearer of an invitation the free seat, or shows the game if it is taken. The page chooses the secret of
-    /// the seat, so it may ask again where an answer was lost.
+    /// Gives a person with an invitation the free seat or, if it is taken, shows the game. The page chooses the secret
+    /// of the seat, so it can ask again if an answer was lost.
     async fn join(&self) -> Result<Value, Rejection> {
         let Join { secret } = page::read(self.body()?)?;
         if !is_id(&secret) {
@@ -199,7 +198,7 @@ struct Join {
     secret: String,
 }
 
-/// Everything the page shows to the bearer of a key; also a new key, if there is one.
+/// Everything that the page shows to the holder of a key, with a new key if there is one.
 fn view(room: &Room, role: Role, key: Option<String>) -> Value {
     let version = *room.version.borrow();
     let inside = room.lock();

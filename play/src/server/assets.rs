@@ -1,5 +1,5 @@
-//! What the server answers again and again: the files of the page and the texts. Each is compressed once, and named by
-//! a hash of its content, so that a browser asks for it once.
+//! The files of the page and the texts, which never change while the server runs. Each is compressed once and named by
+//! a hash of its content, so that a browser fetches it only once.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -54,7 +54,7 @@ impl Asset {
         Asset { kind, plain, compressed, tag: HeaderValue::from_str(&tag).expect("a hash is hexadecimal") }
     }
 
-    /// The content as the client wants it; without it if the client has it already.
+    /// The answer for a client: the content, or no content if the client has it already.
     pub(super) fn answer(&self, asked: &HeaderMap, cache: &'static str) -> Response {
         let says = |name: HeaderName, part: &[u8]| {
             let value = asked.get(name).map(HeaderValue::as_bytes);

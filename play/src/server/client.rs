@@ -1,4 +1,4 @@
-//! Who sends a request: the address of its connection, or the one that a trusted reverse proxy names.
+//! The client of a request: the address of its connection, or the address given by a trusted reverse proxy.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -7,7 +7,8 @@ use hyper::header::{FORWARDED, HeaderName};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The client that an address counts for: one household or machine has all addresses of an IPv6 network of 64 bits.
+/// The client to which an address belongs. An IPv6 network of 64 bits is one client, because a household or machine has
+/// all of its addresses.
 pub(super) fn of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),
@@ -20,11 +21,11 @@ pub(super) fn is_proxy(address: IpAddr, proxies: &[IpAddr]) -> bool {
     proxies.iter().any(|proxy| proxy.to_canonical() == address.to_canonical())
 }
 
-/// The client of a request that came from this address. Each proxy adds the address it was called from at the end, so the
-/// last one that is no trusted proxy is the client; what stands before it could be anyone's invention.
+/// The client of a request from this address. Each proxy appends the address of its caller. The last address that is
+/// not a trusted proxy is therefore the client; earlier ones can be forged.
 ///
-/// A proxy adds to one of two headers and passes the other one on as it came. With both, nobody knows which is which, and
-/// the request counts for the proxy.
+/// A proxy appends to one of two headers and passes on the other one unchanged. If a request has both, the true one is
+/// unknown, and the request counts for the proxy.
 pub(super) fn of_request(from: IpAddr, headers: &HeaderMap, proxies: &[IpAddr]) -> IpAddr {
     let listed = |name: HeaderName| -> Vec<&str> {
         let lines = headers.get_all(name).into_iter().map(|line| line.to_str().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Taking connections, with timeouts. A browser that is sent away simply comes again.
+//! Accepts connections, with timeouts. A browser that is turned away simply tries again.
 
 use std::io::{self, Write};
 use std::pin::pin;
@@ -24,13 +24,13 @@ use super::{client, handle};
 /// Bytes that a message may have: a record of a long game fits.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// How long after its time a connection may finish what it is at.
+/// How long a connection may continue after its time, to finish its request.
 const GRACE: Duration = Duration::from_secs(30);
 
-/// How long to wait where the system cannot give another connection, for want of file handles, say.
+/// How long to wait if the system cannot accept a connection, for example without free file handles.
 const RESPITE: Duration = Duration::from_secs(1);
 
-/// What is said at the limit.
+/// The answer at the limit of connections.
 pub(super) const TOO_MANY: &str = "too many connections are open to this server; try again later";
 
 /// Serves every connection that there is room for.

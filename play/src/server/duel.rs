@@ -1,7 +1,7 @@
 //! A game between two people in two browsers.
 //!
-//! The name of the room opens it for everyone who watches; each seat has a secret besides. What takes both people
-//! (taking a move back, a draw, another game) is offered by one and accepted by the other, who offers the same.
+//! Everyone who knows the name of the room can watch; each seat also has a secret. One person offers to take back a
+//! move, a draw or another game, and the other accepts by offering the same.
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use jarmo_session::page::{self, Command, Offer};
 /// A person without a request for this time has left.
 pub(super) const ABSENCE: Duration = Duration::from_secs(5);
 
-/// What a key of a session allows.
+/// The rights of a key of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Everything: the session is for one browser.
@@ -46,7 +46,7 @@ impl Who {
     }
 }
 
-/// A secret of a seat as the server keeps it. The secrets are random, so a plain hash does not give them away.
+/// The hash of a seat's secret, as stored by the server. Secrets are random, so a plain hash does not reveal them.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Hashed(String);
 
@@ -107,7 +107,7 @@ impl Presence {
     }
 }
 
-/// An end that the rules of the game do not know.
+/// An end by agreement or resignation, not by the rules of the game.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Ended {
     /// The opponent of the one who resigned; none if a draw was agreed.
@@ -220,7 +220,7 @@ impl Duel {
         moves.iter().rposition(|played| played.player == own)
     }
 
-    /// Adds the two people to what the page shows, and takes away what would help one of them.
+    /// Adds the two people to the view of the page, and removes everything that would help one of them.
     pub(super) fn show(&self, view: &mut Value, role: Role, session: &Session) {
         let me = match role {
             Role::Seat(who) => Some(self.player(who)),

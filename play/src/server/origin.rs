@@ -1,4 +1,4 @@
-//! Refuses requests that a page of another site made a browser send.
+//! Rejects requests that the page of another site made a browser send.
 
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -22,7 +22,7 @@ pub(super) fn protect(headers: &mut HeaderMap) {
     }
 }
 
-/// Where browsers find the page, if that is a name: `https://play.example`. A reverse proxy answers there.
+/// The address at which browsers find the page behind a reverse proxy, such as `https://play.example`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin(String); // as browsers write it
 
@@ -52,8 +52,8 @@ impl Origin {
     }
 }
 
-/// Why a request is turned away, by its `Host` and `Origin`. A proxy may pass the host on that it was called by, or name
-/// this server by its address.
+/// The reason to reject a request, by its `Host` and `Origin`. A proxy may pass on the host of its own request, or send
+/// the address of this server.
 pub(super) fn refuse(method: &Method, headers: &HeaderMap, origins: &[Origin]) -> Option<&'static str> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let host = text(header::HOST).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! The threads that search. A client gets one thread for one search of one of its sessions, and then the others
-//! have their turns. The more wait, the shorter each search; and none is longer than the server's limit, or goes
-//! on for a session that is not listened to.
+//! The threads that search. Clients take turns: each gets one thread for one search of one of its sessions. The more
+//! clients wait, the shorter each search. No search is longer than the server's limit, or continues for a session that
+//! nobody listens to.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::thought::Time;
 /// The time between two moves when only agents play, so that people can follow.
 const PACE: Duration = Duration::from_millis(700);
 
-/// A thread without work for this time gives the memory of its agents back.
+/// A thread without work for this time frees the memory of its agents.
 const REST: Duration = Duration::from_secs(20);
 
 /// Starts the threads; they end when the rooms close.
@@ -86,7 +86,7 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Ar
     }
 }
 
-/// What the session wants to think about now, if it is listened to.
+/// The next job of a session, if somebody listens to it.
 fn take(room: &Room, absence: Duration) -> Option<(Arc<Job>, Arc<AtomicBool>)> {
     let mut inside = room.lock();
     inside.queued = false;
@@ -99,7 +99,7 @@ fn take(room: &Room, absence: Duration) -> Option<(Arc<Job>, Arc<AtomicBool>)> {
     Some((job, stop))
 }
 
-/// Ends the search of a session once it is not listened to any more.
+/// Ends the search of a session when nobody listens to it any more.
 async fn mind(room: Arc<Room>, absence: Duration) {
     loop {
         tokio::time::sleep(absence / 8).await;

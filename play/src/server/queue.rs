@@ -1,5 +1,5 @@
-//! The sessions that want to think, one line for each client. Clients take turns, whatever the number of their
-//! sessions.
+//! The sessions that wait for a search, with one queue per client. Clients take turns, regardless of the number of
+//! their sessions.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -14,11 +14,11 @@ pub(super) struct Queue {
     changed: Condvar,
 }
 
-/// What a thread is told to do.
+/// The task of a thread.
 pub(super) enum Next {
-    /// Think about this session, which shares the processor with so many others, itself included.
+    /// Search for this session, which shares the CPU with this many sessions, itself included.
     Think(Arc<Room>, u32),
-    /// Nothing came for some time.
+    /// No session has come for some time.
     Rest,
     /// The server stops.
     End,

@@ -24,20 +24,20 @@ use jarmo_session::page::{Rejection, impossible, no_session};
 pub struct ServerLimits {
     /// Sessions open at once.
     pub sessions: usize,
-    /// Those opened from one address, and games of two from there that are kept on disk. It may have twice as many
-    /// connections: a page holds one and makes short ones besides.
+    /// Sessions open from one address; also the number of games of two people that are saved for it. It may have twice
+    /// as many connections, because a page holds one and makes short ones, too.
     pub per_address: usize,
-    /// Games of two that are kept on disk.
+    /// Saved games of two people.
     pub kept: usize,
     /// A session without requests for this time is closed.
     pub idle: Duration,
     /// At a limit, a session without requests for this time is closed to make room.
     pub idle_if_full: Duration,
-    /// Threads that think.
+    /// Threads that search.
     pub thinkers: usize,
-    /// No answer takes longer than this, whatever the agent. It is divided among those who wait.
+    /// The longest time for an answer of any agent. It is divided among the sessions that wait.
     pub thought: Duration,
-    /// A session that is not listened to for this time is not thought about.
+    /// A session that nobody has listened to for this time gets no searches.
     pub absence: Duration,
     /// Connections open at once; a page that waits for news holds one.
     pub connections: usize,
@@ -82,7 +82,7 @@ pub(super) struct Room {
     pub(super) version: watch::Sender<u64>,
 }
 
-/// What is behind the lock of a session.
+/// The data behind the lock of a session.
 pub(super) struct Inside {
     pub(super) session: Session,
     pub(super) running: Option<Running>,
@@ -140,7 +140,7 @@ impl Rooms {
         Ok(room)
     }
 
-    /// Keeps a game of two people on disk, and notes whether that was possible. Other sessions are the browsers' to keep.
+    /// Saves a game of two people on disk, and records whether that was possible. Browsers save all other games.
     pub(super) async fn save(&self, room: &Arc<Room>) {
         let Some(saved) = self.saved.clone().filter(|_| room.lock().duel.is_some()) else {
             return;
@@ -191,8 +191,8 @@ impl Rooms {
         Ok((room, role))
     }
 
-    /// Closes sessions that were idle for long. At a limit, one of those that were idle for some time makes room:
-    /// a session of this client, or of the client that has most.
+    /// Closes sessions that have been idle for long. At a limit, also closes one that has been idle for some time: a
+    /// session of this client, or of the client that has the most.
     fn make_room(&self, open: &mut HashMap<String, Arc<Room>>, client: IpAddr, texts: &Texts) -> Result<(), Rejection> {
         let bounds = &self.options.bounds;
         for (_, room) in open.extract_if(|_, room| room.idle() >= bounds.idle) {

@@ -1,5 +1,5 @@
-//! Games of two people on disk, one file each, so that they outlive the server. Where there are too many, the one that was
-//! used least recently goes first: of the same creator, or of the creator that has most.
+//! Saved games of two people, one file each, so that they survive a restart. If there are too many, the least recently
+//! used game is deleted: one of the same creator, or of the creator that has the most.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -24,13 +24,13 @@ use jarmo_session::page::{Defaults, Opening};
 /// A game that nobody has used for this time is removed.
 const OLDEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// How exactly the disk knows when a game was used.
+/// The precision with which the disk records when a game was used.
 const USE: Duration = Duration::from_secs(1);
 
 /// The most bytes of a file: a game has at most 2000 moves.
 const MOST_BYTES: u64 = 1 << 18;
 
-/// More games than any two people play: numbers are counted up from the one in a file.
+/// An upper bound for the number in a file, from which further games are numbered.
 const MOST_NUMBER: u64 = 1 << 32;
 
 /// The folder of the games.
@@ -143,7 +143,7 @@ impl Saved {
     }
 }
 
-/// The content of a file, if it is whole.
+/// The content of a file, if it is undamaged.
 fn load(path: &Path) -> Option<Content> {
     let bytes = read(path, MOST_BYTES).ok()?;
     let content: Content = serde_json::from_str(sound_line(&bytes)?).ok()?;
