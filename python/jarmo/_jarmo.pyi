@@ -88,23 +88,24 @@ class Game:
 
     @property
     def rules_version(self) -> int:
-        """Increased whenever the rules or the numbers of actions and features change."""
+        """The version of the rules. It is increased whenever the rules or the numbers of actions and features
+        change."""
 
     def feature_shape(self, *, threats: bool = False) -> tuple[int, int, int]:
-        """Planes, rows and columns of a position's features. With ``threats`` there are planes for cells under
-        attack, possible captures and the like behind the others; the networks of agent files need them."""
+        """Planes, rows and columns of a position's features. With ``threats``, planes for cells under attack, possible
+        captures and the like follow. The networks of agent files need them."""
 
     def plane_names(self, *, threats: bool = False) -> list[str]:
-        """What each plane of features holds, and with ``threats`` each plane of threats. The cells of planes of numbers are
-        listed in docs/games."""
+        """The content of each plane of features, and with ``threats`` of each plane of threats. The cells of planes of
+        numbers are listed in docs/games."""
 
     @property
     def action_names(self) -> list[str]:
-        """The text of every action, by index, as the player who begins writes it without a capture. In tammi actions are
-        in the view of the player to move."""
+        """The text of every action by index, from White's point of view and without captures. In tammi, actions are
+        from the point of view of the player to move."""
 
     def symmetries(self, *, threats: bool = False) -> list[Symmetry]:
-        """The symmetries of the game, which keep its rules and results; the first one changes nothing."""
+        """The symmetries of the game, which keep its rules and results. The first one is the identity."""
 
     @property
     def start(self) -> Position:
@@ -128,9 +129,9 @@ class Game:
 
 @final
 class Position:
-    """A position of a game: a value that never changes.
+    """A position of a game, an immutable value.
 
-    Positions are equal if search treats them as the same. A notebook shows them as a picture, ``print`` as text.
+    Positions are equal if search treats them as the same. A notebook shows a position as a picture, ``print`` as text.
     """
 
     @property
@@ -156,7 +157,7 @@ class Position:
 
     @property
     def outcome(self) -> Outcome | None:
-        """How the game ended; None while it goes on."""
+        """How the game ended; None if it is not over."""
 
     @property
     def legal(self) -> list[int]:
@@ -189,20 +190,20 @@ class Position:
 class VecEnv:
     """``N`` games in lockstep, each in its own slot, on NumPy arrays.
 
-    The same seed gives the same games as in the Rust library, on any number of threads. No array is kept: those of a
-    step are new, or the caller's own. A call that fails changes nothing.
+    The same seed gives the same games as in the Rust library, on any number of threads. The arrays of a step are new,
+    or the caller's own. A call that fails changes nothing.
 
     Args:
         game: A game or its name.
         num_envs: The number of games, ``N``.
-        seed: The seed of all randomness. By default another one each time, which the property ``seed`` has.
-        threads: The most threads to use, by default one per core. Their number changes no result.
-        max_plies: Another move limit, 0 for none.
-        autoreset: The next game of a slot begins at once, in the next step (which ignores the slot's action), or
-            when ``reset(mask=…)`` says so.
-        opponent: Who plays the other side: an agent, its spec such as ``"random"``, or a function that gets a list
-            of positions and returns an action for each, or gets features and masks. A step then ends when the caller
-            is to move again. By default the caller plays both sides in turns.
+        seed: The seed of all random numbers. By default it is a new one each time; the property ``seed`` returns it.
+        threads: The largest number of threads, by default one per core. Results do not depend on it.
+        max_plies: A move limit instead of the game's, 0 for none.
+        autoreset: When the next game of a slot begins: at once, in the next step (which ignores the slot's action), or
+            when ``reset(mask=…)`` is called.
+        opponent: The player of the other side: an agent, its spec such as ``"random"``, or a function. The function
+            gets a list of positions and returns an action for each, or gets features and masks. A step then ends when
+            the caller is to move again. By default the caller plays both sides in turns.
         seat: The side of the caller in games against an opponent, drawn for each game by default.
         random_plies: Random plies at the start of each game.
         dtype: The type of observations.
@@ -244,7 +245,7 @@ class VecEnv:
 
     @property
     def seed(self) -> int | list[int]:
-        """The seed of all randomness, or the list of those of the slots."""
+        """The seed of all random numbers, or the list of the slots' seeds."""
 
     @property
     def steps(self) -> int:
@@ -270,13 +271,14 @@ class VecEnv:
         positions: Positions | None = None,
         out: Step | None = None,
     ) -> Step:
-        """Starts other games: all, or those where ``mask`` (``[N]``, ``bool``) is set. The first reset of a new environment
-        keeps the games of its seed. With a seed everything begins again, as in a new environment with that seed; with ``N`` seeds, each slot plays as an environment of one game
-        with its seed. With ``positions``, one for each game that starts, they start from these, without random
-        actions; ``[env.position(slot)]`` copies the game of a slot."""
+        """Starts new games in all slots, or where ``mask`` (``[N]``, ``bool``) is set. The first reset of a new
+        environment keeps the games of its seed. With a seed, everything begins again as in a new environment with that
+        seed. With ``N`` seeds, each slot plays like an environment of one game with its seed. ``positions`` has a
+        position for each new game, which starts there without random plies; ``[env.position(slot)]`` copies the game of
+        a slot."""
 
     def observe(self, *, out: Step | None = None) -> Step:
-        """The results of the last step once more."""
+        """The results of the last step again."""
 
     def step(self, actions: ArrayLike, *, out: Step | None = None) -> Step:
         """Plays one action in every game.
@@ -309,17 +311,17 @@ class VecEnv:
         are saved without their last position."""
 
     def restore(self, saved: bytes) -> None:
-        """Continues exactly as the saved environment would have, which must have had the same settings. The number of
-        threads may differ."""
+        """Continues exactly as the saved environment would have. It must have had the same settings, except the number
+        of threads."""
 
     def close(self) -> None:
-        """Gives the games and their opponents back, after a call that is at work in another thread. A call of the
-        opponent that would close its own environment is an error. Every other call is an error from then on."""
+        """Frees the games and their opponents, after a call that is running in another thread has ended. An opponent
+        cannot close its own environment. After closing, every other call is an error."""
 
     def __enter__(self) -> VecEnv: ...
     def __exit__(self, *exception: object) -> None: ...
     def __reduce__(self) -> Any:
-        """For pickling and copying: the games go on from what ``save`` gives."""
+        """For pickling and copying: the games continue from the result of ``save``."""
 
     def __len__(self) -> int: ...
 
@@ -327,7 +329,8 @@ class VecEnv:
 class Agent:
     """An agent by its spec, for example ``"random"``, ``"greedy"``, ``"rollout:1000"``, ``"alphabeta:20000"``,
     ``"trained:256"`` (the agent in the package) or ``"FILE.safetensors?sims=64"``. docs/agents.md lists them all.
-    ``seed`` is that of its random numbers, which go on from call to call; by default another one each time."""
+    ``seed`` is the seed of its random numbers, which continue from call to call. By default it is a new one each
+    time."""
 
     def __new__(cls, spec: str, *, game: Game | str = "jarmo", seed: int | None = None) -> Agent: ...
     @property
@@ -346,9 +349,9 @@ class Agent:
         seed: int | None = None,
         threads: int | None = None,
     ) -> NDArray[np.int64]:
-        """An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
-        the spec's. The decision in a position depends on it, its index, the seed and the agent's kernel alone. Without a
-        seed, each call has another one, from that of the agent."""
+        """An action for each of ``N`` positions, ``[N]``. ``nodes`` replaces the spec's number of simulations or nodes.
+        The decision in a position depends only on the position, its index, the seed and the agent's kernel. Without a
+        seed, each call derives a new one from the agent's."""
 
     def evaluate(
         self,
@@ -361,8 +364,7 @@ class Agent:
         """The agent's judgement of ``N`` positions."""
 
     def network(self) -> dict[str, NDArray[np.float32]]:
-        """The tensors of the agent's network by name, ``float32``, for agents that have one; `save_agent` says what
-        they are."""
+        """The tensors of the agent's network by name, ``float32``, if it has one. `save_agent` describes them."""
 
     def to_onnx(self, path: Path) -> None:
         """Writes the agent's network as an ONNX model, with the package ``onnx``. Its input is ``features``, ``[batch,
@@ -392,8 +394,8 @@ class Tables:
 
 @final
 class SelfPlay:
-    """Self-play without end: each step of the iterator plays until at least ``min_samples`` positions of finished
-    games are there. See `jarmo.self_play`."""
+    """Endless self-play: each iteration plays until there are at least ``min_samples`` positions of finished games. See
+    `jarmo.self_play`."""
 
     def __new__(
         cls,
@@ -421,16 +423,16 @@ class SelfPlay:
         """The unfinished games, between two steps of the iterator."""
 
     def restore(self, saved: bytes) -> None:
-        """Continues exactly as the saved self-play would have, which must have had the same arguments. The number of
-        threads may differ, and the seed where none was given."""
+        """Continues exactly as the saved self-play would have. It must have had the same arguments, except the number
+        of threads, and the seed if none was given."""
 
     def stats(self) -> dict[str, float]:
         """Counts so far: finished ``games``, ``positions``, ``simulations`` and ``evaluations``; and means over
         finished games: ``white``, ``black``, ``drawn``, ``truncated`` and ``plies``."""
 
     def close(self) -> None:
-        """Gives the games and trees back, after a step of the iterator that is at work in another thread. It is an error in
-        the function that evaluates. Every other call is an error from then on."""
+        """Frees the games and trees, after an iteration that is running in another thread has ended. The function that
+        evaluates cannot close its own self-play. After closing, every other call is an error."""
 
     def __enter__(self) -> SelfPlay: ...
     def __exit__(self, *exception: object) -> None: ...
@@ -458,26 +460,26 @@ def search(
 
     Args:
         positions: Positions that are not over.
-        evaluate: Called as ``evaluate(features, masks)`` with new arrays, ``[B, planes, rows, columns]`` of
-            ``float32`` and ``[B, actions]`` of ``bool``, in the thread of the caller. Returns ``(logits, values)``:
-            ``[B, actions]``, of which those of illegal actions are ignored, and the expected results for the player to
-            move, ``[B]`` from -1 to 1, or probabilities of win, draw and loss, ``[B, 3]``. Anything that
-            ``numpy.asarray`` reads will do. It must judge a position the same whatever the rest of the batch is. Or an
-            agent with a network, for which ``threats``, ``batch`` and ``pad`` mean nothing.
+        evaluate: Called as ``evaluate(features, masks)`` with new arrays, ``[B, planes, rows, columns]`` of ``float32``
+            and ``[B, actions]`` of ``bool``, in the thread of the caller. Returns ``(logits, values)``: ``[B,
+            actions]``, of which those of illegal actions are ignored, and the expected results for the player to move,
+            ``[B]`` from -1 to 1, or probabilities of win, draw and loss, ``[B, 3]``. Anything that ``numpy.asarray``
+            reads will do. The result for a position must not depend on the rest of the batch. Instead of a function, an
+            agent with a network is possible; ``threats``, ``batch`` and ``pad`` then have no effect.
         simulations: Simulations per position.
         root: Gumbel AlphaZero with sequential halving, or AlphaZero's PUCT.
         noise: Noise at the roots, for self-play: Gumbel variables, or a Dirichlet distribution.
-        seed: The seed of the noise, by default another one each time. Without noise nothing is random.
+        seed: The seed of the noise, by default a new one each time. Without noise nothing is random.
         threats: Adds the planes of threats to the features.
-        batch: The most trees that a thread grows at a time, and so the largest ``B``.
-        pad: Every batch has exactly ``batch`` rows, for networks that are compiled for a shape. Rows in excess are
-            zeros, and their results are ignored.
+        batch: The largest number of trees that a thread grows at a time, which is also the largest ``B``.
+        pad: Every batch has exactly ``batch`` rows, for networks that are compiled for a shape. Extra rows are zeros,
+            and their results are ignored.
         threads: Threads that grow trees, by default one per core. With two, one grows its trees while the leaves of
             the other are evaluated.
         considered: Gumbel: actions that get simulations before the first halving [16].
         least_range: Gumbel: values at a node that span less than this influence the policy proportionally less [0].
         c_puct: PUCT: weight of exploration [1.25].
-        fpu: PUCT: how far below its parent's value an unvisited action starts, at most [0.2].
+        fpu: PUCT: an unvisited action starts at its parent's value minus up to this amount [0.2].
         temperature: PUCT: softmax temperature of the priors [1].
         min_visit_share: PUCT: actions with at least this share of the most visits compete by value to be ``best``; with
             1, the most visited action is ``best`` [1].

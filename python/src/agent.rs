@@ -98,7 +98,7 @@ impl Judgement {
 
 /// An agent by its spec, for example ``"random"``, ``"greedy"``, ``"rollout:1000"``, ``"alphabeta:20000"``,
 /// ``"trained:256"`` (the agent in the package) or ``"FILE.safetensors?sims=64"``. docs/agents.md lists them all.
-/// ``seed`` is that of its random numbers, which go on from call to call; by default another one each time.
+/// ``seed`` is the seed of its random numbers, which continue from call to call. By default it is a new one each time.
 #[pyclass(frozen, module = "jarmo")]
 pub struct Agent {
     /// The rules of its game.
@@ -171,9 +171,9 @@ impl Agent {
         self.spec.to_string()
     }
 
-    /// An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
-    /// the spec's. The decision in a position depends on it, its index, the seed and the agent's kernel alone. Without a
-    /// seed, each call has another one, from that of the agent.
+    /// An action for each of ``N`` positions, ``[N]``. ``nodes`` replaces the spec's number of simulations or nodes.
+    /// The decision in a position depends only on the position, its index, the seed and the agent's kernel. Without a
+    /// seed, each call derives a new one from the agent's.
     #[pyo3(signature = (positions, *, nodes=None, seed=None, threads=None))]
     fn choose<'py>(
         &self,
@@ -232,8 +232,7 @@ impl Agent {
         self.drawn.store(drawn, Ordering::Relaxed);
     }
 
-    /// The tensors of the agent's network by name, ``float32``, for agents that have one; `save_agent` says what
-    /// they are.
+    /// The tensors of the agent's network by name, ``float32``, if it has one. `save_agent` describes them.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (name, tensor) in tensors(&*self.game.0, &self.spec)? {

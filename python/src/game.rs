@@ -105,37 +105,37 @@ impl PyGame {
         self.0.facts().max_plies
     }
 
-    /// Increased whenever the rules or the numbers of actions and features change.
+    /// The version of the rules. It is increased whenever the rules or the numbers of actions and features change.
     #[getter]
     fn rules_version(&self) -> u32 {
         self.0.facts().version.rules_version
     }
 
-    /// Planes, rows and columns of a position's features. With ``threats`` there are planes for cells under
-    /// attack, possible captures and the like behind the others; the networks of agent files need them.
+    /// Planes, rows and columns of a position's features. With ``threats``, planes for cells under attack, possible
+    /// captures and the like follow. The networks of agent files need them.
     #[pyo3(signature = (*, threats=false))]
     fn feature_shape(&self, threats: bool) -> (usize, usize, usize) {
         let [_, planes, rows, columns] = self.0.facts().feature_shape(1, threats);
         (planes, rows, columns)
     }
 
-    /// What each plane of features holds, and with ``threats`` each plane of threats. The cells of planes of numbers are
-    /// listed in docs/games.
+    /// The content of each plane of features, and with ``threats`` of each plane of threats. The cells of planes of
+    /// numbers are listed in docs/games.
     #[pyo3(signature = (*, threats=false))]
     fn plane_names(&self, threats: bool) -> Vec<String> {
         let [_, planes, ..] = self.0.facts().feature_shape(1, threats);
         self.0.plane_names().into_iter().take(planes).collect()
     }
 
-    /// The text of every action, by index, as the player who begins writes it without a capture. In tammi actions are
-    /// in the view of the player to move.
+    /// The text of every action by index, from White's point of view and without captures. In tammi, actions are from
+    /// the point of view of the player to move.
     #[getter]
     fn action_names(&self) -> Vec<String> {
         let (start, actions) = (&self.0.facts().start, self.0.facts().version.shape.actions);
         (0..actions).map(|action| self.0.action_text(start, Action(action as u16))).collect()
     }
 
-    /// The symmetries of the game, which keep its rules and results; the first one changes nothing.
+    /// The symmetries of the game, which keep its rules and results. The first one is the identity.
     #[pyo3(signature = (*, threats=false))]
     fn symmetries<'py>(&self, py: Python<'py>, threats: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let facts = self.0.facts();

@@ -10,9 +10,9 @@ use pyo3::prelude::*;
 use crate::game::PyGame;
 use crate::refusal::Checked;
 
-/// A position of a game: a value that never changes.
+/// A position of a game, an immutable value.
 ///
-/// Positions are equal if search treats them as the same. A notebook shows them as a picture, ``print`` as text.
+/// Positions are equal if search treats them as the same. A notebook shows a position as a picture, ``print`` as text.
 #[pyclass(frozen, module = "jarmo")]
 #[derive(Clone)]
 pub struct Position {
@@ -121,7 +121,7 @@ impl Position {
         Ok(here)
     }
 
-    /// How the game ended; None while it goes on.
+    /// How the game ended; None if it is not over.
     #[getter]
     fn outcome<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(outcome) = self.at.outcome else {

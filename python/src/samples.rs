@@ -55,8 +55,8 @@ pub(crate) struct Terms {
 /// Increased whenever saved self-play changes its meaning.
 const FORMAT: u32 = 1;
 
-/// Self-play without end: each step of the iterator plays until at least ``min_samples`` positions of finished
-/// games are there. See `jarmo.self_play`.
+/// Endless self-play: each iteration plays until there are at least ``min_samples`` positions of finished games. See
+/// `jarmo.self_play`.
 #[pyclass(frozen, module = "jarmo")]
 pub struct SelfPlay {
     game: PyGame,
@@ -205,8 +205,8 @@ impl SelfPlay {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Continues exactly as the saved self-play would have, which must have had the same arguments. The number of
-    /// threads may differ, and the seed where none was given.
+    /// Continues exactly as the saved self-play would have. It must have had the same arguments, except the number of
+    /// threads, and the seed if none was given.
     fn restore(&self, saved: &[u8]) -> PyResult<()> {
         let wrong = |problem: String| PyValueError::new_err(format!("not this self-play: {problem}"));
         let saved: Saved = serde_json::from_slice(saved).map_err(|error| wrong(error.to_string()))?;
@@ -245,8 +245,8 @@ impl SelfPlay {
         Ok(dict)
     }
 
-    /// Gives the games and trees back, after a step of the iterator that is at work in another thread. It is an error in
-    /// the function that evaluates. Every other call is an error from then on.
+    /// Frees the games and trees, after an iteration that is running in another thread has ended. The function that
+    /// evaluates cannot close its own self-play. After closing, every other call is an error.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.state.close(py)
     }

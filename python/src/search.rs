@@ -37,26 +37,26 @@ pub(crate) fn search_rule(settings: &SearchSettings) -> PyResult<SearchRule> {
 ///
 /// Args:
 ///     positions: Positions that are not over.
-///     evaluate: Called as ``evaluate(features, masks)`` with new arrays, ``[B, planes, rows, columns]`` of
-///         ``float32`` and ``[B, actions]`` of ``bool``, in the thread of the caller. Returns ``(logits, values)``:
-///         ``[B, actions]``, of which those of illegal actions are ignored, and the expected results for the player to
-///         move, ``[B]`` from -1 to 1, or probabilities of win, draw and loss, ``[B, 3]``. Anything that
-///         ``numpy.asarray`` reads will do. It must judge a position the same whatever the rest of the batch is. Or an
-///         agent with a network, for which ``threats``, ``batch`` and ``pad`` mean nothing.
+///     evaluate: Called as ``evaluate(features, masks)`` with new arrays, ``[B, planes, rows, columns]`` of ``float32``
+///         and ``[B, actions]`` of ``bool``, in the thread of the caller. Returns ``(logits, values)``: ``[B,
+///         actions]``, of which those of illegal actions are ignored, and the expected results for the player to move,
+///         ``[B]`` from -1 to 1, or probabilities of win, draw and loss, ``[B, 3]``. Anything that ``numpy.asarray``
+///         reads will do. The result for a position must not depend on the rest of the batch. Instead of a function, an
+///         agent with a network is possible; ``threats``, ``batch`` and ``pad`` then have no effect.
 ///     simulations: Simulations per position.
 ///     root: Gumbel AlphaZero with sequential halving, or AlphaZero's PUCT.
 ///     noise: Noise at the roots, for self-play: Gumbel variables, or a Dirichlet distribution.
-///     seed: The seed of the noise, by default another one each time. Without noise nothing is random.
+///     seed: The seed of the noise, by default a new one each time. Without noise nothing is random.
 ///     threats: Adds the planes of threats to the features.
-///     batch: The most trees that a thread grows at a time, and so the largest ``B``.
-///     pad: Every batch has exactly ``batch`` rows, for networks that are compiled for a shape. Rows in excess are
-///         zeros, and their results are ignored.
+///     batch: The largest number of trees that a thread grows at a time, which is also the largest ``B``.
+///     pad: Every batch has exactly ``batch`` rows, for networks that are compiled for a shape. Extra rows are zeros,
+///         and their results are ignored.
 ///     threads: Threads that grow trees, by default one per core. With two, one grows its trees while the leaves of
 ///         the other are evaluated.
 ///     considered: Gumbel: actions that get simulations before the first halving [16].
 ///     least_range: Gumbel: values at a node that span less than this influence the policy proportionally less [0].
 ///     c_puct: PUCT: weight of exploration [1.25].
-///     fpu: PUCT: how far below its parent's value an unvisited action starts, at most [0.2].
+///     fpu: PUCT: an unvisited action starts at its parent's value minus up to this amount [0.2].
 ///     temperature: PUCT: softmax temperature of the priors [1].
 ///     min_visit_share: PUCT: actions with at least this share of the most visits compete by value to be ``best``; with
 ///         1, the most visited action is ``best`` [1].

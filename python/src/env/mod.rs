@@ -30,20 +30,20 @@ use arrays::Layout;
 
 /// ``N`` games in lockstep, each in its own slot, on NumPy arrays.
 ///
-/// The same seed gives the same games as in the Rust library, on any number of threads. No array is kept: those of a
-/// step are new, or the caller's own. A call that fails changes nothing.
+/// The same seed gives the same games as in the Rust library, on any number of threads. The arrays of a step are new,
+/// or the caller's own. A call that fails changes nothing.
 ///
 /// Args:
 ///     game: A game or its name.
 ///     num_envs: The number of games, ``N``.
-///     seed: The seed of all randomness. By default another one each time, which the property ``seed`` has.
-///     threads: The most threads to use, by default one per core. Their number changes no result.
-///     max_plies: Another move limit, 0 for none.
-///     autoreset: The next game of a slot begins at once, in the next step (which ignores the slot's action), or
-///         when ``reset(mask=…)`` says so.
-///     opponent: Who plays the other side: an agent, its spec such as ``"random"``, or a function that gets a list
-///         of positions and returns an action for each, or gets features and masks. A step then ends when the caller
-///         is to move again. By default the caller plays both sides in turns.
+///     seed: The seed of all random numbers. By default it is a new one each time; the property ``seed`` returns it.
+///     threads: The largest number of threads, by default one per core. Results do not depend on it.
+///     max_plies: A move limit instead of the game's, 0 for none.
+///     autoreset: When the next game of a slot begins: at once, in the next step (which ignores the slot's action), or
+///         when ``reset(mask=…)`` is called.
+///     opponent: The player of the other side: an agent, its spec such as ``"random"``, or a function. The function
+///         gets a list of positions and returns an action for each, or gets features and masks. A step then ends when
+///         the caller is to move again. By default the caller plays both sides in turns.
 ///     seat: The side of the caller in games against an opponent, drawn for each game by default.
 ///     random_plies: Random plies at the start of each game.
 ///     dtype: The type of observations.
@@ -268,7 +268,7 @@ impl VecEnv {
         self.layout.game.0.facts().version.shape.actions
     }
 
-    /// The seed of all randomness, or the list of those of the slots.
+    /// The seed of all random numbers, or the list of the slots' seeds.
     #[getter]
     fn seed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.read(|env| env.seeds())?[..] {
@@ -303,11 +303,11 @@ impl VecEnv {
         self.layout.buffers(py)
     }
 
-    /// Starts other games: all, or those where ``mask`` (``[N]``, ``bool``) is set. The first reset of a new environment
-    /// keeps the games of its seed. With a seed everything begins
-    /// again, as in a new environment with that seed; with ``N`` seeds, each slot plays as an environment of one game
-    /// with its seed. With ``positions``, one for each game that starts, they start from these, without random
-    /// actions; ``[env.position(slot)]`` copies the game of a slot.
+    /// Starts new games in all slots, or where ``mask`` (``[N]``, ``bool``) is set. The first reset of a new
+    /// environment keeps the games of its seed. With a seed, everything begins again as in a new environment with that
+    /// seed. With ``N`` seeds, each slot plays like an environment of one game with its seed. ``positions`` has a
+    /// position for each new game, which starts there without random plies; ``[env.position(slot)]`` copies the game of
+    /// a slot.
     #[pyo3(signature = (*, seed=Vec::new(), mask=None, positions=None, out=None),
            text_signature = "($self, *, seed=None, mask=None, positions=None, out=None)")]
     fn reset<'py>(
@@ -358,7 +358,7 @@ impl VecEnv {
         })
     }
 
-    /// The results of the last step once more.
+    /// The results of the last step again.
     #[pyo3(signature = (*, out=None))]
     fn observe<'py>(&self, py: Python<'py>, out: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         self.change(py, out, |env, rows| {
@@ -437,16 +437,16 @@ impl VecEnv {
         Ok(PyBytes::new(py, &saved))
     }
 
-    /// Continues exactly as the saved environment would have, which must have had the same settings. The number of
-    /// threads may differ.
+    /// Continues exactly as the saved environment would have. It must have had the same settings, except the number of
+    /// threads.
     fn restore(&self, py: Python<'_>, saved: &[u8]) -> PyResult<()> {
         let wrong = |error| PyValueError::new_err(format!("not a saved environment: {error}"));
         let saved: SavedEnv = serde_json::from_slice(saved).map_err(wrong)?;
         Ok(self.games.with(|games| py.detach(|| games.env.restore(&saved)))?.map_err(Refusal::from)?)
     }
 
-    /// Gives the games and their opponents back, after a call that is at work in another thread. A call of the
-    /// opponent that would close its own environment is an error. Every other call is an error from then on.
+    /// Frees the games and their opponents, after a call that is running in another thread has ended. An opponent
+    /// cannot close its own environment. After closing, every other call is an error.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.games.close(py)
     }
@@ -471,7 +471,7 @@ impl VecEnv {
         self.games.give_back();
     }
 
-    /// For pickling and copying: the games go on from what ``save`` gives.
+    /// For pickling and copying: the games continue from the result of ``save``.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let again = py.import("jarmo._types")?.getattr("restored")?;
         let made = self.games.with(|games| games.arguments.clone_ref(py))?;
