@@ -7,7 +7,7 @@ export function useWords(answer) {
 }
 
 export function text(key, values = {}) {
-  let found = words.texts[key] ?? key.replace(/^(game|piece|strong)_/, ""); // a game of one's own has its name alone
+  let found = words.texts[key] ?? key.replace(/^(game|piece|strong)_/, ""); // a custom game has only its name
   for (const [name, value] of Object.entries(values)) found = found.replaceAll(`{${name}}`, value);
   return found;
 }
