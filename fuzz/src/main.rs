@@ -32,7 +32,7 @@ struct Options {
     seed: u64,
 }
 
-/// Reading a small input never takes this much processor time.
+/// Reading a small input never takes this much CPU time.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 fn main() -> ExitCode {

@@ -31,7 +31,7 @@ const EDGES: [&str; 20] = [
 /// Signs that have a meaning in one of the formats.
 const SIGNS: &[u8] = b"\0\t\n\r \"#%&'()*+,-./:;<=>?@[\\]^_`{|}~\x7f\x80\xff";
 
-/// Longer inputs are cut. Limits on the length of lines have tests of their own.
+/// Longer inputs are cut. Other tests check the limits of lines.
 const MOST_BYTES: usize = 1 << 20;
 
 /// One to eight changes of an input; pieces come from other inputs of the corpus.

@@ -7,7 +7,7 @@ use cpu_time::ThreadTime;
 use jarmo_core::random::stream;
 use jarmo_exact::tables::{Layer, Solvable, Tables, random_position};
 
-/// Processor seconds per lookup of a random position.
+/// CPU seconds per lookup of a random position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LookupSpeed {
     /// The force of the layer.

@@ -2,13 +2,13 @@
 
     python3 lab/tools/fleet_simulation.py [--workers 100 300 1000] [--rate 228] [--seconds 60] [--plot FILE.svg]
 
-A real server and a real learner of the game's default network take part; only the workers are simulated. Each hears of
-new networks by a subscription and reads every one that it hears of, sends a recorded file whenever a worker of this rate
-(samples a second) would have filled one, and reports every 5 s. The learner hardly learns, so that it is not the limit,
-and publishes as often as it may. For each number of workers a row: what arrived, processor seconds per second of server
-and learner, what the server moved, how old a network is when a worker has it, and how long a file waits for its answer.
+A real server and a real learner of the game's default network take part; only the workers are simulated. Each of them
+reads every new network, which a subscription announces. It sends a recorded file whenever a worker of this rate (samples
+per second) would have filled one, and reports every 5 s. The learner hardly learns, so that it is not the bottleneck, and
+publishes as often as it may. Each number of workers gives a row: the files that arrived, CPU seconds per second of server
+and learner, the server's traffic, the age of a network when a worker has it, and the time until a file is acknowledged.
 
-All of it shares this machine; figures are per second of processor time where that matters. Needs Python alone.
+Everything runs on this machine; figures are per second of CPU time where that matters. Needs only Python.
 """
 
 import argparse
@@ -192,7 +192,7 @@ def shown(number):
 
 
 def plot(rows, path):
-    """Processor time of the server and what it sends, against workers."""
+    """CPU time of the server and what it sends, against workers."""
     width, height, left, low = 560, 300, 60, 40
     most = max(row["workers"] for row in rows)
     curves = [("server, cores", "#2060c0", 1.0), ("learner, cores", "#c06020", 1.0), ("out, MB/s", "#208040", 100.0)]

@@ -1,5 +1,5 @@
 """Whether a fleet learns as well as one process: a learner and three workers, then one process that gets the same
-processor time, and a match between what they learned.
+CPU time, and a match between what they learned.
 
     python3 lab/tools/fleet_strength.py [--minutes 20] [--workers 3] [--game jarmo] [--out FOLDER] [--jarmo FILE] [--server FILE]
 
@@ -22,7 +22,7 @@ SETTINGS = {"evaluation.every": 0, "run.checkpoint": 1000}
 
 
 def fleet_run(options, folder):
-    """Trains with workers. Returns the run and its processor time."""
+    """Trains with workers. Returns the run and its CPU time."""
     with Fleet(tools(options), folder, options.port, SETTINGS, options.game) as fleet:
         fleet.start_server()
         fleet.start_learner()
@@ -37,12 +37,12 @@ def fleet_run(options, folder):
         }
         fleet.stop_learner()
         fleet.stop_workers()
-        print("processor time of the fleet:", ", ".join(f"{who} {time:.0f} s" for who, time in spent.items()), flush=True)
+        print("CPU time of the fleet:", ", ".join(f"{who} {time:.0f} s" for who, time in spent.items()), flush=True)
         return fleet.run, spent["learner"] + spent["workers"]
 
 
 def single_run(options, folder, seconds):
-    """Trains with one process for this processor time."""
+    """Trains with one process for this CPU time."""
     command = [options.jarmo, "train", "--game", options.game, "--run", folder, "--cpu-minutes", str(seconds / 60)]
     with open(f"{folder}.log", "wb") as log:
         subprocess.run([*command, *as_words(SETTINGS)], check=True, stdout=log, stderr=log)
@@ -58,7 +58,7 @@ def export(options, run, to):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--minutes", type=float, default=20, help="of the fleet, by the clock")
+    parser.add_argument("--minutes", type=float, default=20, help="of the fleet, wall-clock time")
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--game", default="jarmo")
     parser.add_argument("--games", type=int, default=2000, help="of the match")

@@ -1,4 +1,4 @@
-// Simulations per second of processor time of the page without a server, from the start of each game:
+// Simulations per second of CPU time of the page without a server, from the start of each game:
 //
 //     node lab/tools/page_speed.mjs FOLDER [SIMULATIONS] [KERNEL,KERNEL…]
 //

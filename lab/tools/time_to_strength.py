@@ -1,5 +1,5 @@
-"""How much processor time training needs until an agent decides so well: the decisions of the exam that are right, over
-the time that a run has taken, with the network alone and with search.
+"""How much CPU time training needs to reach a strength: the right decisions in the exam over the time of a run, for the
+network without search and with it.
 
     python3 lab/tools/time_to_strength.py RUN [RUN ...] [--sims 0,64] [--svg FILE] [--jarmo FILE]
 
@@ -8,9 +8,8 @@ Each RUN is the folder of a run that kept all its checkpoints and played no matc
     jarmo train --game jarmo --run RUN --cpu-minutes 60 --set run.keep=100000 --set run.checkpoint=500 \\
       --set evaluation.every=0
 
-A run can be read while it goes on. What was measured is kept in RUN/strength.json. Prints the minutes of processor
-time until the share of right decisions is 95, 97, 98 and 99 %, all decisions counted, and stays there for another
-checkpoint. Needs Python alone.
+A run can be read while it trains. Results are kept in RUN/strength.json. Prints the minutes of CPU time until the share
+of right decisions, of all decisions, is 95, 97, 98 and 99 % in two checkpoints in a row. Needs only Python.
 """
 
 import argparse
@@ -24,7 +23,7 @@ COLORS = ["#3567b0", "#b3541e", "#2f7d4f", "#7a4fa3"]
 
 
 def minutes_of_steps(run):
-    """The processor time in minutes at each line of the metrics."""
+    """The CPU time in minutes at each line of the metrics."""
     found = {}
     for line in (run / "metrics.jsonl").read_text().splitlines():
         line = json.loads(line)

@@ -1,4 +1,4 @@
-"""Random play and tree search of connect four in OpenSpiel's C++, per second of processor time on one core.
+"""Random play and tree search of connect four in OpenSpiel's C++, per second of CPU time on one core.
 
     python openspiel.py
 

@@ -16,7 +16,7 @@ from jarmo.sb3 import JarmoVecEnv
 
 
 class Progress(BaseCallback):
-    """Prints the share of wins, and ends the training after some processor time."""
+    """Prints the share of wins, and ends the training after some CPU time."""
 
     def __init__(self, seconds):
         super().__init__()
@@ -29,7 +29,7 @@ class Progress(BaseCallback):
 
     def _on_rollout_end(self):
         if self.ended >= 5000:
-            print(f"{self.num_timesteps:,} steps  {time.process_time():.0f} s of processor time  "
+            print(f"{self.num_timesteps:,} steps  {time.process_time():.0f} s of CPU time  "
                   f"won {self.won / self.ended:.1%} of {self.ended:,} games", flush=True)
             self.ended, self.won = 0, 0
 
@@ -50,7 +50,7 @@ def play(model, games, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=1.0, help="processor time")
+    parser.add_argument("--minutes", type=float, default=1.0, help="CPU time")
     parser.add_argument("--out", help="where to save the model")
     given = parser.parse_args()
 
@@ -63,7 +63,7 @@ def main():
     if given.out:
         model.save(given.out)
     wins, draws, losses = play(model, JarmoVecEnv("jarmo", 100, seed=2), 500)
-    print(f"{model.num_timesteps:,} steps, {time.process_time():.0f} s of processor time")
+    print(f"{model.num_timesteps:,} steps, {time.process_time():.0f} s of CPU time")
     print(f"500 games against random: {wins} won, {draws} drawn, {losses} lost ({wins / 500:.1%})")
 
 

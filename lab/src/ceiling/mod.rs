@@ -41,7 +41,7 @@ use self::lessons::{Errors, Excluded, Lessons};
 /// Measure what a network of one size can learn from exact results
 #[derive(clap::Args)]
 #[command(after_help = "\
-Columns: size (width x blocks); learning steps and positions learned, repetitions counted; minutes of processor time \
+Columns: size (width x blocks); training steps and positions learned, repetitions counted; minutes of CPU time \
 spent on learning; share of the exam's decisions that keep the best result, of all and of critical ones, by the \
 network without search; share of the exam's positions whose result it predicts, and of positions after a random \
 action in them; then, in nats, the loss of policy (minus the logarithm of the probability of all right actions \
@@ -60,10 +60,10 @@ pub struct Args {
     /// Start from the weights of this agent file, grown to the size
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Processor time for learning, from which the number of steps is estimated
+    /// CPU time for learning, from which the number of steps is estimated
     #[arg(long, value_name = "M", default_value = "10", value_parser = CPU_MINUTES.parser::<f64>())]
     minutes: f64,
-    /// Learning steps, instead of --minutes; 0 only measures
+    /// Training steps, instead of --minutes; 0 only measures
     #[arg(long, value_name = "N", value_parser = STEPS.parser::<u64>())]
     steps: Option<u64>,
     /// Positions per step
@@ -198,7 +198,7 @@ fn first_weights<G: CatalogGame>(args: &Args, game: &G) -> Result<Weights, Box<d
     })
 }
 
-/// Evaluations of the exam's positions per second of processor time, on one thread.
+/// Evaluations of the exam's positions per second of CPU time, on one thread.
 fn evaluations_per_s<G: CatalogGame>(game: &G, exam: &Exam<G>, weights: &Weights) -> f64 {
     const CHUNK: usize = 256;
     let batches: Vec<FeatureBatch> = exam

@@ -32,7 +32,7 @@ pub(super) struct Args {
     /// The folder of what each side holds under the shuttle rule (`lab real build`): draws must be held
     #[arg(long, value_name = "FOLDER")]
     holds: Option<PathBuf>,
-    /// Keep the puzzles of this file, but for draws that are not held, and make only as many as are missing
+    /// Keep the puzzles of this file, except draws that are not held, and make only the missing ones
     #[arg(long, value_name = "FILE", requires = "holds")]
     keep: Option<PathBuf>,
     /// Make puzzles of tammi or connect four from this exam

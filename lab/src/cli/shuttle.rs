@@ -16,8 +16,7 @@ use jarmo_exact::tables::index::LEAST_FORCE;
 pub(super) struct Args {
     #[command(flatten)]
     board: BoardArgs,
-    /// The most archers and marks on the board; 4 takes 1.2 GiB of memory and 5 minutes of processor
-    /// time
+    /// The largest number of archers and marks on the board; 4 takes 1.2 GiB of memory and 5 minutes of CPU time
     #[arg(long, value_name = "F", default_value_t = 3, value_parser = FORCE.parser::<u32>())]
     force: u32,
     /// Compare what each side holds, as `lab real build` has written it, with exact play in all positions with

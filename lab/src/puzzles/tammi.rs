@@ -6,7 +6,7 @@ use jarmo_core::games::{Tammi, TammiPosition};
 use jarmo_exact::tables::{ActionValue, Tables};
 use jarmo_judge::puzzles::Goal;
 
-/// The tables leave out repetition and the limit on the length, which change nothing in the games of puzzles. A win comes
+/// The tables leave out repetition and the move limit, which change nothing in the games of puzzles. A win comes
 /// closer with every move, so no position is repeated; a win after a wrong action passes only through decided positions,
 /// never through the drawn ones of the solution. And puzzles begin far from the limit.
 impl Truth<Tammi> for Tables<Tammi> {
