@@ -101,7 +101,8 @@ impl<G: HasEndgames> Yardstick<G> {
         let (mut fresh, mut starts, mut starts_from) = (None, Vec::new(), String::new());
         if let Some(tables) = &tables {
             let tables = tables.as_ref();
-            fresh = fresh::exam(game, tables, settings.fresh, settings.seed);
+            let published = exam.as_ref().map_or_else(Vec::new, |exam| exam.asks().0);
+            fresh = fresh::exam(game, tables, &published, settings.fresh, settings.seed);
             let wanted = settings.games.max(settings.starts) as usize;
             let openings = Openings::balanced(game, settings.seed);
             let list = openings.as_ref().map_or(&[][..], Openings::list);
