@@ -46,7 +46,6 @@ __all__ = [
     "yardstick_report",
     "yardstick_rows",
     "yardstick_seal",
-    "yardstick_verify",
 ]
 
 GAMES: list[str]
@@ -574,6 +573,10 @@ class Yardstick:
         """Measures a player; returns a row of the result as JSON. ``nodes`` is its budget, which for a function is only
         noted."""
 
+    def verify(self, row: str, *, solved: bool = False) -> None:
+        """Computes the measures of a row from its answers; raises ``ValueError`` if they are others. With ``solved`` it
+        leaves out what a solver has judged."""
+
 def yardstick_report(rows: list[str], title: str) -> tuple[str, str]:
     """Rows of results as text and as a picture."""
 
@@ -582,10 +585,6 @@ def yardstick_rows(text: str) -> list[str]:
 
 def yardstick_seal(row: str) -> str:
     """A row with the checksum of its content."""
-
-def yardstick_verify(row: str, *, tables: Path | None = None, solved: bool = False) -> None:
-    """Computes the measures of a row from its answers; raises ``ValueError`` if they are others. With ``solved`` it leaves
-    out what a solver has judged."""
 
 def decide(policy: Player, positions: Positions, *, threats: bool = False) -> list[int]:
     """The actions that a function of the user chooses in positions of one game, checked. Errors name the argument."""

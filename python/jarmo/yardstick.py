@@ -3,10 +3,13 @@
 >>> from jarmo import yardstick
 >>> result = yardstick.evaluate("greedy", "jarmo")
 >>> print(result)
+
+`VERSIONS` are the versions of the benchmark, an `Entry` is what its board has of one algorithm.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import os
@@ -23,19 +26,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 import jarmo
-from jarmo import _jarmo, _solver
+from jarmo import _benchmark, _jarmo, _solver
+from jarmo._benchmark import VERSIONS, Version
 from jarmo._jarmo import Agent, Game, Position, Yardstick
 from jarmo._types import Path, Player, Progress, name_of, takes_positions
 
 __all__ = [
+    "VERSIONS",
     "Budget",
+    "Entry",
     "ExamData",
     "Result",
+    "Version",
     "Yardstick",
     "calibrate",
     "evaluate",
     "interval",
     "load_exam",
+    "plot",
     "summary",
     "verify",
 ]
@@ -79,7 +87,8 @@ class Result:
 
     @property
     def training(self) -> dict[str, Any] | None:
-        """How the policy was trained: ``budget``, ``seed``, ``steps`` of the environment, ``cpu_seconds``."""
+        """How the policy was trained: ``budget``, ``seed``, ``steps`` of the environment, ``evaluations``,
+        ``cpu_seconds``."""
         training: dict[str, Any] | None = self.rows[0]["claims"].get("training")
         return training
 
@@ -120,11 +129,14 @@ def evaluate(
 ) -> Result:
     """Measures a policy by the exam of the package, and by exact tables. Ctrl-C ends it at once.
 
+    ``evaluate(policy, "jarmo-v1")`` measures as this version of the benchmark says, and so without the arguments that the
+    version fixes: `tables`, `seed`, `fresh`, `games`, `starts` and `positions`.
+
     Args:
         policy: The spec of an agent, an agent, or a function: of a list of positions, which gives an action for each; or
             of features ``[B, planes, rows, columns]`` and masks ``[B, actions]``, which gives actions ``[B]``, logits
             ``[B, actions]``, or a tuple of logits and values as for `jarmo.search`. Logits of legal actions must be finite.
-        game: A game or its name.
+        game: A game or its name, or the name of a version.
         simulations: Budgets per decision, such as ``(0, 64, 256)``. 0 is the policy alone. Others need a network: an agent
             file, or a function that gives values. An agent without a network has the budget of its spec.
         tables: A folder of tables, which judge what is not in the exam; by default those that take seconds to build:
@@ -149,6 +161,13 @@ def evaluate(
         raise ValueError("training_seed is that of a training, whose budget is missing")
     training = None if budget is None else budget.used(training_seed)
     folder = None if tables is None else str(tables)
+    version = VERSIONS.get(game) if isinstance(game, str) else None
+    if version is not None:
+        if (folder, seed, fresh, games, starts, positions) != (None, 1, 2000, 100, 50, 1000):
+            raise ValueError(f"{version.name} fixes tables, seed, fresh, games, starts and positions")
+        game, (seed, fresh, games, starts, positions) = version.game, version.settings.values()
+        if game == "connect_four" and not _solver.available():
+            raise ValueError(_solver.NEEDED)
     yardstick = _yardstick(game, folder, seed, fresh, games, starts, positions)
     solved = None
     if yardstick.game.name == "connect_four" and _solver.available():
@@ -242,29 +261,32 @@ def _numbers(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def verify(path: Path, *, tables: Path | None = None) -> Result:
-    """Computes every measure in a file of results from the answers in it; raises ``ValueError`` where one is another.
+def verify(path: Path, *, tables: Path | None = None) -> Result | Entry:
+    """Computes every measure in a file of results, or of an entry, from the answers in it; raises ``ValueError`` where one
+    is another.
 
     It measures once more, with the answers in place of the policy: it marks the exams, draws the fresh questions and the
     starts, plays the games by the rules with the perfect player, and searches for the worst case. Give the folder of
-    tables if the result was measured with one. It cannot verify whose answers they are, or what the file says of name,
-    budget, training, date and machine; a checksum notices only changes by accident.
+    tables if the result was measured with one. Printed, the result says what is not verified: whose answers they are, and
+    what the file says of budget, training, date and machine. A checksum notices only changes by accident.
     """
+    begins = FilePath(path).read_text(encoding="utf-8")[:100]
+    verified = Entry.load(path) if re.match(r'\s*{\s*"version"', begins) else Result.load(path)
     folder = None if tables is None else str(tables)
-    result = Result.load(path)
-    for number, row in enumerate(result.rows, 1):
+    for number, row in enumerate(verified.rows, 1):
         by_solver = row["game"] == "connect_four" and any(row[part] for part in ("fresh", "games", "worst"))
+        names = ("seed", "fresh", "games", "starts", "positions")
+        settings = [row["settings"][name] for name in names]
         try:
             if by_solver and not _solver.available():
-                raise ValueError("a solver has judged it; it is verified with `pip install bitbully bitbully-databases`")
-            _jarmo.yardstick_verify(json.dumps(row), tables=folder, solved=by_solver)
+                raise ValueError(_solver.NEEDED)
+            _yardstick(row["game"], folder, *settings).verify(json.dumps(row), solved=by_solver)
             if by_solver:
-                settings = row["settings"]
-                counts = (settings[name] for name in ("seed", "fresh", "games", "starts", "positions"))
-                _solved(Game("connect_four"), *counts).verify(row)
+                _solved(Game("connect_four"), *settings).verify(row)
         except ValueError as error:
             raise ValueError(f"row {number}: {error}") from None
-    return result
+    verified.text += _benchmark.UNVERIFIED
+    return verified
 
 
 def interval(numbers: Sequence[float], *, draws: int = 2000, seed: int = 1) -> tuple[float, float, float]:
@@ -288,6 +310,137 @@ def summary(results: Sequence[Result]) -> list[dict[str, Any]]:
     return rows
 
 
+class Entry:
+    """What the board has of one algorithm with one budget: the results of its training seeds, measured by one version.
+
+    >>> Entry(results, code="https://example.org/mine", command="python mine.py").save("mine.json")
+
+    Raises ``ValueError`` unless the results belong together: the seeds are 1, 2, 3 and so on, and name, budget and
+    simulations are the same.
+    """
+
+    results: list[Result]
+    """One for each seed."""
+    version: Version
+    code: str
+    """Where the code is."""
+    command: str
+    """What trained and measured the first seed, or all."""
+
+    def __init__(self, results: Sequence[Result], *, code: str, command: str) -> None:
+        settings = results[0].rows[0]["settings"]
+        found = [version for version in VERSIONS.values() if version.settings == settings]
+        if not found:
+            raise ValueError(f"not measured by a version of the benchmark, which are {', '.join(VERSIONS)}")
+        self.results, self.version, self.code, self.command = list(results), found[0], code, command
+        _benchmark.check_entry(self.version, code, command, [result.rows for result in results])
+        self.text = self._text()
+
+    @staticmethod
+    def load(path: Path) -> Entry:
+        """The entry in a file of `save`, as the file has it; `verify` checks its measures, too."""
+        rows, version, code, command = _benchmark.read_entry(_benchmark.read(FilePath(path).read_text(encoding="utf-8")))
+        read = [json.loads(_jarmo.yardstick_rows(json.dumps(row))[0]) for row in rows]
+        seeds: dict[Any, list[dict[str, Any]]] = {}
+        for row in read:
+            seeds.setdefault((row["claims"].get("training") or {}).get("seed"), []).append(row)
+        entry = Entry([Result(rows) for rows in seeds.values()], code=code, command=command)
+        if version != entry.version.name:
+            raise ValueError(f"version is {version!r}, and the settings are those of {entry.version.name}")
+        return entry
+
+    def save(self, path: Path) -> None:
+        """Writes a file for the board. Its name says nothing."""
+        rows = []
+        for row in self.rows:
+            rows.append({**row, "answers": {part: _benchmark.pack(row["answers"][part]) for part in _benchmark.PARTS}})
+        values = (self.version.name, self.code, self.command, rows)
+        text = json.dumps(dict(zip(_benchmark.KEYS, values, strict=True)), indent=1)
+        FilePath(path).write_text(text + "\n", encoding="utf-8")
+
+    @property
+    def name(self) -> str:
+        """The name of the algorithm."""
+        return str(self.rows[0]["agent"])
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of all seeds."""
+        return [row for result in self.results for row in result.rows]
+
+    @property
+    def budget(self) -> tuple[str, float] | None:
+        """What the budget of the training counts (``steps``, ``evaluations`` or ``minutes``), and how much it is."""
+        training = self.results[0].training
+        return None if training is None else next(iter(training["budget"].items()))
+
+    def used(self) -> dict[str, float]:
+        """The medians over the seeds of what the training used: ``steps``, ``evaluations``, and ``minutes`` of CPU time of
+        a machine of speed 1."""
+        trainings = [(result.training or {}, result.machine["speed"]) for result in self.results]
+        used = {name: np.median([training.get(name, 0) for training, _ in trainings]) for name in ("steps", "evaluations")}
+        used["minutes"] = np.median([training.get("cpu_seconds", 0) * speed / 60 for training, speed in trainings])
+        return {name: float(value) for name, value in used.items()}
+
+    def summary(self) -> list[dict[str, Any]]:
+        """The measures as medians over the seeds with their intervals, one row for each number of simulations."""
+        return summary(self.results)
+
+    def _text(self) -> str:
+        trained = "no training"
+        if self.budget is not None:
+            trained = "{1:,} {0}, ".format(*self.budget) + f"{len(self.results)} of {_benchmark.SEEDS} seeds"
+        lines = [f"{self.version.name}: {self.name}, {trained}"]
+        for row in self.summary():
+            lines.append("its own search" if row["simulations"] is None else f"{row['simulations']} simulations")
+            for name in _benchmark.MEASURES:
+                if row[name]:
+                    median, low, high = (f"{number:.4g}" for number in row[name])
+                    lines.append(f"  {name}: {median}" + (f" ({low} to {high})" if low != high else ""))
+        return "\n".join(lines) + "\n"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<yardstick.Entry of {self.name} in {self.version.name}>"
+
+
+def plot(
+    entries: Sequence[Entry], *, measure: str = "fresh_wrong", by: str = "steps", simulations: int | None = 0, axes: Any = None
+) -> Any:
+    """Draws a measure over what the training used: medians, with their intervals as bands. What did not train is a level.
+    Needs matplotlib; returns its axes.
+
+    Args:
+        entries: Entries of one version, such as ``map(Entry.load, glob("yardstick/results/*.json"))``.
+        measure: A name in the rows of `Entry.summary`.
+        by: ``steps``, ``evaluations`` or ``minutes``, as in `Entry.used`. Entries that did not count it are left out.
+        simulations: The row of each entry; those of agents that search by their own spec have None.
+        axes: Where to draw, a new figure by default.
+    """
+    if axes is None:
+        axes = importlib.import_module("matplotlib.pyplot").subplots()[1]
+    curves: dict[str, list[tuple[float, tuple[float, float, float]]]] = {}
+    for entry in entries:
+        rows = [row for row in entry.summary() if row["simulations"] in (simulations, None) and row[measure]]
+        for row in rows:
+            if entry.budget is None:
+                axes.axhline(row[measure][0], linestyle=":", linewidth=1, color="gray")
+                axes.annotate(entry.name, (1, row[measure][0]), xycoords=("axes fraction", "data"), fontsize=8)
+            elif used := entry.used()[by]:
+                curves.setdefault(entry.name, []).append((used, row[measure]))
+    for name, points in sorted(curves.items()):
+        amounts, measures = zip(*sorted(points), strict=True)
+        median, low, high = zip(*measures, strict=True)
+        (line,) = axes.plot(amounts, median, marker="o", markersize=4, label=name)
+        axes.fill_between(amounts, low, high, alpha=0.2, color=line.get_color())
+    axes.set(xscale="log", yscale="log", xlabel=by, ylabel=measure.replace("_", " "))
+    if curves:
+        axes.legend(frameon=False)
+    return axes
+
+
 @lru_cache(maxsize=1)
 def calibrate() -> float:
     """The speed of one core of this machine by the environment, 1 for that of the published results."""
@@ -301,51 +454,78 @@ def machine() -> dict[str, Any]:
         "jarmo": jarmo.__version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "processor": platform.processor() or platform.machine(),
+        "processor": _processor(),
         "speed": round(calibrate(), 3),
     }
 
 
-class Budget:
-    """A limit for training: minutes of CPU time on a machine of speed 1, or environment steps.
+def _processor() -> str:
+    """The model of the CPU where the system tells it, else its architecture."""
+    try:
+        found = re.search(r"^model name\s*: (.+)$", FilePath("/proc/cpuinfo").read_text(encoding="utf-8"), re.M)
+    except OSError:
+        found = None
+    return found[1] if found else platform.processor() or platform.machine()
 
-    >>> budget = Budget(minutes=1)
+
+class Budget:
+    """A limit for training: environment steps, evaluations, or minutes of CPU time on a machine of speed 1.
+
+    An environment step is an action in a game that the training plays, an evaluation a position that its network or
+    another function judges, in order to act, to search or to make targets; gradient steps do not count.
+
+    >>> budget = Budget(steps=1_000_000)
     >>> while budget:
     ...     ...
+    ...     budget.step(count)
     """
 
-    def __init__(self, *, minutes: float | None = None, steps: int | None = None) -> None:
-        if (minutes is None) == (steps is None):
-            raise ValueError("a budget is either minutes or steps")
+    def __init__(
+        self, *, minutes: float | None = None, steps: int | None = None, evaluations: int | None = None
+    ) -> None:
+        if sum(limit is not None for limit in (minutes, steps, evaluations)) != 1:
+            raise ValueError("a budget is one of minutes, steps and evaluations")
         if minutes is not None and not 0 < minutes < math.inf:
             raise ValueError(f"minutes must be above 0, not {minutes}")
         if steps is not None and steps < 1:
             raise ValueError(f"steps must be at least 1, not {steps}")
+        if evaluations is not None and evaluations < 1:
+            raise ValueError(f"evaluations must be at least 1, not {evaluations}")
         self.minutes: float | None = minutes
         self.steps: int | None = steps
+        self.evaluations: int | None = evaluations
         self.taken: int = 0
+        self.evaluated: int = 0
         self.speed: float = calibrate() if minutes is not None else 1.0
         self.start: float = time.process_time()
         self._start_of_all: float = sum(os.times()[:4])
 
-    def step(self, count: int = 1) -> None:
-        """Counts steps of the environment."""
-        self.taken += count
+    def step(self, count: int = 1, *, evaluations: int = 0) -> None:
+        """Counts steps of the environment, and evaluations."""
+        self.taken += int(count)
+        self.evaluated += int(evaluations)
 
     @property
     def done(self) -> float:
         """The share that is used up."""
         if self.steps is not None:
             return self.taken / self.steps
+        if self.evaluations is not None:
+            return self.evaluated / self.evaluations
         assert self.minutes is not None
         return (time.process_time() - self.start) * self.speed / (60 * self.minutes)
 
     def used(self, seed: int | None = None) -> dict[str, Any]:
-        """What results record about the training: the budget, its seed, steps, and the CPU time since its start, including
-        ended child processes."""
-        limit = {"minutes": float(self.minutes)} if self.minutes is not None else {"steps": self.steps}
-        spent = round(sum(os.times()[:4]) - self._start_of_all, 1)
-        return {"budget": limit, "seed": seed, "steps": self.taken, "cpu_seconds": spent}
+        """What results record about the training: the budget, its seed, steps, evaluations, and the CPU time since its
+        start, including ended child processes."""
+        limits = {"minutes": self.minutes, "steps": self.steps, "evaluations": self.evaluations}
+        return {
+            "budget": {name: limit for name, limit in limits.items() if limit is not None},
+            "seed": seed,
+            "steps": self.taken,
+            "evaluations": self.evaluated,
+            "cpu_seconds": round(sum(os.times()[:4]) - self._start_of_all, 1),
+        }
 
     def __bool__(self) -> bool:
         return self.done < 1

@@ -42,9 +42,7 @@ mod _jarmo {
         search::search,
         tables::Tables,
         train::{Training, create_run, read_run},
-        yardstick::{
-            PyYardstick, decide, exam_questions, yardstick_report, yardstick_rows, yardstick_seal, yardstick_verify,
-        },
+        yardstick::{PyYardstick, decide, exam_questions, yardstick_report, yardstick_rows, yardstick_seal},
     };
 
     #[pymodule_init]

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jarmo_core::game::{Action, AnyPosition, Proven};
-use jarmo_exact::catalog::GameSettings;
 use jarmo_facade::measure::{AnyYardstick, Examinee};
 use jarmo_judge::accuracy::Question;
 use jarmo_judge::yardstick::{Row, YardstickSettings, to_svg, to_text};
@@ -13,7 +12,7 @@ use pyo3::prelude::*;
 
 use crate::array::{column, table};
 use crate::exam::{self, Following};
-use crate::game::{PyGame, named};
+use crate::game::PyGame;
 use crate::number;
 use crate::players::Player;
 use crate::position::{Position, open_positions_of};
@@ -80,6 +79,18 @@ impl PyYardstick {
         })??;
         Ok(to_json(&row))
     }
+
+    /// Computes the measures of a row from its answers; raises ``ValueError`` if they are others. With ``solved`` it leaves
+    /// out what a solver has judged.
+    #[pyo3(signature = (row, *, solved=false))]
+    fn verify(&self, py: Python<'_>, row: &str, solved: bool) -> PyResult<()> {
+        let mut row = read_row(row)?;
+        if solved {
+            row.check_seal().map_err(Refusal::from)?;
+            row = row.of_exam();
+        }
+        Ok(py.detach(|| pool().install(|| self.yardstick.verify(&row))).map_err(Refusal::from)?)
+    }
 }
 
 fn to_json(row: &Row) -> String {
@@ -112,21 +123,6 @@ pub(crate) fn yardstick_rows(text: &str) -> PyResult<Vec<String>> {
 #[pyo3(signature = (row))]
 pub(crate) fn yardstick_seal(row: &str) -> PyResult<String> {
     Ok(to_json(&read_row(row)?.sealed()))
-}
-
-/// Computes the measures of a row from its answers; raises ``ValueError`` if they are others. With ``solved`` it leaves out
-/// what a solver has judged.
-#[pyfunction]
-#[pyo3(signature = (row, *, tables=None, solved=false))]
-pub(crate) fn yardstick_verify(py: Python<'_>, row: &str, tables: Option<PathBuf>, solved: bool) -> PyResult<()> {
-    let mut row = read_row(row)?;
-    let game = named(&row.game, GameSettings::default())?;
-    if solved {
-        row.check_seal().map_err(Refusal::from)?;
-        row = row.of_exam();
-    }
-    let verify = move || pool().install(|| game.verify(&row, tables.as_deref()));
-    Ok(abandon_on_interrupt(py, verify)?.map_err(Refusal::from)?)
 }
 
 /// The actions that a function of the user chooses in positions of one game, checked. Errors name the argument.

@@ -149,7 +149,7 @@ fn verify(games: &Games, path: &Path, args: &Args) -> Result<(), Failure> {
     let pool = thread_pool(args.shared.threads)?;
     for (row, number) in rows.iter().zip(1..) {
         let game = games.open(&row.game, &GameSettings::default())?;
-        let verified = pool.install(|| game.verify(row, args.tables.as_deref()));
+        let verified = pool.install(|| game.yardstick(row.settings, args.tables.as_deref())?.verify(row));
         verified.map_err(|error| Failure::new(format_args!("row {number}: {error}")))?;
         let of_exam = |ExamShare { wrong, critical, share, .. }: &ExamShare| {
             format!("{wrong} of {critical} critical decisions wrong, {:.2} %", 100.0 * share)

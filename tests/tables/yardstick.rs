@@ -137,13 +137,13 @@ fn answers_are_marked_again_and_a_false_claim_is_refused() {
     let agent = build(game.clone(), &"greedy".parse().unwrap()).unwrap();
     let row = yardstick.measure("greedy".to_owned(), &mut [agent], None, &()).unwrap();
     assert!(row.fresh.is_none() && row.games.is_none() && row.worst.is_none());
-    Yardstick::verify(&game, &row, None).unwrap();
+    yardstick.verify(&row).unwrap();
     let marked = row.exam.as_ref().unwrap();
     assert!(marked.wrong > 100 && marked.critical == 10_000, "{marked:?}");
     let refusal = |change: &dyn Fn(&mut Row)| {
         let mut row = row.clone();
         change(&mut row);
-        Yardstick::verify(&game, &row, None).unwrap_err().to_string()
+        yardstick.verify(&row).unwrap_err().to_string()
     };
     let claims = refusal(&|row| row.exam.as_mut().unwrap().wrong -= 1);
     assert!(claims.contains("it claims"), "{claims}");
@@ -164,7 +164,8 @@ fn nothing_in_a_result_can_be_changed() {
     let settings = YardstickSettings { fresh: 60, games: 4, starts: 3, positions: 60, ..SETTINGS };
     let first = || -> Box<dyn Agent<Tammi>> { Box::new(First(game.clone())) };
     let row = measure(&game, &tables, settings, first, 1);
-    Yardstick::verify(&game, &row, Some(tables.clone())).unwrap();
+    let verify = |row: &Row, tables: Option<_>| Yardstick::new(&game, row.settings, tables).unwrap().verify(row);
+    verify(&row, Some(tables.clone())).unwrap();
     let text = serde_json::to_string(&row).unwrap();
     assert_eq!(Row::read_all(&text).unwrap(), std::slice::from_ref(&row));
     let forgeries: [Forgery; 24] = [
@@ -196,10 +197,10 @@ fn nothing_in_a_result_can_be_changed() {
     for (number, (change, message)) in forgeries.iter().enumerate() {
         let mut forged = row.clone();
         change(&mut forged);
-        let refusal = Yardstick::verify(&game, &forged, Some(tables.clone())).unwrap_err().to_string();
+        let refusal = verify(&forged, Some(tables.clone())).unwrap_err().to_string();
         assert!(refusal.contains(message), "forgery {number}: {refusal}");
     }
-    let of_exam = Yardstick::verify(&game, &row, None).unwrap_err().to_string();
+    let of_exam = verify(&row, None).unwrap_err().to_string();
     assert!(of_exam.contains("fresh: it has 60 answers to no question"), "without tables: {of_exam}");
     let unknown = text.replacen("\"agent\"", "\"score\":1,\"agent\"", 1);
     let not_a_number = text.replacen("\"points\":", "\"points\":NaN,\"x\":", 1);

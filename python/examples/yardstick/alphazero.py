@@ -1,6 +1,6 @@
 """AlphaZero: the library searches and plays, and the network of `common` learns from policies and results.
 
-    python alphazero.py --game jarmo --minutes 1 --simulations 0,64
+    python alphazero.py --evaluations 1000000 --simulations 0,64
 """
 
 from common import Network, inputs_of, run, softmax
@@ -16,6 +16,7 @@ def train(game, budget, seed, network_class=Network):
     network = network_class(inputs_of(game), {"policy": game.num_actions, "result": 3}, seed=seed)
 
     def policy(features, masks):
+        budget.step(0, evaluations=len(features))
         out = network(features)
         return out["policy"], softmax(out["result"])
 
@@ -39,4 +40,4 @@ def train(game, budget, seed, network_class=Network):
 
 
 if __name__ == "__main__":
-    run(train, "alphazero")
+    run(train, "AlphaZero")

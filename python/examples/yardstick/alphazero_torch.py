@@ -1,7 +1,7 @@
 """AlphaZero as in `alphazero`, but the network is PyTorch's, on one core of the processor.
 
     pip install torch
-    python alphazero_torch.py --game jarmo --minutes 1 --simulations 0,64
+    python alphazero_torch.py --evaluations 1000000 --simulations 0,64
 """
 
 from functools import partial
@@ -53,4 +53,4 @@ class TorchNetwork(nn.Module):
 train = partial(alphazero.train, network_class=TorchNetwork)
 
 if __name__ == "__main__":
-    run(train, "alphazero_torch")
+    run(train, "AlphaZero (PyTorch)")

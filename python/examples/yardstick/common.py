@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import pathlib
+import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported: budgets are time of one core
 
@@ -76,32 +77,39 @@ def inputs_of(game):
 
 
 def run(train, name):
-    """Trains and measures one policy for each seed and each budget."""
+    """Trains and measures one policy for each seed, and writes an entry of the board."""
     parser = argparse.ArgumentParser(description=f"Baseline of the yardstick: {name}")
-    parser.add_argument("--game", default="jarmo")
-    parser.add_argument("--minutes", default="1", help="budgets of processor time of one core, such as 0.1,0.3,1")
-    parser.add_argument("--steps", type=int, help="steps of the environment in place of minutes")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--first", type=int, default=1, help="the first seed")
-    parser.add_argument("--simulations", default="0", help="budgets of the measurement, such as 0,64,256")
-    parser.add_argument("--out", default="results", help="a folder for results as JSON")
+    parser.add_argument("--version", default="jarmo-v1", help="a version of the benchmark")
+    limit = parser.add_mutually_exclusive_group(required=True)
+    limit.add_argument("--steps", type=int, help="a budget of environment steps")
+    limit.add_argument("--evaluations", type=int, help="a budget of evaluations")
+    limit.add_argument("--minutes", type=float, help="a budget of CPU time of one core")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--simulations", default="0", help="simulations of the measurement, such as 0,64,256")
+    parser.add_argument("--out", default="results", help="the folder for the entry")
     given = parser.parse_args()
-    game = jarmo.Game(given.game)
-    folder = pathlib.Path(given.out)
-    folder.mkdir(parents=True, exist_ok=True)
+    limits = {unit: getattr(given, unit) for unit in ("steps", "evaluations", "minutes")}
+    unit, number = next((unit, number) for unit, number in limits.items() if number)
     searches = [int(count) for count in given.simulations.split(",")]
-    budgets = [(None, given.steps)] if given.steps else [(float(one), None) for one in given.minutes.split(",")]
-    for minutes, steps in budgets:
-        results = []
-        limit = f"{steps}steps" if steps else f"{minutes:g}min"
-        for seed in range(given.first, given.first + given.seeds):
-            budget = yardstick.Budget(minutes=minutes, steps=steps)
-            policy = train(game, budget, seed)
-            result = yardstick.evaluate(
-                policy, game, simulations=searches, seed=seed, threats=True, name=name, budget=budget, training_seed=seed
-            )
-            result.to_json(folder / f"{name}-{given.game}-{limit}-{seed}.json")
-            print(json.dumps({**result.training, **result.table[0]}), flush=True)
-            results.append(result)
-        for row in yardstick.summary(results):
-            print(json.dumps(row), flush=True)
+    game, results = jarmo.Game(yardstick.VERSIONS[given.version].game), []
+    for seed in range(1, given.seeds + 1):
+        budget = yardstick.Budget(**limits)
+        policy = train(game, budget, seed)
+        results.append(yardstick.evaluate(
+            policy, given.version, simulations=searches, threats=True, name=name, budget=budget, training_seed=seed
+        ))
+        print(json.dumps({**results[-1].training, **results[-1].table[0]}), flush=True)
+        options = f"--version {given.version} --{unit} {number} --seeds {given.seeds} --simulations {given.simulations}"
+        name_of_file = f"{given.version}-{pathlib.Path(sys.argv[0]).stem}-{number}-{unit}.json"
+        save(results, options, pathlib.Path(given.out) / name_of_file)
+
+
+def save(results, options, path):
+    """Writes an entry of these results: again after each seed, so that an interruption loses only one."""
+    script = pathlib.Path(sys.argv[0]).name
+    entry = yardstick.Entry(
+        results, code=f"python/examples/yardstick/{script}", command=f"python {script} {options}"
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    entry.save(path)
+    return entry

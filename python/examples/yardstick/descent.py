@@ -1,7 +1,7 @@
 """Descent (Cohen-Solal): search without a policy. It follows the best actions to the end of the game and backs values
 up by minimax; the network learns the values of all positions in its trees.
 
-    python descent.py --game jarmo --minutes 1
+    python descent.py --evaluations 1000000
 """
 
 from common import Network, inputs_of, run
@@ -137,7 +137,9 @@ def train(game, budget, seed):
     positions, values, count, learned = [None] * ROOM, np.zeros(ROOM, np.float32), 0, 0
     while budget:
         done = min(budget.done, 1)
-        judge.expand([match.leaf for match in matches])
+        leaves = [match.leaf for match in matches]
+        judge.expand(leaves)
+        budget.step(0, evaluations=sum(len(leaf.after) for leaf in leaves))
         for match in matches:
             match.advance(done)
             for node in match.finished:
@@ -153,4 +155,4 @@ def train(game, budget, seed):
 
 
 if __name__ == "__main__":
-    run(train, "descent")
+    run(train, "Descent")

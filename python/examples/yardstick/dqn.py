@@ -1,7 +1,7 @@
 """Double DQN with masks, in self-play: the value of an action is for the player who takes it, and changes its sign where
 the mover changes. The network reads the inputs that are set most often: its many small steps pay for every input.
 
-    python dqn.py --game jarmo --minutes 1
+    python dqn.py --steps 1000000
 """
 
 import copy
@@ -52,10 +52,11 @@ def train(game, budget, seed):
         signs[places] = np.where(over, 0, np.where(step.to_move == step.seat, 1, -1))
         rewards[places] = step.seat_reward
         rows += GAMES
-        budget.step(GAMES)
+        budget.step(GAMES, evaluations=GAMES)
         if rows < 4096:
             continue
         some = generator.integers(min(rows, ROOM), size=BATCH)
+        budget.step(0, evaluations=2 * BATCH)
         best = np.where(masks[some], network(after[some])["values"], -np.inf).argmax(axis=1)
         number = np.arange(BATCH)
         wanted = rewards[some] + 0.995 * signs[some] * target(after[some])["values"][number, best]
@@ -69,4 +70,4 @@ def train(game, budget, seed):
 
 
 if __name__ == "__main__":
-    run(train, "dqn")
+    run(train, "double DQN")

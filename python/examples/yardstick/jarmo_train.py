@@ -1,7 +1,7 @@
 """`jarmo train` in a process of its own, on one thread and without matches: with 16 simulations, as the other examples,
 for a budget of a minute, and else with the default 64 and a rate that falls over the whole run.
 
-    python jarmo_train.py --game jarmo --minutes 1 --simulations 0,64
+    python jarmo_train.py --minutes 1 --simulations 0,64
 """
 
 import os
@@ -33,4 +33,4 @@ def train(game, budget, seed):
 
 
 if __name__ == "__main__":
-    run(train, "jarmo_train")
+    run(train, "jarmo train")

@@ -1,7 +1,7 @@
 """PPO with masked actions, in self-play: one network plays both sides, and values and advantages change their sign where
 the mover changes.
 
-    python ppo.py --game jarmo --minutes 1
+    python ppo.py --steps 1000000
 """
 
 from common import Network, inputs_of, run, softmax
@@ -35,7 +35,7 @@ def train(game, budget, seed):
             over = step.terminated | step.truncated
             kept["rewards"].append(step.seat_reward)
             kept["signs"].append(np.where(over, 0, np.where(step.to_move == step.seat, 1, -1)))
-        budget.step(GAMES * LENGTH)
+        budget.step(GAMES * LENGTH, evaluations=GAMES * (LENGTH + 1))
         following = np.tanh(network(step.observation)["value"][:, 0])
         advantage, advantages = np.zeros(GAMES), []
         for row in reversed(range(LENGTH)):
@@ -79,4 +79,4 @@ def train(game, budget, seed):
 
 
 if __name__ == "__main__":
-    run(train, "ppo")
+    run(train, "PPO")

@@ -1,7 +1,7 @@
 """TD(lambda) with an n-tuple network: a value function of tables over tuples of cells, learned from self-play with a
 look-ahead of one action.
 
-    python td_lambda.py --game jarmo --minutes 1
+    python td_lambda.py --steps 1000000
 """
 
 from common import run
@@ -86,11 +86,12 @@ def train(game, budget, seed):
             played[slot].append((entries, positions[slot].to_move))
         actions = np.where(generator.random(GAMES) < EXPLORE, env.sample_actions(), values.choose(positions))
         step = env.step(actions)
-        budget.step(GAMES)
+        budget.step(GAMES, evaluations=sum(len(position.legal) for position in positions))
         for slot in step.finished:
             entries = np.array([entries for entries, _ in played[slot]])
             movers = [mover for _, mover in played[slot]]
             guesses, targets = values.of(entries), np.empty(len(entries))
+            budget.step(0, evaluations=len(entries))
             target = step.reward[slot, movers[-1]]  # of the mover
             for row in reversed(range(len(entries))):
                 if row + 1 < len(entries):
@@ -103,4 +104,4 @@ def train(game, budget, seed):
 
 
 if __name__ == "__main__":
-    run(train, "td_lambda")
+    run(train, "n-tuple TD(lambda)")

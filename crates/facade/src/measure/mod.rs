@@ -28,7 +28,7 @@ use jarmo_host::record::GameRecord;
 use jarmo_judge::JudgeError;
 use jarmo_judge::accuracy::Exam;
 use jarmo_judge::arena::{Openings, PairBlock};
-use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings};
+use jarmo_judge::yardstick::{Yardstick, YardstickSettings};
 
 /// The part of [`AnyGame`](crate::AnyGame) that measures agents.
 pub trait Measure: Send + Sync {
@@ -61,10 +61,6 @@ pub trait Measure: Send + Sync {
         settings: YardstickSettings,
         tables: Option<&Path>,
     ) -> Result<Box<dyn AnyYardstick>, MeasureError>;
-
-    /// Computes the measures of a row again from its answers, with the same choice of tables as [`Self::yardstick`].
-    /// The error says what does not agree.
-    fn verify(&self, row: &Row, tables: Option<&Path>) -> Result<(), MeasureError>;
 
     /// Many games that advance together.
     fn env(&self, plan: EnvPlan) -> Result<Box<dyn AnyEnv>, EnvError>;
@@ -112,10 +108,6 @@ impl<G: CatalogGame> Measure for Erased<G> {
         tables: Option<&Path>,
     ) -> Result<Box<dyn AnyYardstick>, MeasureError> {
         Ok(Box::new(Yardstick::new(&self.game, settings, yardstick::tables(&self.game, tables)?)?))
-    }
-
-    fn verify(&self, row: &Row, tables: Option<&Path>) -> Result<(), MeasureError> {
-        Ok(Yardstick::verify(&self.game, row, yardstick::tables(&self.game, tables)?)?)
     }
 
     fn env(&self, plan: EnvPlan) -> Result<Box<dyn AnyEnv>, EnvError> {

@@ -15,11 +15,19 @@ pub trait AnyYardstick: Send + Sync {
     /// Measures an agent on the threads of the current rayon pool. The result gives it this name. Fails if the watcher
     /// stops the measurement.
     fn measure(&self, name: String, plan: Examinee, watch: &dyn Watch) -> Result<Row, MeasureError>;
+
+    /// Computes the measures of a row from its answers, on the threads of the current rayon pool. The message says what does
+    /// not fit.
+    fn verify(&self, row: &Row) -> Result<(), MeasureError>;
 }
 
 impl<G: CatalogGame> AnyYardstick for Yardstick<G> {
     fn measure(&self, name: String, plan: Examinee, watch: &dyn Watch) -> Result<Row, MeasureError> {
         Ok(self.measure(name, &mut plan.team(self.game())?, plan.budget, watch)?)
+    }
+
+    fn verify(&self, row: &Row) -> Result<(), MeasureError> {
+        Ok(self.verify(row)?)
     }
 }
 

@@ -40,10 +40,17 @@ pub(super) fn is_mistake<G: Game>(
     Some(Some(tables.after(game, position, action).verdict) < best)
 }
 
-/// An exam of different critical positions of the tables; `None` if none are wanted.
-pub(super) fn exam<G: Game>(game: &G, tables: &dyn Endgames<G>, wanted: u32, seed: u64) -> Option<Exam<G>> {
+/// An exam of different critical positions of the tables, none of which is `published`; `None` if none are wanted.
+pub(super) fn exam<G: Game>(
+    game: &G,
+    tables: &dyn Endgames<G>,
+    published: &[G::Position],
+    wanted: u32,
+    seed: u64,
+) -> Option<Exam<G>> {
+    let published: HashSet<&G::Position> = published.iter().collect();
     let mut stream = stream(seed, EXAM);
-    let questions: Vec<Question<G::Position>> = different(game, tables, &mut stream, |_| true)
+    let questions: Vec<Question<G::Position>> = different(game, tables, &mut stream, |one| !published.contains(one))
         .map(|(position, results)| Question { position, phase: Phase::End, results })
         .filter(Question::is_critical)
         .take(wanted as usize)

@@ -101,7 +101,8 @@ impl<G: HasEndgames> Yardstick<G> {
         let (mut fresh, mut starts, mut starts_from) = (None, Vec::new(), String::new());
         if let Some(tables) = &tables {
             let tables = tables.as_ref();
-            fresh = fresh::exam(game, tables, settings.fresh, settings.seed);
+            let published = exam.as_ref().map_or_else(Vec::new, |exam| exam.asks().0);
+            fresh = fresh::exam(game, tables, &published, settings.fresh, settings.seed);
             let wanted = settings.games.max(settings.starts) as usize;
             let openings = Openings::balanced(game, settings.seed);
             let list = openings.as_ref().map_or(&[][..], Openings::list);
@@ -149,11 +150,13 @@ impl<G: HasEndgames> Yardstick<G> {
     }
 
     /// Measures once more, with the answers of a result in place of its agent, and fails unless everything is as it says.
-    /// The tables must be those that judged it. It cannot tell whose answers they are, or what the [`Claims`] say.
+    /// Settings and tables must be those that it was measured with. It cannot tell whose answers they are, or what the
+    /// [`Claims`] say.
     ///
     /// # Errors
     /// The message says what does not fit.
-    pub fn verify(game: &G, row: &Row, tables: Option<Arc<dyn Endgames<G>>>) -> Result<(), JudgeError> {
+    pub fn verify(&self, row: &Row) -> Result<(), JudgeError> {
+        let game = &self.game;
         if row.game != game.id() || row.rules_version != game.rules_version() || row.format != Row::FORMAT {
             let (id, version) = (game.id(), game.rules_version());
             return Err(JudgeError::new(format!(
@@ -164,8 +167,8 @@ impl<G: HasEndgames> Yardstick<G> {
                 Row::FORMAT
             )));
         }
-        let yardstick = Yardstick::new(game, row.settings, tables)?;
-        let asked = [(&row.exam, &yardstick.exam, row.answers.exam.len()), (&row.fresh, &yardstick.fresh, 0)];
+        same("settings", &row.settings, &self.settings)?;
+        let asked = [(&row.exam, &self.exam, row.answers.exam.len()), (&row.fresh, &self.fresh, 0)];
         for (claimed, exam, answers) in asked {
             if let (Some(claimed), Some(exam)) = (claimed, exam)
                 && (claimed.checksum != exam.checksum() || answers != 0 && answers != exam.len())
@@ -178,7 +181,7 @@ impl<G: HasEndgames> Yardstick<G> {
                 )));
             }
         }
-        let found = yardstick.result(row.agent.clone(), row.nodes, Source::Record(&row.answers))?;
+        let found = self.result(row.agent.clone(), row.nodes, Source::Record(&row.answers))?;
         if let (Some(claimed), Some(found)) = (&row.exam, &found.exam)
             && claimed.wrong != found.wrong
         {

@@ -69,6 +69,9 @@ pub struct Training {
     pub seed: Option<u64>,
     /// Steps of the environment that were taken.
     pub steps: u64,
+    /// Positions that a network or another function evaluated.
+    #[serde(default)]
+    pub evaluations: u64,
     /// CPU time that was used.
     pub cpu_seconds: f64,
 }
@@ -81,6 +84,8 @@ pub enum TrainingBudget {
     Minutes(f64),
     /// Steps of the environment.
     Steps(u64),
+    /// Evaluations of positions.
+    Evaluations(u64),
 }
 
 /// A file of results.
