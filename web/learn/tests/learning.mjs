@@ -26,7 +26,8 @@ export class Program {
   }
 }
 
-// Takes so many training steps. `spent` is in milliseconds. `seen(step, agent)` follows the agents that play.
+// Takes so many training steps. `spent` is in milliseconds. `seen(step, agent)` follows the agents that play, and ends it by
+// `false`.
 export function learned(module, settings, steps, seen = () => {}) {
   const player = new Program(module, settings);
   let learner = new Program(module, settings);
@@ -53,11 +54,10 @@ export function learned(module, settings, steps, seen = () => {}) {
     if (due > 0) {
       const agent = learner.ask("agent");
       player.ask("play_with", agent);
-      seen(losses.length, agent);
+      if (seen(losses.length, agent) === false) break;
     }
     learner.ask("add_samples", file, 1);
-    files.push(file);
-    if (files.length === 2) {
+    if (files.length < 2 && files.push(file) === 2) {
       // The learner is closed, and another one continues from its checkpoint.
       const [checkpoint, owed] = [learner.ask("checkpoint"), learner.exports.owed()];
       learner = new Program(module, settings);
