@@ -1,43 +1,54 @@
 #!/usr/bin/env python3
-"""Records the page in a browser: a game of a person against an agent as an animated WebP, or one picture as PNG.
+"""Records the page in a browser: a game of a person against an agent, or an agent that learns, as an animated WebP; or one
+picture as PNG.
 
     tools/record_page.py target/release/play --out page.webp
     tools/record_page.py target/release/play --out page.png --turns 3 [--analysis] [--play='--game guard']
+    tools/record_page.py target/page --out learn.webp
 
 Needs Pillow, chromedriver and Chromium; `tools/pictures` installs Pillow. The person plays the best move of the hint. The
-file page.png.txt names the game and the players, for tools/figures.
+file page.png.txt names the game and the players, for tools/figures. With the folder that tools/build_page makes, in place
+of the program, it records the first minutes of learning jarmo, with one frame in four seconds.
 """
 
 import argparse
 import base64
 import contextlib
+import functools
+import http.server
 import io
 import json
+import os
 import re
 import subprocess
 import tempfile
+import threading
 import time
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
 from PIL import Image
 
 SIZE = (1180, 860)
+LEARN_SIZE = (1180, 1180)  # with the whole ladder
+EVERY = 4  # seconds between two frames of learning
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
              "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", "--lang=en"]
 MOVES = "return document.querySelectorAll('#moves button').length"
+PLAYERS = "return [document.getElementById('game').value, ...['seat-white', 'seat-black'].map(id => document.getElementById(id).textContent)]"
 
 
 class Browser:
     """A session of chromedriver."""
 
-    def __init__(self):
+    def __init__(self, size):
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
         found = (re.search(r"successfully on port (\d+)", line) for line in self.driver.stdout)
         port = next(int(match[1]) for match in found if match)
         self.address = f"http://127.0.0.1:{port}"
         self.profile = tempfile.TemporaryDirectory()
-        arguments = ARGUMENTS + [f"--window-size={SIZE[0]},{SIZE[1]}", f"--user-data-dir={self.profile.name}"]
+        arguments = ARGUMENTS + [f"--window-size={size[0]},{size[1]}", f"--user-data-dir={self.profile.name}"]
         options = {"browserName": "chrome", "goog:chromeOptions": {"args": arguments}}
         self.session = ""
         self.session = "/session/" + self.call("", {"capabilities": {"alwaysMatch": options}}, "/session")["sessionId"]
@@ -59,7 +70,7 @@ class Browser:
         raise SystemExit(f"timed out: {script}")
 
     def open(self, address):
-        self.call("/url", {"url": address + "icon.svg"})
+        self.call("/url", {"url": urllib.parse.urljoin(address, "icon.svg")})
         self.run("localStorage.setItem('welcomed', 'true')")
         self.call("/url", {"url": address})
         self.wait("return document.documentElement.dataset.ready === 'true'")
@@ -106,33 +117,59 @@ def record(browser, turns):
     return frames
 
 
+def record_learning(browser, minutes):
+    """As `record`, of an agent that learns."""
+    frames = [(browser.picture(), 1200)]
+    browser.run("document.getElementById('start').click()")
+    browser.wait("return document.querySelector('#board .piece') !== null")
+    begun = time.monotonic()
+    for number in range(int(60 * minutes / EVERY)):
+        time.sleep(max(0, begun + EVERY * number - time.monotonic()))
+        frames.append((browser.picture(), 300))
+    return [*frames[:-1], (frames[-1][0], 3000)]
+
+
+class Files(http.server.SimpleHTTPRequestHandler):
+    """The files of a folder, without a line for each."""
+
+    def log_message(self, *_):
+        pass
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program", help="the program play")
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("program", help="the program play, or the folder of the page")
     parser.add_argument("--out", required=True)
     parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--minutes", type=float, default=3, help="of learning")
     parser.add_argument("--width", type=int, default=900, help="of the animation, in pixels")
     parser.add_argument("--analysis", action="store_true", help="shows the analysis of the game at its end")
     parser.add_argument("--play", default="", help="options of play, in one text")
     options = parser.parse_args()
-    command = [options.program, "--web", "--port", "0", "--seed", "4", *options.play.split()]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    address = next(found[0] for line in server.stdout if (found := re.search(r"http://\S+", line)))
-    browser = Browser()
+    learns = os.path.isdir(options.program)
+    if learns:
+        files = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=options.program))
+        threading.Thread(target=files.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{files.server_port}/learn.html"
+    else:
+        command = [options.program, "--web", "--port", "0", "--seed", "4", *options.play.split()]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        address = next(found[0] for line in server.stdout if (found := re.search(r"http://\S+", line)))
+    browser = Browser(LEARN_SIZE if learns else SIZE)
     try:
         browser.open(address)
-        frames = record(browser, options.turns)
-        shown = browser.run("return ['game', 'seat-white', 'seat-black'].map(id => {"
-                            " const list = document.getElementById(id); return id === 'game' ? list.value"
-                            " : list.selectedOptions[0].text })")
-        Path(f"{options.out}.txt").write_text("\n".join(shown) + "\n")  # what tools/figures compares with the program
+        frames = record_learning(browser, options.minutes) if learns else record(browser, options.turns)
+        if not learns:
+            shown = browser.run(PLAYERS)
+            Path(f"{options.out}.txt").write_text("\n".join(shown) + "\n")  # what tools/figures compares with the program
         if options.analysis:
             browser.run("document.getElementById('analyse').click()")
             time.sleep(10)  # for an analysis of a short game
             frames += [(browser.picture(), 1600)] * 3
     finally:
         browser.close()
-        server.kill()
+        if not learns:
+            server.kill()
     if options.out.endswith(".png"):
         frames[-3][0].save(options.out, optimize=True)
     else:

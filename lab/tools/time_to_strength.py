@@ -65,9 +65,9 @@ def measure(run, options):
 
 
 def reached(points, goal):
-    """The minutes at which a goal is reached for good: at a checkpoint and the next one."""
+    """The minutes at which a goal is reached for good: at a checkpoint and the next one; `None` if it is not."""
     pairs = zip(points, points[1:])
-    return next((f"{first[0]:.1f}" for first, second in pairs if min(first[1], second[1]) >= goal), "–")
+    return next((first[0] for first, second in pairs if min(first[1], second[1]) >= goal), None)
 
 
 def picture(curves):
@@ -133,7 +133,8 @@ def main():
         folder = Path(folder)
         for sims, points in measure(folder, options).items():
             curves.append((name or folder.name, sims, points))
-            goals = " | ".join(reached(points, goal) for goal in GOALS)
+            times = [reached(points, goal) for goal in GOALS]
+            goals = " | ".join("–" if minutes is None else f"{minutes:.1f}" for minutes in times)
             best = max(value for _, value in points)
             print(f"| {name or folder.name} | {sims} | {goals} | {best:.2f} % | {points[-1][0]:.1f} |", flush=True)
     if options.svg:

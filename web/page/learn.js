@@ -3,7 +3,7 @@
 import { Board, make } from "./board.js";
 import { drop, kept } from "./learn_store.js";
 import { chosen, text } from "./learn_words.js";
-import { LADDER, Trainer } from "./trainer.js";
+import { Trainer, ladder } from "./trainer.js";
 
 const $ = (id) => document.getElementById(id);
 const SIZES = { small: [64, 1, .01], usual: [128, 2, .003], large: [256, 2, .002] };
@@ -257,14 +257,16 @@ function curves() {
 }
 
 function lists() {
-  const { rungs, rung: current, milestones } = trainer ?? run;
-  $("ladder").replaceChildren(...LADDER.map((opponent, number) => {
-    const rung = rungs[number];
-    const state = rung?.won ? text("won", { step: count(rung.step) }) : rung?.games ? text("now", rung) : number === current ? text("next") : "";
-    return element("li", { className: rung?.won ? "won" : number === current ? "current" : "" }, element("span", { textContent: text(opponent) }), element("b", { textContent: state }));
+  const { settings: { game }, rungs, milestones } = trainer ?? run;
+  const opponents = ladder(game).map(([name]) => name);
+  const current = opponents.find((name) => !rungs[name]?.won);
+  $("ladder").replaceChildren(...opponents.map((opponent) => {
+    const rung = rungs[opponent];
+    const state = rung?.won ? text("won", { step: count(rung.step) }) : rung?.games ? text("now", rung) : opponent === current ? text("next") : "";
+    return element("li", { className: rung?.won ? "won" : opponent === current ? "current" : "" }, element("span", { textContent: text(opponent) }), element("b", { textContent: state }));
   }));
   const told = milestones.map(({ seconds, key, values }) => {
-    const named = { ...values, ...(values.opponent && { opponent: text(values.opponent) }), ...(values.share && { share: percent(values.share) }) };
+    const named = { ...values, ...(values.opponent && { opponent: text(values.opponent) }), ...(values.share >= 0 && { share: percent(values.share) }), ...(values.first && { first: percent(values.first) }) };
     return element("li", {}, element("span", { textContent: time(seconds) }), text(key, named));
   });
   $("milestones").replaceChildren(...(told.length ? told.reverse() : [element("li", { textContent: text("none_yet") })]));

@@ -37,15 +37,16 @@ export async function kept() {
   return isWhole ? run : null;
 }
 
-// Keeps a run as it is now, all or nothing. Only what is new is written.
-export async function keep({ files, checkpoints, ...state }) {
-  const names = await within("readonly", (table) => table.getAllKeys());
+// Keeps a run as it is now, all or nothing. Only what is new is written; a new run takes the place of the one before.
+export async function keep({ files, checkpoints, ...state }, isNew) {
+  const names = isNew ? [] : await within("readonly", (table) => table.getAllKeys());
   const parts = new Map([
     ...files.map(({ number, bytes }) => [`file-${number}`, bytes]),
     ...checkpoints.map(({ step, agent }) => [`agent-${step}`, agent]),
   ]);
   const bare = checkpoints.map(({ agent, ...rest }) => rest);
   await within("readwrite", (table) => {
+    if (isNew) table.clear();
     for (const name of names) if (name !== "state" && !parts.has(name)) table.delete(name);
     for (const [name, bytes] of parts) if (!names.includes(name)) table.put(bytes, name);
     return table.put({ ...state, checkpoints: bare, fileNumbers: files.map(({ number }) => number) }, "state");

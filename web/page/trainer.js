@@ -1,6 +1,7 @@
 // Learning in this tab: players, a learner and a judge, each a worker with an instance of the same program, which exchange
 // bytes. Knows nothing of the document; `tell(what)` is called whenever something has changed.
 
+import { agentOf, levels, load } from "./folder.js";
 import { keep } from "./learn_store.js";
 
 const SLICE = 8; // training steps between two messages
@@ -9,10 +10,15 @@ const SOON = 5_000; // milliseconds to the first one
 const REST = 2; // the judge rests for this many times as long as it worked
 const MOST_CHECKPOINTS = 24;
 const PAIRS = 10; // of games, for a rung of the ladder
-export const LADDER = ["random", "greedy", "rollout:100", "rollout:1000", "alphabeta:20000", "alphabeta:200000"];
+const SHARES = [.7, .8, .9, .95, .98]; // of right decisions, for milestones
+const PHASES = ["opening", "middle", "end"];
+const IN_PHASE = .95; // the share that is a milestone in a phase of the game
+const LEAST = 50; // decisions of a phase, or moves, for a milestone
+const CAPTURE_PAIRS = 10; // of games, to see how often pieces are lost
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const json = (bytes) => JSON.parse(decoder.decode(bytes));
+const right = ({ right, decisions }) => right / decisions;
 const pause = (time) => new Promise((done) => setTimeout(done, time));
 
 // A worker with an instance of the program.
@@ -67,6 +73,13 @@ class Instance {
 // The work of a trainer that was stopped.
 class Ended extends Error {}
 
+// The opponents of the ladder: names and specs. `b` is the shipped agent of the game.
+export const ladder = (game) => [
+  ...["random", "greedy", "rollout:100"].map((spec) => [spec, spec]),
+  ...levels[game].map(([name, spec]) => [name, spec.replace("trained", "b")]),
+  ["alphabeta:200000", "alphabeta:200000"],
+];
+
 // The text of the settings that the program reads: a KEY=VALUE in each line.
 function textOf({ game, width, blocks, simulations, rate }, seed) {
   const lines = [`game.name=${game}`, `net.width=${width}`, `net.blocks=${blocks}`, `selfplay.simulations=${simulations}`];
@@ -74,19 +87,11 @@ function textOf({ game, width, blocks, simulations, rate }, seed) {
   return lines.join("\n");
 }
 
-// A file of the page's folder, unpacked. It is kept for the next time.
-async function load(name) {
-  const address = new URL(name, import.meta.url).href;
-  const cache = await self.caches?.open("FOLDER");
-  let found = await cache?.match(address);
-  if (!found) {
-    found = await fetch(address);
-    if (!found.ok) throw new Error(`${name}: ${found.status}`);
-    await cache?.put(address, found.clone()).catch(() => {});
-  }
-  const unpacked = found.body.pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(unpacked).arrayBuffer());
-}
+// What is kept of a run, besides its settings: at first, this.
+const begun = () => ({
+  checkpoint: null, owed: 0, step: 0, positions: 0, games: 0, seconds: 0, files: [], next: 0, // of the learner
+  points: [], losses: [], checkpoints: [], milestones: [], rungs: {}, reached: {}, lost: null, // what was seen of it
+});
 
 export class Trainer {
   // `run` is what was kept of an earlier one, `agent` the file of an agent to begin with; both may be null.
@@ -94,8 +99,8 @@ export class Trainer {
     this.settings = settings;
     this.first = agent;
     this.tell = tell;
-    const { checkpoint = null, owed = 0, step = 0, positions = 0, games = 0, seconds = 0, points = [], losses = [], checkpoints = [], rung = 0, rungs = [], milestones = [], files = [], next = 0, best = 0 } = run ?? {};
-    Object.assign(this, { checkpoint, owed, step, positions, games, seconds, points, losses, checkpoints, rung, rungs, milestones, files, next, best });
+    Object.assign(this, begun(), run);
+    this.isNew = !run; // nothing of it is kept
     this.queue = []; // files of samples that the learner has not seen
     this.running = false;
     this.speed = 0;
@@ -244,13 +249,17 @@ export class Trainer {
 
   // Keeps everything. Called between two turns of the learner.
   async save() {
-    this.saved = performance.now();
     if (this.ended || this.step === 0) return;
+    this.saved = performance.now();
     this.checkpoint = await this.learner.ask("checkpoint");
     this.owed = await this.learner.number("owed");
-    const { settings, checkpoint, owed, step, positions, games, seconds, points, losses, checkpoints, rung, rungs, milestones, files, next, best } = this;
+    const run = { settings: this.settings };
+    for (const name of Object.keys(begun())) run[name] = this[name];
+    run.files = [...this.files];
     try {
-      await keep({ settings, checkpoint, owed, step, positions, games, seconds, points, losses, checkpoints, rung, rungs, milestones, files, next, best });
+      await keep(run, this.isNew);
+      this.isNew = false;
+      for (const file of run.files) file.bytes = null; // the store has them, and the learner what is in them
       this.tell({ saved: true });
     } catch (error) {
       this.tell({ unsaved: error?.name === "QuotaExceededError" ? "full" : String(error?.message ?? error) });
@@ -270,19 +279,19 @@ export class Trainer {
       const point = { step, seconds: this.seconds, positions: this.positions, games: this.games };
       await this.judge.ask("take_agent", agent, 0);
       if (this.exam) {
-        const right = ({ right, decisions }) => right / decisions;
         const [alone, searched] = [await this.judge.told("examine", agent, 0, 2000), await this.judge.told("examine", agent, 64, 400)];
         Object.assign(point, { alone: right(alone), searched: right(searched) });
+        this.mark(point, searched);
       }
       this.points.push(point);
       this.checkpoints.push({ step, seconds: point.seconds, agent });
       if (this.checkpoints.length > MOST_CHECKPOINTS) this.checkpoints = this.checkpoints.filter((_, index) => index % 2 === 0 || index > MOST_CHECKPOINTS - 3);
-      this.mark(point);
       this.tell({ judged: true });
       const [game] = (await this.pair("a?sims=32&sampling=1", "a?sims=32&sampling=1", step)).games;
       const [begun, played] = [await this.scenes({ start: "", moves: [] }), await this.scenes(game)];
       this.game = { step, moves: game.moves, result: game.result, layout: played.layout, scenes: [...begun.scenes, ...played.scenes] };
       this.tell({ game: true });
+      await this.watchPieces(step);
       if (step > 0) await this.climb(step);
       await pause(Math.max(2000, REST * (performance.now() - since)));
     }
@@ -298,32 +307,67 @@ export class Trainer {
 
   // Plays against the next opponent of the ladder, until it is clear whether more than half the points will be won.
   async climb(step) {
-    const opponent = LADDER[this.rung];
+    const { game } = this.settings;
+    const [opponent, spec] = ladder(game).find(([name]) => !this.rungs[name]?.won) ?? [];
     if (!opponent) return;
-    const rung = { opponent, step, points: 0, games: 0 };
-    this.rungs[this.rung] = rung;
+    if (spec.startsWith("b") && !this.shipped) {
+      this.shipped = await agentOf(game).catch(() => null);
+      if (!this.shipped) return; // offline, and never fetched before: the ladder waits
+      await this.judge.ask("take_agent", this.shipped, 1);
+    }
+    const rung = { step, points: 0, games: 0 };
+    this.rungs[opponent] = rung;
     const needed = 1.1 * PAIRS; // of 2 * PAIRS
     for (let number = 0; number < PAIRS && rung.points < needed && rung.points + 2 * PAIRS - rung.games >= needed; number++) {
       while (!this.running && !this.ended) await pause(300);
-      const { score } = await this.pair("a?sims=64", opponent, 100 * step + number);
+      const { score } = await this.pair("a?sims=64", spec, 100 * step + number);
       rung.points += score;
       rung.games += 2;
       this.tell({ climbing: true });
     }
     if (rung.points < needed) return;
     rung.won = true;
-    this.rung++;
     this.milestones.push({ seconds: this.seconds, key: "beats", values: { opponent, points: rung.points, games: rung.games } });
     this.tell({ climbing: true });
   }
 
-  // Shares of right decisions that were reached for the first time. What the first network could do was not learned here.
-  mark({ step, searched, seconds }) {
-    if (step === 0) this.best = searched ?? 0;
-    for (const share of [.7, .8, .9, .95, .98]) {
-      if (!(searched >= share) || this.best >= share) continue;
-      this.best = share;
-      this.milestones.push({ seconds, key: "reached", values: { share } });
+  // How often a piece is lost at once after a move of the network alone, against an opponent that takes what it can. Half as
+  // often as at first is a milestone.
+  async watchPieces(step) {
+    if (this.lost === 0 || this.reached.fewer_lost) return;
+    let [moves, lost] = [0, 0];
+    for (let number = 0; number < CAPTURE_PAIRS; number++) {
+      const { games } = await this.pair("a?sims=0", "greedy", number);
+      for (const [place, game] of games.entries()) {
+        const player = ["white", "black"][place];
+        const { scenes } = await this.scenes(game);
+        const left = scenes.map(({ pieces }) => pieces.filter((piece) => piece.player === player).length);
+        for (let at = 2; at < scenes.length; at++) {
+          if (scenes[at - 2].to_move !== player || scenes[at - 1].to_move === player) continue;
+          moves += 1;
+          lost += left[at] < left[at - 1];
+        }
+      }
+    }
+    const share = lost / moves;
+    this.lost ??= share;
+    if (moves < LEAST || share >= this.lost / 2) return;
+    this.reached.fewer_lost = true;
+    this.milestones.push({ seconds: this.seconds, key: "fewer_lost", values: { share, first: this.lost } });
+    this.tell({ judged: true });
+  }
+
+  // Shares of right decisions that were reached for the first time, in all positions of the exam and in a phase of the game.
+  // What the first network could do was not learned here.
+  mark({ step, seconds }, score) {
+    const marks = [{ key: "reached", shares: SHARES, tally: score }, ...PHASES.map((phase) => ({ key: `${phase}_right`, shares: [IN_PHASE], tally: score[phase] }))];
+    for (const { key, shares, tally } of marks) {
+      if (tally.decisions < LEAST) continue;
+      for (const share of shares) {
+        if (right(tally) < share || this.reached[key] >= share) continue;
+        this.reached[key] = share;
+        if (step > 0) this.milestones.push({ seconds, key, values: { share } });
+      }
     }
   }
 

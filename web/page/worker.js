@@ -1,26 +1,13 @@
 // Runs the program: answers the page, and thinks in between.
 
+import { load } from "./folder.js";
+
 const PAUSE = 700; // milliseconds between the moves of two agents
-const CACHE = "FOLDER"; // the name of this folder
 const OWN = "own-agents";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const waiting = new Map(); // what waits for news, by its id
 let program = null;
-
-// A file of this folder, unpacked. It is kept for the next time.
-async function load(name) {
-  const address = new URL(name, import.meta.url).href;
-  const cache = await self.caches?.open(CACHE);
-  let found = await cache?.match(address);
-  if (!found) {
-    found = await fetch(address);
-    if (!found.ok) throw new Error(`${name}: ${found.status}`);
-    await cache?.put(address, found.clone());
-  }
-  const unpacked = found.body.pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(unpacked).arrayBuffer());
-}
 
 // Starts the program, and again after a bug in it: then the page goes on with the game that it has kept.
 async function start() {

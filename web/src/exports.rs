@@ -1,9 +1,10 @@
-//! What JavaScript calls. Messages and answers are bytes in one buffer.
+//! What JavaScript calls. Messages and answers are bytes in the [buffer](crate::buffer).
 #![allow(unsafe_code, reason = "names and imports of WebAssembly; no block is unsafe")]
 
 use std::cell::RefCell;
 use std::time::Duration;
 
+use crate::buffer::{put, taken};
 use crate::{Answer, Tab};
 
 #[link(wasm_import_module = "page")]
@@ -14,26 +15,10 @@ unsafe extern "C" {
 
 thread_local! {
     static TAB: RefCell<Tab> = RefCell::new(Tab::new(clock));
-    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 fn clock() -> Duration {
     Duration::from_secs_f64(now() / 1000.0)
-}
-
-/// Makes room for a message and returns where it is.
-#[unsafe(no_mangle)]
-extern "C" fn room(bytes: usize) -> *mut u8 {
-    BUFFER.with_borrow_mut(|buffer| {
-        *buffer = vec![0; bytes];
-        buffer.as_mut_ptr()
-    })
-}
-
-/// Where the answer is.
-#[unsafe(no_mangle)]
-extern "C" fn answer() -> *const u8 {
-    BUFFER.with_borrow(|buffer| buffer.as_ptr())
 }
 
 /// Answers the message in the buffer, an [`crate::Asked`], and returns the length of the answer, an [`Answer`].
@@ -67,18 +52,8 @@ extern "C" fn think() -> u32 {
     TAB.with_borrow_mut(Tab::think) as u32
 }
 
-fn taken() -> Vec<u8> {
-    BUFFER.with_borrow_mut(std::mem::take)
-}
-
 fn named(length: usize) -> (String, Vec<u8>) {
     let mut name = taken();
     let bytes = name.split_off(length);
     (String::from_utf8_lossy(&name).into_owned(), bytes)
-}
-
-fn put(bytes: Vec<u8>) -> usize {
-    let length = bytes.len();
-    BUFFER.set(bytes);
-    length
 }

@@ -3,6 +3,8 @@
 //! [`Tab`] answers the messages of the page; the sessions, texts, lessons and puzzles are those of `jarmo_session`.
 
 #[cfg(target_family = "wasm")]
+mod buffer;
+#[cfg(target_family = "wasm")]
 mod exports;
 mod parts;
 mod tab;

@@ -62,7 +62,7 @@ impl Level {
 
     /// The settings with which the trained agent of a game plays at this level; those of jarmo for a game without a
     /// ladder. `None` for the levels that play otherwise: random moves, and the search by time.
-    pub(crate) fn settings(self, game: &str) -> Option<TreeSpec> {
+    pub fn settings(self, game: &str) -> Option<TreeSpec> {
         LADDERS.get(game).unwrap_or(&LADDERS["jarmo"]).get(&self)?.agent.clone()
     }
 }

@@ -155,6 +155,11 @@ impl StaticPage {
 
     /// As [`file`].
     pub(super) fn file(&self, path: &str, asked: &HeaderMap) -> Option<Response> {
+        if path == "/tab" {
+            // A relative address also works behind a proxy that adds folders.
+            let response = hyper::Response::builder().status(StatusCode::PERMANENT_REDIRECT);
+            return response.header(header::LOCATION, "tab/").body(Full::default()).ok();
+        }
         let asset = match path {
             TAB => self.0.get("/tab/index.html"),
             _ => self.0.get(path),

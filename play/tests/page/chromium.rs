@@ -24,7 +24,8 @@ pub(crate) struct Browser {
     driver: Child,
     address: SocketAddr,
     session: String,
-    _profile: tempfile::TempDir,
+    process: u64,
+    profile: Option<tempfile::TempDir>,
 }
 
 impl Browser {
@@ -37,9 +38,22 @@ impl Browser {
 
     /// Starts a browser.
     pub(crate) fn start() -> Browser {
+        Browser::with(tempfile::tempdir().unwrap())
+    }
+
+    /// Kills the browser at once, and starts another one with its profile.
+    pub(crate) fn killed_and_started_again(mut self) -> Browser {
+        let killed = Command::new("kill").args(["-9", &self.process.to_string()]).status().unwrap();
+        assert!(killed.success());
+        let profile = self.profile.take().unwrap();
+        drop(self);
+        let _ = std::fs::remove_file(profile.path().join("SingletonLock")); // of the one that was killed
+        Browser::with(profile)
+    }
+
+    fn with(profile: tempfile::TempDir) -> Browser {
         let (driver, port) = start_driver();
         let address = SocketAddr::from(([127, 0, 0, 1], port));
-        let profile = tempfile::tempdir().unwrap();
         let arguments = [
             "--headless",
             "--no-sandbox",
@@ -59,8 +73,10 @@ impl Browser {
         }}});
         let answer = request(address, "POST", "/session", &[], &options.to_string());
         assert_eq!(answer.status, 200, "{} {}", answer.head, answer.body);
-        let session = answer.json()["value"]["sessionId"].as_str().unwrap().to_owned();
-        Browser { driver, address, session, _profile: profile }
+        let value = answer.json()["value"].take();
+        let session = value["sessionId"].as_str().unwrap().to_owned();
+        let process = value["capabilities"]["goog:processID"].as_u64().unwrap();
+        Browser { driver, address, session, process, profile: Some(profile) }
     }
 
     pub(crate) fn call(&self, method: &str, path: &str, body: Value) -> Value {
@@ -242,6 +258,16 @@ impl Browser {
             "const node = document.querySelector('{selector}'); node.focus();
              node.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{key}', bubbles: true }}))"
         ));
+    }
+
+    /// Opens another tab in front of this one, and leaves it there for some time.
+    pub(crate) fn cover_for(&self, time: Duration) {
+        let here = self.call("GET", "/window", Value::Null);
+        let front = self.call("POST", "/window/new", json!({"type": "tab"}))["handle"].take();
+        self.call("POST", "/window", json!({"handle": front}));
+        sleep(time);
+        self.call("DELETE", "/window", Value::Null);
+        self.call("POST", "/window", json!({"handle": here}));
     }
 
     /// Calls Chromium itself.

@@ -25,6 +25,7 @@ mod share;
 mod study;
 mod tab;
 mod variations;
+mod watch;
 mod web;
 
 #[test]

@@ -9,29 +9,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use flate2::read::GzDecoder;
-use jarmo_core::net::{AgentFile, KernelKind};
+use jarmo_core::net::KernelKind;
 use jarmo_web::{Asked, Tab};
 use serde_json::{Value, json};
 
-use crate::access::check;
 use crate::chromium::Browser;
-use crate::http::{serve, serve_options};
 use play::levels::Level;
-use play::server::{ServerLimits, StaticPage};
 
 /// A server of files for one folder. It answers nothing once it is stopped.
-struct Files {
-    address: SocketAddr,
+pub(crate) struct Files {
+    pub address: SocketAddr,
     stopped: Arc<AtomicBool>,
 }
 
 /// The folder of the page.
-fn page() -> PathBuf {
+pub(crate) fn page() -> PathBuf {
     PathBuf::from(std::env::var_os("JARMO_PAGE").unwrap())
 }
 
 impl Files {
-    fn serve() -> Files {
+    pub(crate) fn serve() -> Files {
         let folder = page();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -75,7 +72,7 @@ impl Files {
 }
 
 /// Makes the first move that the board offers.
-fn move_once(browser: &Browser) {
+pub(crate) fn move_once(browser: &Browser) {
     browser.wait("return document.querySelector('.cell.source, .cell.target') !== null");
     if let Some(source) = browser.cells("source").first() {
         browser.cell(*source);
@@ -153,6 +150,27 @@ fn without_the_network_the_page_opens_with_its_game() {
 
 #[test]
 #[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
+fn the_first_visit_shows_ratings_and_an_evaluation_outlives_a_reload() {
+    let files = Files::serve();
+    let browser = Browser::start();
+    browser.visit(files.address);
+    browser.wait("return document.getElementById('welcome-box').open");
+    let rating = Level::Easy.rating("jarmo").unwrap();
+    browser.wait_for_text("welcome-level", &format!("easy ({rating})"));
+    assert!(browser.shows("#welcome-hint"));
+    browser.open_link(&format!("http://{}/#game=jarmo&moves=A1-C2,C5-E4,B1-D2", files.address));
+    browser.wait_for_moves(3);
+    browser.click("#analyse");
+    browser.wait_for_text("graph-now", "%");
+    let shown = browser.text("graph-now");
+    browser.click("#moves-tab");
+    browser.reload();
+    browser.wait_for_moves(3);
+    assert_eq!(browser.text("graph-now"), shown);
+}
+
+#[test]
+#[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
 fn an_agent_file_that_is_dropped_plays() {
     let files = Files::serve();
     let browser = Browser::at(files.address);
@@ -172,133 +190,6 @@ fn an_agent_file_that_is_dropped_plays() {
     browser.wait("return document.getElementById('seat-black').value === 'mine.safetensors'");
     move_once(&browser);
     browser.wait_for_moves(2);
-}
-
-/// A small network learns connect four with few simulations, which takes seconds.
-fn let_it_learn(browser: &Browser) {
-    browser.run(
-        "document.getElementById('network').value = 'small';
-         document.getElementById('network').onchange();
-         document.getElementById('simulations').value = 8;
-         document.getElementById('workers').value = 1;",
-    );
-    browser.click("#start");
-    browser.wait_within(LEARNS, "return document.documentElement.dataset.learning === 'true'");
-}
-
-/// Long enough for the first steps on a busy machine.
-const LEARNS: Duration = Duration::from_secs(120);
-
-/// The training steps that the view shows.
-const SHOWN: &str =
-    "Number(document.querySelector('#figures div:nth-child(2) dd').textContent.replaceAll(/[^0-9]/g, ''))";
-
-#[test]
-#[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
-fn a_tab_learns_goes_on_after_it_was_closed_and_its_agent_plays() {
-    let files = Files::serve();
-    let browser = Browser::start();
-    browser.open(files.address);
-    let link = format!("http://{}/learn.html#game=connect_four", files.address);
-    browser.open_link(&link);
-    let_it_learn(&browser);
-    browser.wait_within(LEARNS, &format!("return {SHOWN} > 40"));
-    browser.wait_within(LEARNS, "return Number(document.getElementById('curve').dataset.points) > 1");
-    browser.wait_within(LEARNS, "return document.querySelector('#ladder .won') !== null");
-    browser.wait("return document.querySelector('#board .piece') !== null");
-    assert_eq!(browser.text("trouble"), "");
-
-    // The first checkpoint, which has learned nothing, is asked what it thinks, and plays a match against the newest.
-    browser.run(
-        "const time = document.getElementById('time');
-         time.value = 0;
-         time.dispatchEvent(new Event('input'));",
-    );
-    browser.wait_for_text("moment", "at step 0,");
-    browser.wait_for_text("said", "Arrows:");
-    browser.wait("return !document.getElementById('match').disabled");
-    browser.click("#match");
-    browser.wait_within(LEARNS, "return document.getElementById('matched').textContent.includes('of 20 points')");
-
-    if cfg!(axe) {
-        check(&browser, "learning");
-        browser.resize(390, 844);
-        check(&browser, "learning, small");
-    }
-
-    // The file is one that other programs read.
-    browser.run(
-        "URL.createObjectURL = (file) => {
-             file.arrayBuffer().then((bytes) => { window.taken = Array.from(new Uint8Array(bytes)); });
-             return '#';
-         };",
-    );
-    browser.click("#download");
-    browser.wait("return window.taken !== undefined");
-    let taken: Vec<u8> = serde_json::from_value(browser.run("return window.taken")).unwrap();
-    let agent = AgentFile::from_bytes(&taken).unwrap();
-    assert_eq!(agent.header().version.game, "connect_four");
-    assert!(agent.header().provenance.step > 40);
-
-    browser.click("#pause");
-    browser.wait_within(LEARNS, "return document.documentElement.dataset.saved !== undefined");
-    let saved = browser.run("return Number(document.documentElement.dataset.saved)").as_u64().unwrap();
-    browser.open_link(&link);
-    browser.wait("return !document.getElementById('go').hidden");
-    assert!(browser.text("state").contains("Connect four"), "{}", browser.text("state"));
-    browser.click("#go");
-    browser.wait_within(LEARNS, &format!("return document.querySelector('#figures dd') !== null && {SHOWN} > {saved}"));
-
-    browser.wait("return !document.getElementById('challenge').disabled");
-    browser.click("#challenge");
-    browser
-        .wait_within(LEARNS, "return location.pathname === '/' && document.documentElement.dataset.ready === 'true'");
-    browser.wait("return document.getElementById('seat-black').value.startsWith('learned-connect_four-')");
-    move_once(&browser);
-    browser.wait_for_moves(2);
-}
-
-#[test]
-#[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
-fn a_foreign_file_and_a_second_tab_are_told_what_is_wrong() {
-    let files = Files::serve();
-    let browser = Browser::start();
-    browser.open(files.address);
-    let link = format!("http://{}/learn.html#game=connect_four", files.address);
-    browser.open_link(&link);
-    browser.run(
-        "const files = new DataTransfer();
-         files.items.add(new File(['no agent'], 'holiday.safetensors'));
-         document.getElementById('file').files = files.files;
-         document.getElementById('file').dispatchEvent(new Event('change'));",
-    );
-    browser.wait_for_text("trouble", "holiday.safetensors cannot be opened");
-    browser.run(
-        "navigator.locks.request('jarmo-learn', { steal: true }, () => new Promise(() => {}));
-         document.getElementById('start').disabled = false",
-    );
-    browser.click("#start");
-    browser.wait_for_text("trouble", "Another tab");
-}
-
-#[test]
-#[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
-fn an_agent_learns_in_the_page_of_a_server_that_has_the_folder() {
-    let folder = StaticPage::read(&page()).unwrap();
-    let address = serve_options(["human", "human"], |options| options.page = Some(Arc::new(folder)));
-    let browser = Browser::at(address);
-    browser.wait("return !document.getElementById('watch').hidden");
-    browser.run("document.getElementById('watch').click()");
-    browser.wait("return location.pathname === '/tab/learn.html' && document.getElementById('start') !== null");
-    browser.wait("return document.getElementById('game').value === 'jarmo'");
-    browser.choose("game", "connect_four");
-    let_it_learn(&browser);
-    browser.wait_within(LEARNS, &format!("return {SHOWN} > 0"));
-    assert_eq!(browser.text("trouble"), "");
-    // Without the folder there is nothing to watch.
-    let bare = Browser::at(serve(["human", "human"], ServerLimits::default()));
-    bare.wait_for_game("jarmo");
-    assert!(bare.run("return document.getElementById('watch').hidden").as_bool().unwrap());
 }
 
 /// Runs the program itself with a folder, a game and messages; the program thinks once before it answers each

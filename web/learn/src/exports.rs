@@ -1,8 +1,10 @@
-//! What JavaScript calls. Messages and answers are bytes in one buffer. A negative answer is the length of an error's text.
+//! What JavaScript calls. Messages and answers are bytes in the [buffer](crate::buffer). A negative answer is the length of
+//! an error's text.
 #![allow(unsafe_code, reason = "names and imports of WebAssembly, and random bytes for libraries")]
 
 use std::cell::RefCell;
 
+use crate::buffer::{put, taken};
 use crate::{Game, LearnError, Players, Worker};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -28,22 +30,6 @@ unsafe extern "Rust" fn __getrandom_v03_custom(place: *mut u8, length: usize) ->
 
 thread_local! {
     static WORKER: RefCell<Option<Worker>> = const { RefCell::new(None) };
-    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Makes room for a message and returns where it is.
-#[unsafe(no_mangle)]
-extern "C" fn room(bytes: usize) -> *mut u8 {
-    BUFFER.with_borrow_mut(|buffer| {
-        *buffer = vec![0; bytes];
-        buffer.as_mut_ptr()
-    })
-}
-
-/// Where the answer is.
-#[unsafe(no_mangle)]
-extern "C" fn answer() -> *const u8 {
-    BUFFER.with_borrow(|buffer| buffer.as_ptr())
 }
 
 /// See [`Worker::new`]; the buffer holds the settings.
@@ -203,17 +189,7 @@ fn asked(work: impl FnOnce(&mut Worker) -> Result<Vec<u8>, LearnError>) -> i32 {
 
 fn given(answer: Result<Vec<u8>, LearnError>) -> i32 {
     match answer {
-        Ok(bytes) => put(bytes),
-        Err(error) => -put(error.to_string().into_bytes()),
+        Ok(bytes) => put(bytes) as i32,
+        Err(error) => -(put(error.to_string().into_bytes()) as i32),
     }
-}
-
-fn taken() -> Vec<u8> {
-    BUFFER.with_borrow_mut(std::mem::take)
-}
-
-fn put(bytes: Vec<u8>) -> i32 {
-    let length = bytes.len() as i32;
-    BUFFER.set(bytes);
-    length
 }

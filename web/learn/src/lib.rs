@@ -6,6 +6,9 @@
 //! does the same, with the same settings and the same code: that of `jarmo_train`.
 
 #[cfg(target_family = "wasm")]
+#[path = "../../src/buffer.rs"]
+mod buffer;
+#[cfg(target_family = "wasm")]
 mod exports;
 mod judge;
 mod scenes;

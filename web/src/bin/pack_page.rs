@@ -3,13 +3,17 @@
 //!
 //! Everything but the files that must keep their names lies in a folder named by a hash of its content.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+use jarmo_core::agent::AgentSource;
 use jarmo_core::checksum::digits;
+use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::catalog::GAMES;
+use jarmo_session::levels::Level;
 
 /// What the page may load and do.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
@@ -18,8 +22,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 /// Files whose addresses stay the same.
 const FIXED: [&str; 4] = ["index.html", "learn.html", "manifest.webmanifest", "offline.js"];
 
-/// Scripts that name the folder of this version.
-const NAME_THE_FOLDER: [&str; 2] = ["trainer.js", "worker.js"];
+/// The script that names the folder of this version, and the levels.
+const FOLDER: &str = "folder.js";
 
 /// The games that have an exam.
 const EXAMS: [&str; 3] = ["jarmo", "tammi", "connect_four"];
@@ -57,6 +61,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     write(&files, &out)
 }
 
+/// By game: the levels from the usual one on that play by the trained agent, and their specs. An agent that learns in a
+/// tab meets them.
+fn levels() -> BTreeMap<&'static str, Vec<(&'static str, String)>> {
+    let spec = |level: Level, game| Some(AgentSpec::Network(AgentSource::Program, level.settings(game)?).to_string());
+    let higher = Level::ALL.into_iter().filter(|&level| level >= Level::USUAL);
+    let of = |game| higher.clone().filter_map(|level| Some((level.name(), spec(level, game)?))).collect();
+    GAMES.iter().map(|&game| (game, of(game))).collect()
+}
+
 fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     packed.write_all(bytes)?;
@@ -72,6 +85,7 @@ fn write(files: &[(String, Vec<u8>)], out: &Path) -> Result<(), Box<dyn Error>> 
     let mut listed: Vec<String> = ["./", "learn.html", "manifest.webmanifest"].map(str::to_owned).to_vec();
     listed.extend(files.iter().filter(|(name, _)| first(name)).map(|(name, _)| format!("{folder}/{name}")));
     let listed = serde_json::to_string(&listed)?;
+    let levels = serde_json::to_string(&levels())?;
     let head = format!(
         "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"theme-color\" content=\"#2f6f62\">\n\
@@ -83,11 +97,12 @@ fn write(files: &[(String, Vec<u8>)], out: &Path) -> Result<(), Box<dyn Error>> 
     for (name, content) in files {
         let fixed = FIXED.contains(&name.as_str());
         let path = if fixed { out.join(name) } else { out.join(&folder).join(name) };
-        if fixed || NAME_THE_FOLDER.contains(&name.as_str()) {
+        if fixed || name == FOLDER {
             let text = std::str::from_utf8(content)?
                 .replace("assets/", &format!("{folder}/"))
                 .replace("FOLDER", &folder)
                 .replace("[/* FILES */]", &listed)
+                .replace("{/* LEVELS */}", &levels)
                 .replacen("<title>", &head, 1);
             fs::write(path, text)?;
         } else {

@@ -133,7 +133,7 @@ fn check_room(folder: &Path, tables: u64, begun: u64, memory: u64) -> Result<(),
     #[cfg(any(unix, windows))]
     let free = fs4::available_space(folder).map_err(ExactError::io(folder))?;
     #[cfg(not(any(unix, windows)))]
-    let free = 0;
+    let (_, free) = (folder, 0); // a browser has no folders
     let short = |what: &str, needed: u64, free: u64| {
         let (needed, free) = (needed >> 20, free >> 20);
         Err(ExactError::new(format!(
