@@ -138,7 +138,7 @@ fn moves_stand_in_pairs_and_a_lost_game_is_not_green() {
     assert_eq!(rows[3], json!(["4.", "G", ""]));
     let colour = "return getComputedStyle(document.getElementById('status')).color";
     let before = browser.run(colour);
-    browser.choose("seat-black", "best");
+    browser.seat("black", "best");
     browser.wait_for_text("status", "You lose");
     let lost = browser.run(colour);
     assert_eq!(lost, browser.run("return getComputedStyle(document.getElementById('message')).color"));

@@ -4,7 +4,7 @@
 // `boards` are shown one after another.
 
 import { falls } from "./board.js";
-import { element, sound, strips } from "./panels.js";
+import { cards, element, sound } from "./panels.js";
 import { text } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -103,7 +103,7 @@ export class Exercise {
       this.view = { ...board, human, seats: null };
       this.board.flipped = this.flipped;
       this.board.show(this.view, []);
-      strips(this.view, this.flipped);
+      cards(this.view, this.flipped, null);
     }
   }
 

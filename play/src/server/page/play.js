@@ -7,7 +7,7 @@ import { Exercise } from "./exercise.js";
 import { Friend, keepSeat, ownSeat, secretFor } from "./friend.js";
 import { forget, gameKey, indexOf, isKept, keep, keptGames } from "./kept.js";
 import { Lesson } from "./lesson.js";
-import { bar, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, hasSound, moveList, paragraphs, remarks, seatsForm, sound, strips, turnSound } from "./panels.js";
+import { bar, cards, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, hasSound, moveList, paragraphs, remarks, seatDialog, sound, turnSound } from "./panels.js";
 import { drawRest, withBoard } from "./plain.js";
 import { Puzzles } from "./puzzle.js";
 import { onAgent, request } from "./server.js";
@@ -306,8 +306,7 @@ function redraw() {
   if ($("status").textContent !== sentence) $("status").textContent = sentence;
   const lines = [tabs.others.size ? text("two_tabs") : null, study.shown ? null : redeployed, ...notes(seen)].filter(Boolean);
   $("notes").replaceChildren(...lines.map((line) => element("p", { textContent: line })));
-  strips(seen, board.flipped);
-  seatsForm(view, send);
+  cards(seen, board.flipped, view.duel ? null : (player) => seatDialog(view, player, send));
   graph(study.retry ? seen : view, send);
   mistakes(study.retry ? { ...view, assessments: null } : view, send);
   remarks(study.shown || study.retry || view.duel ? { ...view, analysing: false } : view, send);
