@@ -84,7 +84,7 @@ export class Exercise {
     $("exercise-leave").classList.toggle("main", last);
     $("exercise-next").disabled = !this.task.hasNext();
     $("exercise-solution").disabled = over;
-    $("exercise-note").textContent = this.task.note();
+    $("exercise-note").replaceChildren(...this.task.note());
     $("exercise-analyse").hidden = !this.task.analysis;
   }
 

@@ -2,7 +2,7 @@
 // draws one panel.
 
 import { make, PIECE_BOX, pieceShape } from "./board.js";
-import { certain, chance, count, levelName, moveBefore, moveNumber, numbered, playerName, result, seatName, text, words } from "./texts.js";
+import { aimOf, certain, chance, count, levelName, moveBefore, moveNumber, numbered, playerName, result, seatName, text, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -162,7 +162,7 @@ export function graph(view, send) {
 // The moves, a row for the moves of White and those of Black after them, and after each row the variations that begin there.
 export function moveList(view, send) {
   const list = $("moves");
-  if (view.tree.length === 0) return list.replaceChildren(element("li", { className: "none", textContent: text("no_moves_yet") }));
+  if (view.tree.length === 0) return list.replaceChildren(element("li", { className: "none" }, ...[text("no_moves_yet"), aimOf(view.game)].map((line) => element("p", { textContent: line }))));
   const places = new Map(view.line.map((node, place) => [node, place]));
   const shown = view.line[view.cursor];
   const after = new Map(); // the moves from a position, the main one first

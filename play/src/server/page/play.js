@@ -14,7 +14,7 @@ import { onAgent, request } from "./server.js";
 import { Share } from "./share.js";
 import { Study } from "./study.js";
 import { Tabs } from "./tabs.js";
-import { analysed, cellLabel, chance, isRedeploy, moveBefore, notes, playerName, said, saidPicked, searched, status, text, useWords, words } from "./texts.js";
+import { analysed, cellLabel, chance, isRedeploy, moveBefore, notes, playerName, rulesOf, said, saidPicked, searched, status, text, useWords, words } from "./texts.js";
 import { isFirstVisit, prepareWelcome, welcome } from "./welcome.js";
 
 const $ = (id) => document.getElementById(id);
@@ -70,6 +70,7 @@ async function train(task, hash) {
 
 const learn = (game) => train(new Lesson(game, language), `#learn=${game}`);
 const solve = (game) => train(new Puzzles(game, language), `#puzzles=${game}`);
+const watch = (game) => { location.href = `${words.watch}#game=${game}`; };
 
 // The game whose puzzles are shown in a game: its own, or else those of the first game that has some.
 const puzzled = (game) => (words.puzzles.includes(game) ? game : words.puzzles[0]);
@@ -369,9 +370,6 @@ function ending({ seats, scene: { outcome } }) {
   return outcome.winner ? (outcome.winner === people[0] ? "won" : "lost") : "draw";
 }
 
-// The rules of a game, in its own words if the page has none.
-const rulesOf = (game) => words.texts.rulebook[game] ?? words.rules[game] ?? undefined;
-
 // Start and controls.
 
 async function loadTexts() {
@@ -540,12 +538,12 @@ function controls() {
     redraw();
     if (exercise.on) await exercise.load();
   };
-  $("watch").onclick = () => { location.href = `${words.watch}#game=${view.game}`; };
+  $("watch").onclick = () => watch(view.game);
   $("rules").onclick = () => page("rules", ...paragraphs(rulesOf((exercise.view ?? view).game)));
   for (const id of ["learn", "rules-learn", "help-learn"]) $(id).onclick = () => learn((exercise.view ?? view).game);
   $("puzzles").onclick = () => solve(puzzled((exercise.view ?? view).game));
   $("welcome-open").onclick = () => welcome(view);
-  prepareWelcome(tryOpen, learn, () => view.layout.cells.length && board.focus(0));
+  prepareWelcome({ open: tryOpen, learn, solve, watch, begin: () => view.layout.cells.length && board.focus(0) });
   $("help").onclick = () => page("help", ...paragraphs(text("shortcuts")));
   document.addEventListener("keydown", (event) => {
     const busy = event.target.closest("input, select, textarea, dialog");

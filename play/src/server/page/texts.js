@@ -12,6 +12,10 @@ export function text(key, values = {}) {
   return found;
 }
 
+// The rules of a game, in its own words if the page has none; and its aim, the line under their first heading.
+export const rulesOf = (game) => words.texts.rulebook[game] ?? words.rules[game] ?? undefined;
+export const aimOf = (game) => (rulesOf(game) ?? "").trim().split("\n")[1] ?? "";
+
 export const playerName = (player) => text(player);
 
 export function seatName(who) {
