@@ -1,7 +1,8 @@
 // A lesson or puzzles on the board, in place of the game. The game stays with the server meanwhile.
 //
-// A task has `load(ask)`, which gives {heading, lines, boards, player}, and `play(ask, text)`, which gives {said, right, over, boards}.
-// `boards` are shown one after another.
+// A task has `load(ask)`, which gives {heading, lines, boards, player}, and `play(ask, text, show)`, which gives
+// {said, right, over, again, boards}; until then it may `show(boards, said)`. `boards` are shown one after another, and with
+// `again` the person has to ask for another try.
 
 import { falls } from "./board.js";
 import { cards, element, sound } from "./panels.js";
@@ -23,6 +24,7 @@ export class Exercise {
     this.waiting = false; // for an answer of the server; a second click on the same move does nothing
     $("exercise-next").onclick = () => this.go("next");
     $("exercise-back").onclick = () => this.go("back");
+    $("exercise-again").onclick = () => this.load();
     $("exercise-solution").onclick = () => this.solution();
     $("exercise-leave").onclick = () => (history.state?.exercise ? history.back() : this.leave());
     $("exercise-analyse").onclick = () => {
@@ -78,8 +80,9 @@ export class Exercise {
   }
 
   // The main button is the next step once the task is done.
-  buttons(over) {
+  buttons(over, again = false) {
     const last = over && !this.task.hasNext();
+    $("exercise-again").hidden = !again;
     $("exercise-next").classList.toggle("main", over && !last);
     $("exercise-leave").classList.toggle("main", last);
     $("exercise-next").disabled = !this.task.hasNext();
@@ -109,14 +112,18 @@ export class Exercise {
 
   async play(move) {
     if (this.waiting) return;
-    const answer = await this.request(() => this.task.play(this.ask, move));
+    const show = (boards, said) => {
+      this.say(said, true);
+      this.draw(boards, false);
+    };
+    const answer = await this.request(() => this.task.play(this.ask, move, show));
     if (answer) await this.answered(answer);
   }
 
-  async answered({ said, right, over, boards }) {
+  async answered({ said, right, over, again = false, boards }) {
     this.say(said, right);
-    this.buttons(over);
-    await this.draw(boards, !over);
+    this.buttons(over, again);
+    await this.draw(boards, !over && !again);
   }
 
   async solution() {

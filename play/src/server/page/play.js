@@ -2,6 +2,7 @@
 
 import { invitation, invitationTo, linkTo, readLink } from "./address.js";
 import { Board, falls } from "./board.js";
+import { Drill } from "./drill.js";
 import { Editor } from "./editor.js";
 import { Exercise } from "./exercise.js";
 import { Friend, keepSeat, ownSeat, secretFor } from "./friend.js";
@@ -11,6 +12,7 @@ import { bar, cards, element, gameList, graph, ideaTable, ideas, lineCount, mist
 import { drawRest, withBoard } from "./plain.js";
 import { Puzzles } from "./puzzle.js";
 import { onAgent, request } from "./server.js";
+import { Report } from "./report.js";
 import { Share } from "./share.js";
 import { Study } from "./study.js";
 import { Tabs } from "./tabs.js";
@@ -31,13 +33,13 @@ let turned = false;
 let exercise = null; // a lesson or puzzles; while it is on, the game is not shown
 let travelling = false; // through the history: the address is there already
 let written = null; // the address as it was written last; another one is about to be followed
-let study, friend, tabs; // what is seen beside the game, the game of two, and other tabs
+let study, report, friend, tabs; // what is seen beside the game, what it was like, the game of two, and other tabs
 const spoken = { game: "", thought: "", found: "", picked: "" }; // for screen readers
 
 // The server.
 
-async function ask(path, body, signal) {
-  const { status, text: answer } = await request(path, session, body && JSON.stringify(body), signal);
+async function ask(path, body, signal, of = session) {
+  const { status, text: answer } = await request(path, of, body && JSON.stringify(body), signal);
   const json = JSON.parse(answer);
   if (status >= 400) throw Object.assign(new Error(json.error), { status });
   return json;
@@ -70,6 +72,7 @@ async function train(task, hash) {
 
 const learn = (game) => train(new Lesson(game, language), `#learn=${game}`);
 const solve = (game) => train(new Puzzles(game, language), `#puzzles=${game}`);
+const drill = (cards) => train(new Drill(cards, { ask: (of, path, body) => ask(path, body, undefined, of), language }), "#deck");
 const watch = (game) => { location.href = `${words.watch}#game=${game}`; };
 
 // The game whose puzzles are shown in a game: its own, or else those of the first game that has some.
@@ -318,6 +321,7 @@ function redraw() {
   $("searched").textContent = searched(view);
   const best = thought ? `${text("hint_best", { move: thought.text })}, ${chance(mover * thought.value)}.` : "";
   announce({ thought: best, ...(board.picked === null && { picked: "" }) });
+  report.show(view);
   friend.show(view);
   buttons();
   study.buttons(view);
@@ -346,7 +350,7 @@ function buttons() {
   $("return").hidden = !keptGames().some(({ key }) => key === left);
   $("evaluate").setAttribute("aria-pressed", view.evaluating);
   $("deepen").setAttribute("aria-pressed", view.deepening);
-  $("analyse").setAttribute("aria-selected", view.analysing);
+  $("analyse").setAttribute("aria-selected", view.analysing && !report.on);
   $("moves-tab").setAttribute("aria-selected", !view.analysing);
   const hidden = !view.evaluating || study.retry !== null;
   $("graph-box").hidden = hidden;
@@ -414,13 +418,14 @@ function turnTheme() {
   paint();
 }
 
-// What the page offers to share.js, editor.js, friend.js and study.js.
+// What the page offers to share.js, editor.js, friend.js, study.js and report.js.
 const pageParts = {
   ask, open, send, playOn, say, language,
   view: () => view,
   seen: () => study.seen(view),
   redraw: () => redraw(),
   picture: () => study.picture(),
+  drill: (cards) => drill(cards),
   async fetchText(path) {
     return (await request(path, session)).text;
   },
@@ -507,7 +512,10 @@ function controls() {
     redraw();
   };
   $("evaluate").onclick = () => send({ do: "evaluate", on: !view.evaluating });
-  $("analyse").onclick = () => send({ do: "analyse", on: true });
+  $("analyse").onclick = () => {
+    report.on = false;
+    send({ do: "analyse", on: true });
+  };
   $("deepen").onclick = () => send({ do: "deepen", on: !view.deepening });
   $("moves-tab").onclick = () => send({ do: "analyse", on: false });
   $("lines").replaceChildren(...Array.from({ length: 8 }, (_, index) => new Option(index + 1, index + 1)));
@@ -558,6 +566,7 @@ async function begin() {
   paint();
   await loadTexts();
   study = new Study(pageParts);
+  report = new Report(pageParts);
   friend = new Friend(pageParts);
   new Share(pageParts);
   new Editor(pageParts);
