@@ -2,6 +2,7 @@
 
 import { invitation, invitationTo, linkTo, readLink } from "./address.js";
 import { Board, falls } from "./board.js";
+import { countMistake, Deck, dueMistakes } from "./deck.js";
 import { Drill } from "./drill.js";
 import { Editor } from "./editor.js";
 import { Exercise } from "./exercise.js";
@@ -33,7 +34,7 @@ let turned = false;
 let exercise = null; // a lesson or puzzles; while it is on, the game is not shown
 let travelling = false; // through the history: the address is there already
 let written = null; // the address as it was written last; another one is about to be followed
-let study, report, friend, tabs; // what is seen beside the game, what it was like, the game of two, and other tabs
+let study, report, friend, deck, tabs; // what is seen beside the game, what it was like, the game of two, own mistakes, and other tabs
 const spoken = { game: "", thought: "", found: "", picked: "" }; // for screen readers
 
 // The server.
@@ -72,14 +73,23 @@ async function train(task, hash) {
 
 const learn = (game) => train(new Lesson(game, language), `#learn=${game}`);
 const solve = (game) => train(new Puzzles(game, language), `#puzzles=${game}`);
-const drill = (cards) => train(new Drill(cards, { ask: (of, path, body) => ask(path, body, undefined, of), language }), "#deck");
+const drill = (cards) => train(new Drill(cards, { ask: (of, path, body) => ask(path, body, undefined, of), language, count: countMistake }), "#deck");
 const watch = (game) => { location.href = `${words.watch}#game=${game}`; };
+
+// Begins with the mistakes that are due. Without any the game stays, and its address.
+function practise() {
+  if (dueMistakes().length) return drill(dueMistakes());
+  written = location.href;
+  note(false);
+  deck.open();
+}
 
 // The game whose puzzles are shown in a game: its own, or else those of the first game that has some.
 const puzzled = (game) => (words.puzzles.includes(game) ? game : words.puzzles[0]);
 
 // What opens the lesson or the puzzles that an address names; null if it names none that there are.
 function taskOf(hash) {
+  if (hash === "#deck") return practise;
   const [, task, named] = /^#(learn|puzzles)(?:=(\w+))?$/.exec(hash) ?? [];
   const game = named ?? (task === "puzzles" ? words.puzzles[0] : undefined);
   if (task === "learn" && words.games.includes(game)) return () => learn(game);
@@ -497,7 +507,7 @@ function listGames() {
 
 // The buttons that the keys press.
 const KEYS = {
-  u: "undo", r: "redo", h: "hint", n: "new", v: "evaluate", a: "analyse", f: "flip", g: "games", z: "return", l: "learn", o: "puzzles", "?": "help",
+  u: "undo", r: "redo", h: "hint", n: "new", v: "evaluate", a: "analyse", f: "flip", g: "games", z: "return", l: "learn", o: "puzzles", m: "deck", "?": "help",
   t: "retry", s: "record-open", "<": "back", ">": "forward", ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last",
 };
 
@@ -570,6 +580,7 @@ async function begin() {
   friend = new Friend(pageParts);
   new Share(pageParts);
   new Editor(pageParts);
+  deck = new Deck(drill);
   const shown = () => exercise.view ?? study.seen(view);
   const label = (cell, state) => cellLabel(shown(), cell, state);
   board = new Board($("board"), play, label, (cell, targets) => announce({ picked: saidPicked(shown(), cell, targets) }), (piece) => {

@@ -1,6 +1,7 @@
 // The report on a finished game: how well each player played, when the game turned, and what is wrong with each mistake. It
 // knows what the analysis of the session has found.
 
+import { addMistakes } from "./deck.js";
 import { element } from "./panels.js";
 import { chance, moveBefore, percent, playerName, text, words } from "./texts.js";
 
@@ -89,7 +90,9 @@ export class Report {
     const turn = outcome.winner ? turningPoint(view, outcome.winner) : null;
     if (turn !== null) parts.push(element("p", { className: "turn", textContent: text("turning_point", { move: moveBefore(view, turn + 1), player: playerName(outcome.winner) }) }));
     if (marked.length === 0) return [...parts, element("p", { textContent: text("no_mistakes") })];
-    const own = marked.filter(({ player }) => player === (personOf(view) ?? player));
+    const person = personOf(view);
+    const own = marked.filter(({ player }) => player === (person ?? player));
+    if (person) this.cards(view, own).then(addMistakes);
     const learn = element("button", { className: "main", textContent: text("learn_mistakes"), disabled: own.length === 0 });
     learn.onclick = () => this.learn(view, own);
     const rows = marked.map((one) => {
