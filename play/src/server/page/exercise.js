@@ -5,7 +5,8 @@
 // `again` the person has to ask for another try.
 
 import { falls } from "./board.js";
-import { cards, element, sound } from "./panels.js";
+import { cards, element } from "./panels.js";
+import { sound } from "./sound.js";
 import { text } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);

@@ -9,20 +9,21 @@ import { Exercise } from "./exercise.js";
 import { Friend, keepSeat, ownSeat, secretFor } from "./friend.js";
 import { forget, gameKey, indexOf, isKept, keep, keptGames } from "./kept.js";
 import { Lesson } from "./lesson.js";
-import { bar, cards, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, hasSound, moveList, paragraphs, remarks, seatDialog, sound, turnSound } from "./panels.js";
+import { prepareLook } from "./look.js";
+import { bar, cards, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, moveList, paragraphs, remarks, seatDialog } from "./panels.js";
 import { drawRest, withBoard } from "./plain.js";
 import { Puzzles } from "./puzzle.js";
-import { onAgent, request } from "./server.js";
 import { Report } from "./report.js";
+import { onAgent, request } from "./server.js";
 import { Share } from "./share.js";
+import { prepareSound, sound } from "./sound.js";
 import { Study } from "./study.js";
 import { Tabs } from "./tabs.js";
-import { analysed, cellLabel, chance, isRedeploy, moveBefore, notes, playerName, rulesOf, said, saidPicked, searched, status, text, useWords, words } from "./texts.js";
+import { analysed, cellLabel, chance, isRedeploy, moveBefore, notes, personOf, playerName, rulesOf, said, saidPicked, searched, status, text, useWords, words } from "./texts.js";
 import { isFirstVisit, prepareWelcome, welcome } from "./welcome.js";
 
 const $ = (id) => document.getElementById(id);
 const store = window.localStorage;
-const dark = matchMedia("(prefers-color-scheme: dark)");
 let session = /^[0-9a-f.]{32,65}$/.exec(store.getItem("session"))?.[0] ?? null;
 let waiting = new AbortController(); // ends the request for news when another session is opened
 let view = null;
@@ -379,9 +380,9 @@ function buttons() {
 
 // How the game ended for the only person: won, lost, or draw; empty if there is no such person.
 function ending({ seats, scene: { outcome } }) {
-  const people = ["white", "black"].filter((_, index) => seats[index] === "human");
-  if (people.length !== 1) return "";
-  return outcome.winner ? (outcome.winner === people[0] ? "won" : "lost") : "draw";
+  const person = personOf(seats);
+  if (!person) return "";
+  return outcome.winner ? (outcome.winner === person ? "won" : "lost") : "draw";
 }
 
 // Start and controls.
@@ -402,30 +403,6 @@ async function loadTexts() {
   $("invite").hidden = !words.friends;
   $("watch").hidden = !words.watch;
   $("game").replaceChildren(...words.games.map((game) => new Option(text(`game_${game}`), game)));
-}
-
-// The theme chosen here, or else that of the system.
-const theme = () => store.getItem("theme") ?? (dark.matches ? "dark" : "light");
-
-function paint() {
-  document.documentElement.dataset.theme = theme();
-  document.documentElement.dataset.board = boardTheme();
-}
-
-const BOARDS = ["wood", "stone"];
-const boardTheme = () => (BOARDS.includes(store.getItem("board")) ? store.getItem("board") : BOARDS[0]);
-
-function turnBoard() {
-  store.setItem("board", BOARDS[(BOARDS.indexOf(boardTheme()) + 1) % BOARDS.length]);
-  paint();
-}
-
-// Only a choice that differs from the system is kept, so that the page otherwise follows the system.
-function turnTheme() {
-  const next = theme() === "dark" ? "light" : "dark";
-  if (next === (dark.matches ? "dark" : "light")) store.removeItem("theme");
-  else store.setItem("theme", next);
-  paint();
 }
 
 // What the page offers to share.js, editor.js, friend.js, study.js and report.js.
@@ -540,15 +517,7 @@ function controls() {
   $("return").onclick = () => resume(keptGames().find(({ key }) => key === left));
   $("games").onclick = listGames;
   $("game").onchange = (event) => tryOpen({ game: event.target.value, ...players() });
-  $("theme").onclick = turnTheme;
-  $("board-theme").onclick = turnBoard;
-  $("sound").onclick = () => {
-    turnSound();
-    $("sound").setAttribute("aria-pressed", hasSound());
-  };
-  $("sound").setAttribute("aria-pressed", hasSound());
   $("board").addEventListener("wheel", turnWheel, { passive: false });
-  dark.addEventListener("change", paint);
   $("language").onchange = async (event) => {
     store.setItem("language", event.target.value);
     await loadTexts();
@@ -573,7 +542,8 @@ function controls() {
 }
 
 async function begin() {
-  paint();
+  prepareLook();
+  prepareSound();
   await loadTexts();
   study = new Study(pageParts);
   report = new Report(pageParts);

@@ -3,7 +3,7 @@
 
 import { addMistakes } from "./deck.js";
 import { element } from "./panels.js";
-import { chance, moveBefore, percent, playerName, text, words } from "./texts.js";
+import { chance, moveBefore, percent, personOf, playerName, text, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 const PHASES = ["phase_start", "phase_middle", "phase_end"];
@@ -48,12 +48,6 @@ function outcomeOf(view) {
   return isMain && !view.duel && view.evaluates ? outcome ?? null : null;
 }
 
-// The only person of a game, or null.
-function personOf({ seats }) {
-  const people = ["white", "black"].filter((_, index) => seats[index] === "human");
-  return people.length === 1 ? people[0] : null;
-}
-
 export class Report {
   // `page` has view(), send(command), ask(path), language(), redraw(), and drill(cards) for exercises with mistakes.
   constructor(page) {
@@ -90,7 +84,7 @@ export class Report {
     const turn = outcome.winner ? turningPoint(view, outcome.winner) : null;
     if (turn !== null) parts.push(element("p", { className: "turn", textContent: text("turning_point", { move: moveBefore(view, turn + 1), player: playerName(outcome.winner) }) }));
     if (marked.length === 0) return [...parts, element("p", { textContent: text("no_mistakes") })];
-    const person = personOf(view);
+    const person = personOf(view.seats);
     const own = marked.filter(({ player }) => player === (person ?? player));
     if (person) this.cards(view, own).then(addMistakes);
     const learn = element("button", { className: "main", textContent: text("learn_mistakes"), disabled: own.length === 0 });

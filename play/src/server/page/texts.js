@@ -40,10 +40,15 @@ export const count = (number) => number.toLocaleString(words.language, { notatio
 export const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 export const chance = (value) => percent((value + 1) / 2); // White's value as a share
 
+// The side of the only person, or null.
+export function personOf(seats) {
+  const people = ["white", "black"].filter((_, index) => seats[index] === "human");
+  return people.length === 1 ? people[0] : null;
+}
+
 // Who won, with the score from the side of the only person, or of White.
 export function result(outcome, seats) {
-  const people = ["white", "black"].filter((_, index) => seats[index] === "human");
-  const person = people.length === 1 ? people[0] : null;
+  const person = personOf(seats);
   let words = text("draw");
   if (outcome.truncated) words = text("cut_off");
   else if (outcome.winner && person) words = text(outcome.winner === person ? "you_win" : "you_lose");
