@@ -146,7 +146,7 @@ fn moves_stand_in_pairs_and_a_lost_game_is_not_green() {
 }
 
 /// Loads a game that a person has lost by one bad move, and waits for its report.
-fn load_lost_game(browser: &Browser) {
+pub(crate) fn load_lost_game(browser: &Browser) {
     let moves = r#""moves":["D","A","D","A","C","A","G","A"]"#;
     browser.load(&format!(r#"{{"game":"connect_four","white":"human","black":"newcomer",{moves}}}"#));
     browser.wait_for_moves(8);
@@ -166,7 +166,9 @@ fn a_finished_game_has_a_report_whose_mistakes_become_exercises() {
     for part in ["Accuracy", "Turning point: after 4. G Black stayed ahead.", "G loses in 1 ply, because of A."] {
         assert!(report.contains(part), "{part}: {report}");
     }
-    browser.run("[...document.querySelectorAll('#report li button')].find((one) => one.textContent.includes('4. G')).click()");
+    browser.run(
+        "[...document.querySelectorAll('#report li button')].find((one) => one.textContent.includes('4. G')).click()",
+    );
     browser.wait("return document.querySelector('#moves [aria-current]')?.textContent.startsWith('G')");
     browser.click("#report .main");
     browser.wait_for_text("exercise-text", "Find a better move for White than G.");

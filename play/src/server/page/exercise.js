@@ -113,11 +113,15 @@ export class Exercise {
 
   async play(move) {
     if (this.waiting) return;
-    const show = (boards, said) => {
-      this.say(said, true);
-      this.draw(boards, false);
-    };
-    const answer = await this.request(() => this.task.play(this.ask, move, show));
+    const answer = await this.request(() => {
+      const { turn } = this;
+      const show = (boards, said) => {
+        if (turn !== this.turn) return;
+        this.say(said, true);
+        this.draw(boards, false);
+      };
+      return this.task.play(this.ask, move, show);
+    });
     if (answer) await this.answered(answer);
   }
 

@@ -332,7 +332,7 @@ function redraw() {
   $("searched").textContent = searched(view);
   const best = thought ? `${text("hint_best", { move: thought.text })}, ${chance(mover * thought.value)}.` : "";
   announce({ thought: best, ...(board.picked === null && { picked: "" }) });
-  report.show(view);
+  report.show(view, study.retry !== null);
   friend.show(view);
   buttons();
   study.buttons(view);

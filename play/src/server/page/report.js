@@ -61,12 +61,12 @@ export class Report {
     };
   }
 
-  // Draws the report, if it is open and the game is over.
-  show(view) {
+  // Draws the report, if it is open and the game is over. It is hidden while a better move is looked for.
+  show(view, retrying) {
     const outcome = outcomeOf(view);
     $("report-open").hidden = !outcome;
     this.on &&= view.analysing && outcome !== null;
-    document.documentElement.toggleAttribute("data-report", this.on);
+    document.documentElement.toggleAttribute("data-report", this.on && !retrying);
     $("report-open").setAttribute("aria-selected", this.on);
     const wanted = this.on ? JSON.stringify([view.session, view.number, words.language, view.unstudied, view.assessments]) : "";
     if (wanted === this.drawn) return;
