@@ -25,9 +25,10 @@ macro_rules! files {
 }
 
 /// The other files of the page.
-const FILES: [(&str, &str); 19] = files![
-    "address.js" "board.js" "editor.js" "exercise.js" "friend.js" "icon.svg" "kept.js" "lesson.js" "panels.js" "plain.js"
-    "play.css" "play.js" "puzzle.js" "server.js" "share.js" "study.js" "tabs.js" "texts.js" "welcome.js"
+const FILES: [(&str, &str); 25] = files![
+    "address.js" "board.js" "deck.js" "drill.js" "editor.js" "exercise.js" "friend.js" "fsrs.js" "icon.svg" "kept.js"
+    "lesson.js" "look.js" "panels.js" "plain.js" "play.css" "play.js" "puzzle.js" "report.js" "server.js" "share.js"
+    "sound.js" "study.js" "tabs.js" "texts.js" "welcome.js"
 ];
 
 /// A content that does not change while the server runs.

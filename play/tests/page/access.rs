@@ -6,6 +6,7 @@ use std::fs;
 
 use crate::chromium::Browser;
 use crate::http::serve;
+use crate::study::load_lost_game;
 use play::server::ServerLimits;
 use serde_json::{Value, json};
 
@@ -80,6 +81,8 @@ fn axe_finds_nothing_in_light_and_dark() {
         ("#record-open", "record"),
         ("#editor-open", "editor"),
         ("#invite", "invite"),
+        ("#seat-black", "seat"),
+        ("#deck", "deck"),
     ] {
         browser.click(button);
         browser.wait(&format!("return document.getElementById('{dialog}-box').open"));
@@ -92,6 +95,22 @@ fn axe_finds_nothing_in_light_and_dark() {
     browser.click("#invite-make");
     browser.wait("return document.getElementById('duel-link') !== null");
     clean("a game of two");
+}
+
+#[test]
+#[cfg_attr(not(all(browser, axe)), ignore = "needs chromedriver, and axe-core in JARMO_AXE")]
+fn axe_finds_nothing_in_a_report_and_its_exercises() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    load_lost_game(&browser);
+    check(&browser, "report");
+    browser.click("#report .main");
+    browser.wait_for_text("exercise-text", "Find a better move for White than G.");
+    browser.cell(6);
+    browser.wait_for_text("exercise-said", "The reply is A.");
+    check(&browser, "a wrong try");
+    browser.click("#deck");
+    browser.wait_for_text("deck-count", "In all: 1.");
+    check(&browser, "own mistakes");
 }
 
 #[test]

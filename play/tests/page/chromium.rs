@@ -145,6 +145,12 @@ impl Browser {
         ));
     }
 
+    /// Chooses who plays a side, from its card.
+    pub(crate) fn seat(&self, player: &str, who: &str) {
+        self.click(&format!("#seat-{player}"));
+        self.click(&format!("#seat-list [data-who=\"{who}\"]"));
+    }
+
     /// Clicks an element as soon as it can be clicked, after opening the menu if that is where it is.
     pub(crate) fn click(&self, selector: &str) {
         let began = Instant::now();

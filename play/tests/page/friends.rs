@@ -301,9 +301,11 @@ fn two_people_play_in_two_browsers_and_a_third_watches() {
     inviter.wait_for_text("status", "Position after move 1");
     assert_eq!(third.text("status"), "White to move");
     inviter.click("#line-leave");
-    for id in ["#hint", "#analyse", "#evaluate", "#undo", "#seats"] {
+    for id in ["#hint", "#analyse", "#evaluate", "#undo"] {
         assert!(!inviter.shows(id), "{id}");
     }
+    let fixed = inviter.run("return document.getElementById('seat-white').disabled");
+    assert_eq!(fixed, json!(true), "the players of a game of two stay");
     inviter.wait_for_text("duel", "no hints and no analysis");
     inviter.click("[data-command=offer_undo]");
     guest.wait_for_text("duel", "asks to take back");

@@ -61,7 +61,7 @@ fn a_match_and_its_players_come_back_with_the_game() {
     browser.wait_for_moves(2);
     browser.choose("game", "tammi");
     browser.wait_for_game("tammi");
-    browser.choose("seat-black", "human");
+    browser.seat("black", "human");
     browser.wait_for_text("strip-top", "Black · human");
     browser.click("#return");
     browser.wait_for_game("jarmo");
@@ -91,7 +91,7 @@ fn a_game_comes_back_after_the_server_has_lost_it() {
     browser.cell(20);
     browser.cell(11);
     browser.wait_for_moves(2);
-    browser.choose("seat-black", "newcomer");
+    browser.seat("black", "newcomer");
     browser.wait_for_text("strip-top", "newcomer");
     browser.run(
         "window.gone = localStorage.getItem('session'); const old = window.fetch;

@@ -119,7 +119,7 @@ fn the_first_visit_asks_whom_to_play_once() {
     assert_eq!(value("welcome-level"), json!("easy"));
     let levels = browser.run("return document.getElementById('welcome-level').length");
     assert!(levels.as_u64().unwrap() >= 7, "{levels}");
-    browser.choose("welcome-game", "connect_four");
+    browser.click("#welcome-games label:has([value=connect_four])");
     browser.choose("welcome-side", "black");
     browser.choose("welcome-level", "newcomer");
     browser.click("#welcome-play");
@@ -131,9 +131,10 @@ fn the_first_visit_asks_whom_to_play_once() {
     assert_eq!(browser.run(open), json!(false), "it is shown once");
     browser.click("#welcome-open");
     assert_eq!(browser.run(open), json!(true), "it can be opened again");
-    assert_eq!(value("welcome-game"), json!("connect_four"));
+    let chosen = "return document.querySelector('#welcome-games :checked').value";
+    assert_eq!(browser.run(chosen), json!("connect_four"));
     assert_eq!(value("welcome-side"), json!("black"));
-    browser.choose("welcome-game", "tammi");
+    browser.click("#welcome-games label:has([value=tammi])");
     browser.click("#welcome-learn");
     browser.wait_for_game("tammi");
     browser.wait_for_text("exercise-heading", "Step 1 of 3");
@@ -148,7 +149,7 @@ fn the_first_visit_keeps_the_opponent_of_the_command_line_also_as_black() {
     browser.wait("return document.getElementById('welcome-box').open");
     assert_eq!(browser.value("welcome-level"), seat);
     assert_eq!(browser.value("welcome-side"), "black");
-    browser.choose("welcome-game", "tammi");
+    browser.click("#welcome-games label:has([value=tammi])");
     browser.wait_for_text("welcome-about", "Draughts on the dark squares");
     browser.click("#welcome-play");
     browser.wait_for_text("strip-top", "White · rollout:7");

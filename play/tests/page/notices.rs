@@ -11,7 +11,7 @@ fn the_end_says_who_won_and_why_and_offers_a_rematch() {
     let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     // White's last archer outside the goal row goes there.
     browser.load(r#"{"game":"jarmo","position":"2W2/3w1/2b2/5/4b w - - 0","moves":[]}"#);
-    browser.choose("seat-black", "newcomer");
+    browser.seat("black", "newcomer");
     browser.wait_for_text("strip-top", "newcomer");
     assert!(!browser.shows("#rematch"));
     browser.cell(18);

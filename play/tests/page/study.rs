@@ -138,9 +138,68 @@ fn moves_stand_in_pairs_and_a_lost_game_is_not_green() {
     assert_eq!(rows[3], json!(["4.", "G", ""]));
     let colour = "return getComputedStyle(document.getElementById('status')).color";
     let before = browser.run(colour);
-    browser.choose("seat-black", "best");
+    browser.seat("black", "best");
     browser.wait_for_text("status", "You lose");
     let lost = browser.run(colour);
     assert_eq!(lost, browser.run("return getComputedStyle(document.getElementById('message')).color"));
     assert_ne!(lost, before);
+}
+
+/// Loads a game that a person has lost by one bad move, and waits for its report.
+pub(crate) fn load_lost_game(browser: &Browser) {
+    let moves = r#""moves":["D","A","D","A","C","A","G","A"]"#;
+    browser.load(&format!(r#"{{"game":"connect_four","white":"human","black":"newcomer",{moves}}}"#));
+    browser.wait_for_moves(8);
+    browser.click("#report-open");
+    browser.wait("return document.querySelector('#report ol') !== null");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_finished_game_has_a_report_whose_mistakes_become_exercises() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
+    browser.wait_for_moves(7);
+    assert!(!browser.shows("#report-open"), "the game is not over");
+    load_lost_game(&browser);
+    let report = browser.text("report");
+    for part in ["Accuracy", "Turning point: after 4. G Black stayed ahead.", "G loses in 1 ply, because of A."] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    browser.run(
+        "[...document.querySelectorAll('#report li button')].find((one) => one.textContent.includes('4. G')).click()",
+    );
+    browser.wait("return document.querySelector('#moves [aria-current]')?.textContent.startsWith('G')");
+    browser.click("#report .main");
+    browser.wait_for_text("exercise-text", "Find a better move for White than G.");
+    // The answer to a wrong try is played on the board.
+    browser.cell(6);
+    browser.wait_for_text("exercise-said", "The reply is A.");
+    browser.wait("return document.querySelector('[data-cell=\"21\"]').ariaLabel.startsWith('A4, Black')");
+    browser.click("#exercise-again");
+    browser.wait("return document.querySelector('[data-cell=\"21\"]').ariaLabel.startsWith('A4, empty')");
+    browser.cell(0);
+    browser.wait_for_text("exercise-said", "A is as good as the best move. That was the last one.");
+    browser.click("#exercise-leave");
+    browser.wait_for_moves(8);
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_mistake_that_is_solved_comes_back_on_another_day() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    browser.click("#deck");
+    browser.wait_for_text("deck-count", "Due now: 0. In all: 0.");
+    browser.click("#deck-box form button");
+    load_lost_game(&browser);
+    browser.wait("return localStorage.getItem('deck') !== null");
+    browser.open_link(&browser.run("return location.href.split('#')[0] + '#deck'").as_str().unwrap().to_owned());
+    browser.wait_for_text("exercise-text", "Find a better move for White than G.");
+    browser.cell(0);
+    browser.wait_for_text("exercise-said", "A is as good as the best move.");
+    browser.click("#deck");
+    browser.wait_for_text("deck-count", "Due now: 0. In all: 1.");
+    let later = "return Date.parse(JSON.parse(localStorage.getItem('deck')).cards[0].state.due) - Date.now() > 20 * 3600 * 1000";
+    assert_eq!(browser.run(later), json!(true));
+    assert_eq!(browser.run("return document.querySelectorAll('#deck-days .done').length"), json!(1));
 }

@@ -92,7 +92,7 @@ fn every_level_answers_in_every_game_and_the_page_says_so_in_every_language() {
         for level in Level::ALL {
             browser.click("#new");
             browser.wait_for_moves(0);
-            browser.choose("seat-black", level.name());
+            browser.seat("black", level.name());
             move_once(&browser);
             browser.wait("return document.querySelectorAll('#moves button').length >= 2");
             browser.my_turn();

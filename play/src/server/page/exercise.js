@@ -1,10 +1,12 @@
 // A lesson or puzzles on the board, in place of the game. The game stays with the server meanwhile.
 //
-// A task has `load(ask)`, which gives {heading, lines, boards, player}, and `play(ask, text)`, which gives {said, right, over, boards}.
-// `boards` are shown one after another.
+// A task has `load(ask)`, which gives {heading, lines, boards, player}, and `play(ask, text, show)`, which gives
+// {said, right, over, again, boards}; until then it may `show(boards, said)`. `boards` are shown one after another, and with
+// `again` the person has to ask for another try.
 
 import { falls } from "./board.js";
-import { element, sound, strips } from "./panels.js";
+import { cards, element } from "./panels.js";
+import { sound } from "./sound.js";
 import { text } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -23,6 +25,7 @@ export class Exercise {
     this.waiting = false; // for an answer of the server; a second click on the same move does nothing
     $("exercise-next").onclick = () => this.go("next");
     $("exercise-back").onclick = () => this.go("back");
+    $("exercise-again").onclick = () => this.load();
     $("exercise-solution").onclick = () => this.solution();
     $("exercise-leave").onclick = () => (history.state?.exercise ? history.back() : this.leave());
     $("exercise-analyse").onclick = () => {
@@ -78,13 +81,14 @@ export class Exercise {
   }
 
   // The main button is the next step once the task is done.
-  buttons(over) {
+  buttons(over, again = false) {
     const last = over && !this.task.hasNext();
+    $("exercise-again").hidden = !again;
     $("exercise-next").classList.toggle("main", over && !last);
     $("exercise-leave").classList.toggle("main", last);
     $("exercise-next").disabled = !this.task.hasNext();
     $("exercise-solution").disabled = over;
-    $("exercise-note").textContent = this.task.note();
+    $("exercise-note").replaceChildren(...this.task.note());
     $("exercise-analyse").hidden = !this.task.analysis;
   }
 
@@ -103,20 +107,28 @@ export class Exercise {
       this.view = { ...board, human, seats: null };
       this.board.flipped = this.flipped;
       this.board.show(this.view, []);
-      strips(this.view, this.flipped);
+      cards(this.view, this.flipped, null);
     }
   }
 
   async play(move) {
     if (this.waiting) return;
-    const answer = await this.request(() => this.task.play(this.ask, move));
+    const answer = await this.request(() => {
+      const { turn } = this;
+      const show = (boards, said) => {
+        if (turn !== this.turn) return;
+        this.say(said, true);
+        this.draw(boards, false);
+      };
+      return this.task.play(this.ask, move, show);
+    });
     if (answer) await this.answered(answer);
   }
 
-  async answered({ said, right, over, boards }) {
+  async answered({ said, right, over, again = false, boards }) {
     this.say(said, right);
-    this.buttons(over);
-    await this.draw(boards, !over);
+    this.buttons(over, again);
+    await this.draw(boards, !over && !again);
   }
 
   async solution() {

@@ -50,6 +50,6 @@ export class Lesson {
   }
 
   note() {
-    return "";
+    return [];
   }
 }

@@ -1,8 +1,8 @@
-// What stands around the board: players, evaluation, moves, and what the agent sees, and the sounds of the moves. A function
-// draws one panel.
+// What stands around the board: players, evaluation, moves, and what the agent sees. A function draws one
+// panel.
 
 import { make, PIECE_BOX, pieceShape } from "./board.js";
-import { certain, chance, count, levelName, moveBefore, moveNumber, numbered, playerName, result, seatName, text, words } from "./texts.js";
+import { aimOf, certain, chance, count, levelName, moveBefore, moveNumber, numbered, playerName, result, seatName, text, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -20,18 +20,36 @@ export function paragraphs(source) {
   });
 }
 
-// Above and below the board: each player with the tallies.
-export function strips(view, flipped) {
+// Above and below the board: the card of each player, with a piece, the name, who plays, and the tallies. Only what changes
+// is written, because a button may have the focus. `choose(player)` asks who is to play; without it nobody can be chosen.
+export function cards(view, flipped, choose) {
   for (const player of ["white", "black"]) {
     const below = (player === "white") !== flipped;
-    const strip = $(below ? "strip-bottom" : "strip-top");
+    const card = $(below ? "strip-bottom" : "strip-top");
     const index = player === "white" ? 0 : 1;
-    const chip = element("span", { className: `chip ${player}` });
-    const name = view.seats ? `${playerName(player)} · ${seatName(view.seats[index])}` : playerName(player);
-    const who = element("span", { className: "who" }, chip, name);
-    const tallies = view.scene.tallies.map(({ key, values }) => tally(view, player, key, values[index]));
-    strip.replaceChildren(who, ...tallies);
-    strip.classList.toggle("turn", !view.scene.outcome && view.scene.to_move === player);
+    if (!card.firstChild) card.append(make("svg", { viewBox: PIECE_BOX, "aria-hidden": "true" }), element("span", { className: "who" }), element("button", { className: "level", ariaHasPopup: "dialog" }), element("span", { className: "tallies" }));
+    const [picture, name, level, tallies] = card.children;
+    const wanted = JSON.stringify([view.game, player, words.language, view.scene.tallies]);
+    if (card.dataset.drawn !== wanted) {
+      card.dataset.drawn = wanted;
+      picture.replaceChildren(pieceShape(view.game, { player, strong: false }));
+      tallies.replaceChildren(...view.scene.tallies.map(({ key, values }) => tally(view, player, key, values[index])));
+    }
+    const who = view.seats?.[index];
+    name.textContent = who ? `${playerName(player)} · ` : playerName(player);
+    level.id = `seat-${player}`;
+    level.hidden = !who;
+    level.disabled = !choose;
+    const rated = who ? levelName(who, view.game) : "";
+    if (level.title !== rated || level.dataset.who !== who) {
+      level.title = rated;
+      level.dataset.who = who;
+      const rating = who && rated.slice(seatName(who).length);
+      level.ariaLabel = `${playerName(player)}: ${rated}`;
+      level.replaceChildren(who ? seatName(who) : "", ...(rating ? [element("span", { className: "rating", textContent: rating })] : []));
+    }
+    level.onclick = () => choose?.(player);
+    card.classList.toggle("turn", !view.scene.outcome && view.scene.to_move === player);
   }
 }
 
@@ -56,35 +74,29 @@ function tally(view, player, key, value) {
   return box;
 }
 
-export function seatsForm(view, send) {
-  const box = $("seats");
-  if (box.contains(document.activeElement)) return; // the form is in use
-  box.replaceChildren();
-  view.seats.forEach((who, index) => {
-    const player = index === 0 ? "white" : "black";
-    const label = element("label", { textContent: playerName(player), htmlFor: `seat-${player}` });
-    const select = element("select", { id: `seat-${player}` });
-    const known = ["human", ...words.levels.map(({ name }) => name)];
-    for (const one of known.includes(who) ? known : [...known, who]) select.append(new Option(levelName(one, view.game), one));
-    select.append(new Option(text("other_agent"), "…"));
-    select.value = who;
-    select.onchange = () => {
-      if (select.value !== "…") {
-        select.blur();
-        send({ do: "seat", player, who: select.value });
-        return;
-      }
-      const input = element("input", { placeholder: "rollout:800", ariaLabel: text("agent_spec") });
-      input.onchange = () => {
-        const wanted = input.value.trim();
-        input.blur();
-        send({ do: "seat", player, who: wanted });
-      };
-      select.after(input);
-      input.focus();
-    };
-    box.append(label, select);
-  });
+// The dialog in which the player of a side is chosen.
+export function seatDialog(view, player, send) {
+  const now = view.seats[player === "white" ? 0 : 1];
+  const known = ["human", ...words.levels.map(({ name }) => name)];
+  const take = (who) => {
+    $("seat-box").close();
+    send({ do: "seat", player, who });
+  };
+  $("seat-heading").textContent = playerName(player);
+  $("seat-list").replaceChildren(...(known.includes(now) ? known : [...known, now]).map((who) => {
+    const rating = levelName(who, view.game).slice(seatName(who).length).replace(/[ ()]/g, "");
+    const button = element("button", {}, seatName(who), element("span", { textContent: rating }));
+    button.dataset.who = who;
+    button.setAttribute("aria-pressed", who === now);
+    button.onclick = () => take(who);
+    return button;
+  }));
+  $("seat-spec").value = "";
+  $("seat-other").onsubmit = (event) => {
+    event.preventDefault();
+    if ($("seat-spec").value.trim()) take($("seat-spec").value.trim());
+  };
+  $("seat-box").showModal();
 }
 
 // The evaluation at the cursor; `again` if the view before was of the same game, whose value stays until the new one is known.
@@ -150,7 +162,7 @@ export function graph(view, send) {
 // The moves, a row for the moves of White and those of Black after them, and after each row the variations that begin there.
 export function moveList(view, send) {
   const list = $("moves");
-  if (view.tree.length === 0) return list.replaceChildren(element("li", { className: "none", textContent: text("no_moves_yet") }));
+  if (view.tree.length === 0) return list.replaceChildren(element("li", { className: "none" }, ...[text("no_moves_yet"), aimOf(view.game)].map((line) => element("p", { textContent: line }))));
   const places = new Map(view.line.map((node, place) => [node, place]));
   const shown = view.line[view.cursor];
   const after = new Map(); // the moves from a position, the main one first
@@ -329,42 +341,4 @@ export function gameList(games, open) {
     button.onclick = () => open(game);
     return element("li", {}, button);
   }));
-}
-
-// Sounds. They are off at first where people touch the screen.
-
-const touched = matchMedia("(pointer: coarse)");
-let audio = null;
-
-export const hasSound = () => (localStorage.getItem("sound") ?? (touched.matches ? "off" : "on")) === "on";
-
-export function turnSound() {
-  localStorage.setItem("sound", hasSound() ? "off" : "on");
-}
-
-// A tone that fades away: hertz, and seconds from now on.
-function tone(frequency, begin, length, loudness, shape = "sine") {
-  const [source, volume] = [audio.createOscillator(), audio.createGain()];
-  const start = audio.currentTime + begin;
-  source.type = shape;
-  source.frequency.setValueAtTime(frequency, start);
-  volume.gain.setValueAtTime(loudness, start);
-  volume.gain.exponentialRampToValueAtTime(.001, start + length);
-  source.connect(volume).connect(audio.destination);
-  source.start(start);
-  source.stop(start + length);
-}
-
-// The sound of the move that led to a scene: a knock, two for a capture, and a chord at the end.
-export function sound({ last, outcome }) {
-  // Browsers let a page be heard once someone has touched it.
-  if (!hasSound() || !navigator.userActivation?.hasBeenActive) return;
-  audio ??= new AudioContext();
-  const knock = (begin, pitch) => {
-    tone(pitch, begin, .09, .3, "triangle");
-    tone(pitch * 2.7, begin, .03, .12);
-  };
-  knock(0, 190);
-  if (last && last.captured !== null) knock(.07, 120);
-  if (outcome) [262, 330, 392].forEach((pitch, place) => tone(pitch, .15 + .09 * place, .9, .1));
 }

@@ -2,24 +2,28 @@
 
 import { invitation, invitationTo, linkTo, readLink } from "./address.js";
 import { Board, falls } from "./board.js";
+import { countMistake, Deck, dueMistakes } from "./deck.js";
+import { Drill } from "./drill.js";
 import { Editor } from "./editor.js";
 import { Exercise } from "./exercise.js";
 import { Friend, keepSeat, ownSeat, secretFor } from "./friend.js";
 import { forget, gameKey, indexOf, isKept, keep, keptGames } from "./kept.js";
 import { Lesson } from "./lesson.js";
-import { bar, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, hasSound, moveList, paragraphs, remarks, seatsForm, sound, strips, turnSound } from "./panels.js";
+import { prepareLook } from "./look.js";
+import { bar, cards, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, moveList, paragraphs, remarks, seatDialog } from "./panels.js";
 import { drawRest, withBoard } from "./plain.js";
 import { Puzzles } from "./puzzle.js";
+import { Report } from "./report.js";
 import { onAgent, request } from "./server.js";
 import { Share } from "./share.js";
+import { prepareSound, sound } from "./sound.js";
 import { Study } from "./study.js";
 import { Tabs } from "./tabs.js";
-import { analysed, cellLabel, chance, isRedeploy, moveBefore, notes, playerName, said, saidPicked, searched, status, text, useWords, words } from "./texts.js";
+import { analysed, cellLabel, chance, isRedeploy, moveBefore, notes, personOf, playerName, rulesOf, said, saidPicked, searched, status, text, useWords, words } from "./texts.js";
 import { isFirstVisit, prepareWelcome, welcome } from "./welcome.js";
 
 const $ = (id) => document.getElementById(id);
 const store = window.localStorage;
-const dark = matchMedia("(prefers-color-scheme: dark)");
 let session = /^[0-9a-f.]{32,65}$/.exec(store.getItem("session"))?.[0] ?? null;
 let waiting = new AbortController(); // ends the request for news when another session is opened
 let view = null;
@@ -31,13 +35,13 @@ let turned = false;
 let exercise = null; // a lesson or puzzles; while it is on, the game is not shown
 let travelling = false; // through the history: the address is there already
 let written = null; // the address as it was written last; another one is about to be followed
-let study, friend, tabs; // what is seen beside the game, the game of two, and other tabs
+let study, report, friend, deck, tabs; // what is seen beside the game, what it was like, the game of two, own mistakes, and other tabs
 const spoken = { game: "", thought: "", found: "", picked: "" }; // for screen readers
 
 // The server.
 
-async function ask(path, body, signal) {
-  const { status, text: answer } = await request(path, session, body && JSON.stringify(body), signal);
+async function ask(path, body, signal, of = session) {
+  const { status, text: answer } = await request(path, of, body && JSON.stringify(body), signal);
   const json = JSON.parse(answer);
   if (status >= 400) throw Object.assign(new Error(json.error), { status });
   return json;
@@ -70,12 +74,23 @@ async function train(task, hash) {
 
 const learn = (game) => train(new Lesson(game, language), `#learn=${game}`);
 const solve = (game) => train(new Puzzles(game, language), `#puzzles=${game}`);
+const drill = (cards) => train(new Drill(cards, { ask: (of, path, body) => ask(path, body, undefined, of), language, count: countMistake }), "#deck");
+const watch = (game) => { location.href = `${words.watch}#game=${game}`; };
+
+// Begins with the mistakes that are due. Without any the game stays, and its address.
+function practise() {
+  if (dueMistakes().length) return drill(dueMistakes());
+  written = location.href;
+  note(false);
+  deck.open();
+}
 
 // The game whose puzzles are shown in a game: its own, or else those of the first game that has some.
 const puzzled = (game) => (words.puzzles.includes(game) ? game : words.puzzles[0]);
 
 // What opens the lesson or the puzzles that an address names; null if it names none that there are.
 function taskOf(hash) {
+  if (hash === "#deck") return practise;
   const [, task, named] = /^#(learn|puzzles)(?:=(\w+))?$/.exec(hash) ?? [];
   const game = named ?? (task === "puzzles" ? words.puzzles[0] : undefined);
   if (task === "learn" && words.games.includes(game)) return () => learn(game);
@@ -306,8 +321,7 @@ function redraw() {
   if ($("status").textContent !== sentence) $("status").textContent = sentence;
   const lines = [tabs.others.size ? text("two_tabs") : null, study.shown ? null : redeployed, ...notes(seen)].filter(Boolean);
   $("notes").replaceChildren(...lines.map((line) => element("p", { textContent: line })));
-  strips(seen, board.flipped);
-  seatsForm(view, send);
+  cards(seen, board.flipped, view.duel ? null : (player) => seatDialog(view, player, send));
   graph(study.retry ? seen : view, send);
   mistakes(study.retry ? { ...view, assessments: null } : view, send);
   remarks(study.shown || study.retry || view.duel ? { ...view, analysing: false } : view, send);
@@ -318,6 +332,7 @@ function redraw() {
   $("searched").textContent = searched(view);
   const best = thought ? `${text("hint_best", { move: thought.text })}, ${chance(mover * thought.value)}.` : "";
   announce({ thought: best, ...(board.picked === null && { picked: "" }) });
+  report.show(view, study.retry !== null);
   friend.show(view);
   buttons();
   study.buttons(view);
@@ -346,7 +361,7 @@ function buttons() {
   $("return").hidden = !keptGames().some(({ key }) => key === left);
   $("evaluate").setAttribute("aria-pressed", view.evaluating);
   $("deepen").setAttribute("aria-pressed", view.deepening);
-  $("analyse").setAttribute("aria-selected", view.analysing);
+  $("analyse").setAttribute("aria-selected", view.analysing && !report.on);
   $("moves-tab").setAttribute("aria-selected", !view.analysing);
   const hidden = !view.evaluating || study.retry !== null;
   $("graph-box").hidden = hidden;
@@ -365,13 +380,10 @@ function buttons() {
 
 // How the game ended for the only person: won, lost, or draw; empty if there is no such person.
 function ending({ seats, scene: { outcome } }) {
-  const people = ["white", "black"].filter((_, index) => seats[index] === "human");
-  if (people.length !== 1) return "";
-  return outcome.winner ? (outcome.winner === people[0] ? "won" : "lost") : "draw";
+  const person = personOf(seats);
+  if (!person) return "";
+  return outcome.winner ? (outcome.winner === person ? "won" : "lost") : "draw";
 }
-
-// The rules of a game, in its own words if the page has none.
-const rulesOf = (game) => words.texts.rulebook[game] ?? words.rules[game] ?? undefined;
 
 // Start and controls.
 
@@ -393,37 +405,14 @@ async function loadTexts() {
   $("game").replaceChildren(...words.games.map((game) => new Option(text(`game_${game}`), game)));
 }
 
-// The theme chosen here, or else that of the system.
-const theme = () => store.getItem("theme") ?? (dark.matches ? "dark" : "light");
-
-function paint() {
-  document.documentElement.dataset.theme = theme();
-  document.documentElement.dataset.board = boardTheme();
-}
-
-const BOARDS = ["wood", "stone"];
-const boardTheme = () => (BOARDS.includes(store.getItem("board")) ? store.getItem("board") : BOARDS[0]);
-
-function turnBoard() {
-  store.setItem("board", BOARDS[(BOARDS.indexOf(boardTheme()) + 1) % BOARDS.length]);
-  paint();
-}
-
-// Only a choice that differs from the system is kept, so that the page otherwise follows the system.
-function turnTheme() {
-  const next = theme() === "dark" ? "light" : "dark";
-  if (next === (dark.matches ? "dark" : "light")) store.removeItem("theme");
-  else store.setItem("theme", next);
-  paint();
-}
-
-// What the page offers to share.js, editor.js, friend.js and study.js.
+// What the page offers to share.js, editor.js, friend.js, study.js and report.js.
 const pageParts = {
   ask, open, send, playOn, say, language,
   view: () => view,
   seen: () => study.seen(view),
   redraw: () => redraw(),
   picture: () => study.picture(),
+  drill: (cards) => drill(cards),
   async fetchText(path) {
     return (await request(path, session)).text;
   },
@@ -495,7 +484,7 @@ function listGames() {
 
 // The buttons that the keys press.
 const KEYS = {
-  u: "undo", r: "redo", h: "hint", n: "new", v: "evaluate", a: "analyse", f: "flip", g: "games", z: "return", l: "learn", o: "puzzles", "?": "help",
+  u: "undo", r: "redo", h: "hint", n: "new", v: "evaluate", a: "analyse", f: "flip", g: "games", z: "return", l: "learn", o: "puzzles", m: "deck", "?": "help",
   t: "retry", s: "record-open", "<": "back", ">": "forward", ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last",
 };
 
@@ -510,7 +499,10 @@ function controls() {
     redraw();
   };
   $("evaluate").onclick = () => send({ do: "evaluate", on: !view.evaluating });
-  $("analyse").onclick = () => send({ do: "analyse", on: true });
+  $("analyse").onclick = () => {
+    report.on = false;
+    send({ do: "analyse", on: true });
+  };
   $("deepen").onclick = () => send({ do: "deepen", on: !view.deepening });
   $("moves-tab").onclick = () => send({ do: "analyse", on: false });
   $("lines").replaceChildren(...Array.from({ length: 8 }, (_, index) => new Option(index + 1, index + 1)));
@@ -525,15 +517,7 @@ function controls() {
   $("return").onclick = () => resume(keptGames().find(({ key }) => key === left));
   $("games").onclick = listGames;
   $("game").onchange = (event) => tryOpen({ game: event.target.value, ...players() });
-  $("theme").onclick = turnTheme;
-  $("board-theme").onclick = turnBoard;
-  $("sound").onclick = () => {
-    turnSound();
-    $("sound").setAttribute("aria-pressed", hasSound());
-  };
-  $("sound").setAttribute("aria-pressed", hasSound());
   $("board").addEventListener("wheel", turnWheel, { passive: false });
-  dark.addEventListener("change", paint);
   $("language").onchange = async (event) => {
     store.setItem("language", event.target.value);
     await loadTexts();
@@ -541,12 +525,12 @@ function controls() {
     redraw();
     if (exercise.on) await exercise.load();
   };
-  $("watch").onclick = () => { location.href = `${words.watch}#game=${view.game}`; };
+  $("watch").onclick = () => watch(view.game);
   $("rules").onclick = () => page("rules", ...paragraphs(rulesOf((exercise.view ?? view).game)));
   for (const id of ["learn", "rules-learn", "help-learn"]) $(id).onclick = () => learn((exercise.view ?? view).game);
   $("puzzles").onclick = () => solve(puzzled((exercise.view ?? view).game));
   $("welcome-open").onclick = () => welcome(view);
-  prepareWelcome(tryOpen, learn, () => view.layout.cells.length && board.focus(0));
+  prepareWelcome({ open: tryOpen, learn, solve, watch, begin: () => view.layout.cells.length && board.focus(0) });
   $("help").onclick = () => page("help", ...paragraphs(text("shortcuts")));
   document.addEventListener("keydown", (event) => {
     const busy = event.target.closest("input, select, textarea, dialog");
@@ -558,12 +542,15 @@ function controls() {
 }
 
 async function begin() {
-  paint();
+  prepareLook();
+  prepareSound();
   await loadTexts();
   study = new Study(pageParts);
+  report = new Report(pageParts);
   friend = new Friend(pageParts);
   new Share(pageParts);
   new Editor(pageParts);
+  deck = new Deck(drill);
   const shown = () => exercise.view ?? study.seen(view);
   const label = (cell, state) => cellLabel(shown(), cell, state);
   board = new Board($("board"), play, label, (cell, targets) => announce({ picked: saidPicked(shown(), cell, targets) }), (piece) => {

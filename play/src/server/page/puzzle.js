@@ -1,6 +1,7 @@
 // Puzzles: which is next, and the person's rating, which never leaves this browser.
 
 import { stored } from "./kept.js";
+import { element } from "./panels.js";
 import { text } from "./texts.js";
 
 const USUAL = "jarmo";
@@ -105,10 +106,12 @@ export class Puzzles {
     this.position = null;
   }
 
+  // The rating, and which of the last ten puzzles were solved.
   note() {
-    if (!this.scale) return "";
-    const rating = text("own_rating", { rating: progress(this.game, this.scale).rating });
+    if (!this.scale) return [];
+    const { rating, latest } = progress(this.game, this.scale);
     const change = this.change === null ? "" : ` (${this.change < 0 ? "−" : "+"}${Math.abs(this.change)})`;
-    return `${rating}${change}. ${text("rating_here")}`;
+    const signs = latest.slice(-10).map(({ solved }) => element("b", { textContent: solved ? "✓" : "✗", className: solved ? "" : "bad" }));
+    return [`${text("own_rating", { rating })}${change}. ${text("rating_here")} `, element("span", {}, ...signs)];
   }
 }

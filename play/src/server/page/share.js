@@ -9,7 +9,7 @@ const $ = (id) => document.getElementById(id);
 const MOST_BYTES = 4 * 1024 * 1024; // of a file with records; only its last line is sent
 
 // Saves a text as a file of the person's.
-function save(content, kind, name) {
+export function save(content, kind, name) {
   const address = URL.createObjectURL(new Blob([content], { type: kind }));
   element("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10000);

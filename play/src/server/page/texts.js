@@ -12,6 +12,10 @@ export function text(key, values = {}) {
   return found;
 }
 
+// The rules of a game, in its own words if the page has none; and its aim, the line under their first heading.
+export const rulesOf = (game) => words.texts.rulebook[game] ?? words.rules[game] ?? undefined;
+export const aimOf = (game) => (rulesOf(game) ?? "").trim().split("\n")[1] ?? "";
+
 export const playerName = (player) => text(player);
 
 export function seatName(who) {
@@ -36,10 +40,15 @@ export const count = (number) => number.toLocaleString(words.language, { notatio
 export const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 export const chance = (value) => percent((value + 1) / 2); // White's value as a share
 
+// The side of the only person, or null.
+export function personOf(seats) {
+  const people = ["white", "black"].filter((_, index) => seats[index] === "human");
+  return people.length === 1 ? people[0] : null;
+}
+
 // Who won, with the score from the side of the only person, or of White.
 export function result(outcome, seats) {
-  const people = ["white", "black"].filter((_, index) => seats[index] === "human");
-  const person = people.length === 1 ? people[0] : null;
+  const person = personOf(seats);
   let words = text("draw");
   if (outcome.truncated) words = text("cut_off");
   else if (outcome.winner && person) words = text(outcome.winner === person ? "you_win" : "you_lose");

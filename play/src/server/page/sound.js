@@ -1,0 +1,42 @@
+// The sounds of moves. They are off at first where people touch the screen.
+
+const button = document.getElementById("sound");
+const touched = matchMedia("(pointer: coarse)");
+let audio = null;
+
+const hasSound = () => (localStorage.getItem("sound") ?? (touched.matches ? "off" : "on")) === "on";
+
+export function prepareSound() {
+  button.onclick = () => {
+    localStorage.setItem("sound", hasSound() ? "off" : "on");
+    button.setAttribute("aria-pressed", hasSound());
+  };
+  button.setAttribute("aria-pressed", hasSound());
+}
+
+// A tone that fades away: hertz, and seconds from now on.
+function tone(frequency, begin, length, loudness, shape = "sine") {
+  const [source, volume] = [audio.createOscillator(), audio.createGain()];
+  const start = audio.currentTime + begin;
+  source.type = shape;
+  source.frequency.setValueAtTime(frequency, start);
+  volume.gain.setValueAtTime(loudness, start);
+  volume.gain.exponentialRampToValueAtTime(.001, start + length);
+  source.connect(volume).connect(audio.destination);
+  source.start(start);
+  source.stop(start + length);
+}
+
+// The sound of the move that led to a scene: a knock, two for a capture, and a chord at the end.
+export function sound({ last, outcome }) {
+  // Browsers let a page be heard once someone has touched it.
+  if (!hasSound() || !navigator.userActivation?.hasBeenActive) return;
+  audio ??= new AudioContext();
+  const knock = (begin, pitch) => {
+    tone(pitch, begin, .09, .3, "triangle");
+    tone(pitch * 2.7, begin, .03, .12);
+  };
+  knock(0, 190);
+  if (last && last.captured !== null) knock(.07, 120);
+  if (outcome) [262, 330, 392].forEach((pitch, place) => tone(pitch, .15 + .09 * place, .9, .1));
+}
