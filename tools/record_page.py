@@ -8,7 +8,7 @@ picture as PNG.
     target/tools/page/bin/python tools/record_page.py target/page --out docs/pictures/learn.webp
 
 Needs chromedriver and Chromium. The person plays the best move of the hint. With the folder that tools/build_page makes, in
-place of the program, it records the first minutes of learning jarmo, with one frame in four seconds.
+place of the program, it records the first minutes of learning jarmo, with one frame every five seconds.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from PIL import Image
 
 SIZE = (1180, 860)
 LEARN_SIZE = (1180, 1180)  # with the whole ladder
-EVERY = 4  # seconds between two frames of learning
+EVERY = 5  # seconds between two frames of learning
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
              "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", "--lang=en"]
 MOVES = "return document.querySelectorAll('#moves button').length"
