@@ -8,7 +8,7 @@ picture as PNG.
 
 Needs Pillow, chromedriver and Chromium; `tools/pictures` installs Pillow. The person plays the best move of the hint. The
 file page.png.txt names the game and the players, for tools/figures. With the folder that tools/build_page makes, in place
-of the program, it records the first minutes of learning jarmo, with one frame in four seconds.
+of the program, it records the first minutes of learning jarmo, with one frame every five seconds.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from PIL import Image
 
 SIZE = (1180, 860)
 LEARN_SIZE = (1180, 1180)  # with the whole ladder
-EVERY = 4  # seconds between two frames of learning
+EVERY = 5  # seconds between two frames of learning
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
              "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", "--lang=en"]
 MOVES = "return document.querySelectorAll('#moves button').length"

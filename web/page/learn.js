@@ -11,7 +11,8 @@ const GAMES = ["jarmo", "guard", "tammi", "connect_four"];
 const STEP = 900; // milliseconds between the moves of a replay
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-const count = (number) => new Intl.NumberFormat([chosen, "en"]).format(Math.round(number));
+const plain = (number) => new Intl.NumberFormat([chosen, "en"]).format(number);
+const count = (number) => plain(Math.round(number));
 const percent = (share, digits = 0) => new Intl.NumberFormat([chosen, "en"], { style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits }).format(share);
 
 let trainer = null;
@@ -262,12 +263,13 @@ function lists() {
   const current = opponents.find((name) => !rungs[name]?.won);
   $("ladder").replaceChildren(...opponents.map((opponent) => {
     const rung = rungs[opponent];
-    const state = rung?.won ? text("won", { step: count(rung.step) }) : rung?.games ? text("now", rung) : opponent === current ? text("next") : "";
+    const state = rung?.won ? text("won", { step: count(rung.step) }) : rung?.games ? text("now", { points: plain(rung.points), games: rung.games }) : opponent === current ? text("next") : "";
     return element("li", { className: rung?.won ? "won" : opponent === current ? "current" : "" }, element("span", { textContent: text(opponent) }), element("b", { textContent: state }));
   }));
   const told = milestones.map(({ seconds, key, values }) => {
-    const named = { ...values, ...(values.opponent && { opponent: text(values.opponent) }), ...(values.share >= 0 && { share: percent(values.share) }), ...(values.first && { first: percent(values.first) }) };
-    return element("li", {}, element("span", { textContent: time(seconds) }), text(key, named));
+    const forms = { opponent: text, points: plain, share: percent, first: percent };
+    const named = Object.entries(values).map(([name, value]) => [name, forms[name]?.(value) ?? value]);
+    return element("li", {}, element("span", { textContent: time(seconds) }), text(key, Object.fromEntries(named)));
   });
   $("milestones").replaceChildren(...(told.length ? told.reverse() : [element("li", { textContent: text("none_yet") })]));
 }
@@ -378,7 +380,7 @@ async function match() {
   slider();
   try {
     await trainer.match(first.agent, second.agent, (points, games) => {
-      $("matched").textContent = text("matched", { first: count(first.step), second: count(second.step), points, games });
+      $("matched").textContent = text("matched", { first: count(first.step), second: count(second.step), points: plain(points), games });
     });
   } catch (error) {
     if (trainer) say(text("failed", { reason: error.message }));

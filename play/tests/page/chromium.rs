@@ -272,7 +272,7 @@ impl Browser {
         let front = self.call("POST", "/window/new", json!({"type": "tab"}))["handle"].take();
         self.call("POST", "/window", json!({"handle": front}));
         sleep(time);
-        self.call("DELETE", "/window", Value::Null);
+        self.call("DELETE", "/window", json!({}));
         self.call("POST", "/window", json!({"handle": here}));
     }
 

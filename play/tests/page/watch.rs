@@ -4,7 +4,6 @@ use std::fs;
 use std::io::Read;
 use std::process::Command;
 use std::sync::Arc;
-use std::thread::sleep;
 use std::time::Duration;
 
 use flate2::read::GzDecoder;
