@@ -291,6 +291,11 @@ fn a_game_brings_its_own_rules_and_pieces_or_nothing_is_said_about_them() {
         assert!(!browser.shows(hidden), "{hidden}");
     }
     assert_eq!(browser.text("agent"), "", "there is no evaluation, so nothing is said about alpha-beta");
+    assert_eq!(
+        browser.run("return document.querySelector('#strip-top .glyph')"),
+        json!(null),
+        "no piece of another game"
+    );
     browser.click("#welcome-open");
     browser.wait("return document.getElementById('welcome-box').open");
     for hidden in ["#welcome-hint", "#welcome-text", "#welcome-learn"] {

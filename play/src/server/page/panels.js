@@ -32,7 +32,8 @@ export function cards(view, flipped, choose) {
     const wanted = JSON.stringify([view.game, player, words.language, view.scene.tallies]);
     if (card.dataset.drawn !== wanted) {
       card.dataset.drawn = wanted;
-      picture.replaceChildren(pieceShape(view.game, { player, strong: false }));
+      const plain = words.texts[`piece_${view.game}`] ? {} : { letter: " " }; // a disc for a game that this page does not know
+      picture.replaceChildren(pieceShape(view.game, { player, strong: false, ...plain }));
       tallies.replaceChildren(...view.scene.tallies.map(({ key, values }) => tally(view, player, key, values[index])));
     }
     const who = view.seats?.[index];
