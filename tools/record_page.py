@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Records the page in a browser: a game of a person against a level, or an agent that learns, as an animated WebP; or one
-picture as PNG.
+"""Records the page in a browser: a game of a person against a level, or an agent that learns, as an animated WebP; or
+one picture as PNG.
 
     python3 -m venv target/tools/page && target/tools/page/bin/pip install pillow==13.0.0
     target/tools/page/bin/python tools/record_page.py target/release/play --out docs/pictures/page.webp
     target/tools/page/bin/python tools/record_page.py target/release/play --out docs/pictures/page.png --turns 3
     target/tools/page/bin/python tools/record_page.py target/page --out docs/pictures/learn.webp
 
-Needs chromedriver and Chromium. The person plays the best move of the hint. With the folder that tools/build_page makes, in
-place of the program, it records the first minutes of learning jarmo, with one frame every five seconds.
+Needs chromedriver and Chromium. The person plays the best move of the hint. With the folder that tools/build_page makes,
+in place of the program, it records the first minutes of learning jarmo, with one frame every five seconds.
 """
 
 import argparse
