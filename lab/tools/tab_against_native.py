@@ -2,9 +2,9 @@
 
     python3 lab/tools/tab_against_native.py LEARN.wasm [--jarmo FILE] [--game jarmo] [--minutes 4] [--kernel portable]
 
-LEARN.wasm is what `tools/build_page` leaves in `target/learn.wasm`. Both learn with the settings of the page's view, the same
-seed and one thread; Node takes the place of the tab. The exam is taken with 64 simulations, and its time does not count.
-Needs Node, and Python alone.
+LEARN.wasm is what `tools/build_page` leaves in `target/learn.wasm`. Both learn with the settings of the page's view, the
+same seed and one thread; Node takes the place of the tab. The exam is taken with 64 simulations, and its time does not
+count. Needs Node, and Python alone.
 """
 
 import argparse
@@ -28,13 +28,13 @@ def main():
     parser.add_argument("--points", type=int, default=24, help="checkpoints of a run that are measured, about")
     options = parser.parse_args()
     options.sims = [SIMS]
-    settings = {"net.width": 128, "net.blocks": 2, "selfplay.simulations": 64, "selfplay.games": 256, "learner.rate": 0.003}
-    settings["run.seed"] = 1
-    lines = [f"{key}={value}" for key, value in settings.items()]
+    lines = ["net.width=128", "net.blocks=2", "selfplay.simulations=64", "selfplay.games=256", "learner.rate=0.003"]
+    lines.append("run.seed=1")
     with tempfile.TemporaryDirectory() as home:
         native, tab, file = (Path(home) / name for name in ("native", "tab", "settings"))
         file.write_text("\n".join([f"game.name={options.game}", *lines]))
-        more = [f"run.kernel={options.kernel}", "run.threads=1", "run.keep=100000", "run.checkpoint=32", "evaluation.every=0"]
+        more = [f"run.kernel={options.kernel}", "run.threads=1", "run.keep=100000", "run.checkpoint=32"]
+        more.append("evaluation.every=0")
         sets = [part for line in [*lines, *more] for part in ("--set", line)]
         train = [options.jarmo, "train", "--game", options.game, "--run", native, "--cpu-minutes", str(options.minutes)]
         subprocess.run([*train, *sets], check=True, stdout=subprocess.DEVNULL)

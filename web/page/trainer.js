@@ -88,7 +88,7 @@ function textOf({ game, width, blocks, simulations, rate }, seed) {
 }
 
 // What is kept of a run, besides its settings: at first, this.
-const begun = () => ({
+const fresh = () => ({
   checkpoint: null, owed: 0, step: 0, positions: 0, games: 0, seconds: 0, files: [], next: 0, // of the learner
   points: [], losses: [], checkpoints: [], milestones: [], rungs: {}, reached: {}, lost: null, // what was seen of it
 });
@@ -99,7 +99,7 @@ export class Trainer {
     this.settings = settings;
     this.first = agent;
     this.tell = tell;
-    Object.assign(this, begun(), run);
+    Object.assign(this, fresh(), run);
     this.isNew = !run; // nothing of it is kept
     this.queue = []; // files of samples that the learner has not seen
     this.running = false;
@@ -254,7 +254,7 @@ export class Trainer {
     this.checkpoint = await this.learner.ask("checkpoint");
     this.owed = await this.learner.number("owed");
     const run = { settings: this.settings };
-    for (const name of Object.keys(begun())) run[name] = this[name];
+    for (const name of Object.keys(fresh())) run[name] = this[name];
     run.files = [...this.files];
     try {
       await keep(run, this.isNew);
@@ -350,7 +350,7 @@ export class Trainer {
       }
     }
     const share = lost / moves;
-    this.lost ??= share;
+    this.lost ??= step === 0 ? share : 0; // what a run began with is not known later
     if (moves < LEAST || share >= this.lost / 2) return;
     this.reached.fewer_lost = true;
     this.milestones.push({ seconds: this.seconds, key: "fewer_lost", values: { share, first: this.lost } });
