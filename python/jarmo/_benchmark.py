@@ -91,9 +91,9 @@ class Version(NamedTuple):
 VERSIONS = {
     version.name: version
     for version in (
-        Version("jarmo-v1", "jarmo", 1, "32b8c458f5821118", "7735015090d2413e", 2000, 100, 50, 1000),
+        Version("jarmo-v1", "jarmo", 1, "32b8c458f5821118", "c9ecd8ecc0447bb3", 2000, 100, 50, 1000),
         Version("connect_four-v1", "connect_four", 1, "77ef3a5c93cb0108", "6c4ad883302113ed", 2000, 0, 0, 0),
-        Version("tammi-v1", "tammi", 1, "a64c08bfcc045a79", "897fd7b6842f8cfb", 2000, 100, 50, 1000),
+        Version("tammi-v1", "tammi", 1, "a64c08bfcc045a79", "0df2ebda36a411cf", 2000, 100, 50, 1000),
     )
 }
 
