@@ -1,9 +1,11 @@
-//! Training runs: what watchers see, and the loop with its folder around [`train`].
+//! Training runs: what watchers see, the loop with its folder around [`train`], runs side by side, and sweeps of many runs.
 //!
 //! Modules import only modules that come earlier in this list.
 
 pub mod observe;
 pub mod run;
+pub mod compare;
+pub mod sweep;
 
 pub use jarmo_train as train;
 pub use jarmo_train::{TrainError, config};
