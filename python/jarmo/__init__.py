@@ -30,6 +30,7 @@ from jarmo._jarmo import (
     search,
 )
 from jarmo._play import ExamResult, exam, self_play
+from jarmo._runs import compare, runs, sweep
 from jarmo._train import Event, Run, train
 from jarmo._types import Evaluation, Lookup, Outcome, Samples, SearchResult, Step, Symmetry
 
@@ -55,9 +56,12 @@ __all__ = [
     "__version__",
     "arena",
     "bench_env",
+    "compare",
     "exam",
+    "runs",
     "save_agent",
     "search",
     "self_play",
+    "sweep",
     "train",
 ]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "api.txt"
-SOURCES = [ROOT / "jarmo" / name for name in ("_jarmo.pyi", "_types.py", "_arena.py", "_play.py", "_train.py")]
+SOURCES = [ROOT / "jarmo" / name for name in ("_jarmo.pyi", "_types.py", "_arena.py", "_play.py", "_runs.py", "_train.py")]
 """Where the names of `jarmo` itself come from."""
 
 BEHIND = ["Tally", "Table", "NetSettings", "SelfPlaySettings", "ReplaySettings", "LearnerSettings", "EvaluationSettings"]

@@ -22,6 +22,12 @@ mod tests;
 mod perft;
 mod proof;
 mod rules;
+#[cfg(feature = "train")]
+mod report;
+#[cfg(feature = "train")]
+mod runs;
+#[cfg(feature = "train")]
+mod sweep;
 mod tables;
 #[cfg(feature = "train")]
 mod train;
@@ -85,8 +91,14 @@ enum Command {
     Inspect(inspect::Args),
     Man(about::ManArgs),
     Perft(perft::Args),
+    #[cfg(feature = "train")]
+    Report(report::Args),
     #[command(subcommand)]
     Rules(rules::Command),
+    #[cfg(feature = "train")]
+    Runs(runs::Args),
+    #[cfg(feature = "train")]
+    Sweep(sweep::Args),
     #[command(subcommand)]
     Tables(tables::Command),
     #[cfg(feature = "train")]
@@ -225,7 +237,13 @@ pub fn run(games: &Games, arguments: Vec<OsString>, inner: Option<Inner>) -> u8 
         Command::Inspect(args) => inspect::run(games, args),
         Command::Man(args) => about::man(command, args),
         Command::Perft(args) => perft::run(games, &args),
+        #[cfg(feature = "train")]
+        Command::Report(args) => report::run(games, &args),
         Command::Rules(command) => rules::run(games, command),
+        #[cfg(feature = "train")]
+        Command::Runs(args) => runs::run(games, args),
+        #[cfg(feature = "train")]
+        Command::Sweep(args) => sweep::run(games, &args),
         Command::Tables(command) => tables::run(games, command),
         #[cfg(feature = "train")]
         Command::Train(args) => train::run(games, args),
@@ -263,9 +281,12 @@ fn fill(command: clap::Command, games: &str, first: &str) -> clap::Command {
 }
 
 /// Commands and options that the program has with a feature only.
-const OF_FEATURES: [(&str, &str); 6] = [
+const OF_FEATURES: [(&str, &str); 9] = [
     ("config", "train"),
     ("export", "train"),
+    ("report", "train"),
+    ("runs", "train"),
+    ("sweep", "train"),
     ("train", "train"),
     ("fleet", "fleet"),
     ("worker", "fleet"),

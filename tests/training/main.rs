@@ -6,5 +6,6 @@ mod episodes;
 mod fleet;
 mod observe;
 mod run;
+mod runs;
 mod selfplay;
 mod train;

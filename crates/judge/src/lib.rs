@@ -5,9 +5,11 @@
 
 mod error;
 mod plot;
+pub mod spread;
 pub mod accuracy;
 pub mod puzzles;
 pub mod arena;
 pub mod yardstick;
 
 pub use error::JudgeError;
+pub use plot::{Curve, braille, draw_curves};

@@ -181,3 +181,86 @@ impl Svg {
         )
     }
 }
+
+/// A named curve of a measure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Its name.
+    pub label: String,
+    /// Its points from left to right: place, value, and the ends of the value's interval.
+    pub points: Vec<(f64, f64, (f64, f64))>,
+}
+
+/// The lowest and the highest of some numbers, with a margin; `None` without numbers.
+fn around(numbers: impl Iterator<Item = f64>, margin: f64) -> Option<(f64, f64)> {
+    let (low, high) =
+        numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), one| (low.min(one), high.max(one)));
+    let margin = margin * (high - low).max(1e-6 * (1.0 + high.abs()));
+    (low <= high).then_some((low - margin, high + margin))
+}
+
+/// The scales of some curves: places from 0 on, and values with their intervals. `None` without points.
+fn scales(curves: &[Curve], places: [(f64, f64); 2]) -> Option<[Scale; 2]> {
+    let points = || curves.iter().flat_map(|curve| &curve.points);
+    let (_, last) = around(points().map(|point| point.0), 0.0)?;
+    let values = around(points().flat_map(|&(_, value, (low, high))| [value, low, high]), 0.04)?;
+    let [along, up] = places;
+    Some([Scale { values: (0.0, last.max(1e-9)), places: along }, Scale { values, places: up }])
+}
+
+/// Curves as SVG, over an axis that is named `along`; `None` without points.
+pub fn draw_curves(title: &str, along: &str, curves: &[Curve]) -> Option<String> {
+    let mut picture = Svg::default();
+    let right = WIDTH - 24.0 - room(curves.iter().map(|curve| curve.label.as_str()));
+    let [across, up] = scales(curves, [(LEFT, right), (TOP + PLOT, TOP)])?;
+    picture.axes((&up, ""), (&across, &across.ticks(110.0), along), right);
+    let drawn = curves.iter().map(|curve| {
+        let point = |&(x, y, (low, high)): &(f64, f64, (f64, f64))| Point {
+            x: across.at(x),
+            y: up.at(y),
+            interval: (up.at(low), up.at(high)),
+        };
+        (curve.label.as_str(), curve.points.iter().map(point).collect())
+    });
+    picture.curves(right, drawn, Vec::new());
+    picture.text((LEFT, 30.0), title, "start", INK, 17);
+    Some(picture.finish(TOP + PLOT + BOTTOM))
+}
+
+/// Curves as lines of Braille dots, 2 x 4 to a character, with the values of the top and the bottom at the left, and at
+/// the right of each line the names of the curves that end there. Empty without points.
+pub fn braille(curves: &[Curve], columns: usize, rows: usize) -> Vec<String> {
+    let (width, height) = (2 * columns - 1, 4 * rows - 1);
+    let Some([across, up]) = scales(curves, [(0.0, width as f64), (height as f64, 0.0)]) else { return Vec::new() };
+    let mut dots = vec![vec![0_u8; columns]; rows];
+    let mut names = vec![Vec::new(); rows];
+    for curve in curves {
+        let places: Vec<_> = curve.points.iter().map(|point| (across.at(point.0), up.at(point.1))).collect();
+        let ends = places.windows(2).map(|pair| (pair[0], pair[1]));
+        for (from, to) in ends.chain(places.last().map(|&last| (last, last))) {
+            let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs()).ceil().max(1.0) as usize;
+            for step in 0..=steps {
+                let share = step as f64 / steps as f64;
+                let x = (from.0 + share * (to.0 - from.0)).round() as usize;
+                let y = (from.1 + share * (to.1 - from.1)).round() as usize;
+                dots[y / 4][x / 2] |= DOTS[y % 4][x % 2];
+            }
+        }
+        if let Some(last) = places.last() {
+            names[last.1.round() as usize / 4].push(curve.label.as_str());
+        }
+    }
+    let label = |row: usize| match row {
+        0 => format!("{:.4}", up.values.1),
+        _ if row + 1 == rows => format!("{:.4}", up.values.0),
+        _ => String::new(),
+    };
+    let line = |(row, dots): (usize, &Vec<u8>)| {
+        let drawn: String = dots.iter().map(|&dots| char::from_u32(0x2800 + u32::from(dots)).unwrap_or(' ')).collect();
+        format!("{:>10} {drawn} {}", label(row), names[row].join(", ")).trim_end().to_owned()
+    };
+    dots.iter().enumerate().map(line).collect()
+}
+
+/// The dots of a Braille character, by row and column.
+const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];

@@ -23,10 +23,8 @@ use jarmo_host::files::{
     FolderLock, LINES_BYTES, SETTINGS_BYTES, lock_folder, read, read_text, remove_leftovers, write_whole,
 };
 use jarmo_host::program::{self, cores, this_program};
-use jarmo_host::run_folder::{self, CHECKPOINTS};
+use jarmo_host::run_folder::{self, CHECKPOINTS, CONFIG, MANIFEST};
 
-const CONFIG: &str = "config.toml";
-const MANIFEST: &str = "manifest.toml";
 const EVENTS: &str = "tensorboard";
 const PARTS: [&str; 3] = [CHECKPOINTS, RESUME, REPLAY];
 pub(super) const RESUME: &str = "resume";

@@ -146,6 +146,6 @@ impl RunFolder {
     }
 }
 
-fn metrics_of(line: &str) -> Option<Metrics> {
+pub(super) fn metrics_of(line: &str) -> Option<Metrics> {
     serde_json::from_str(line).ok()
 }

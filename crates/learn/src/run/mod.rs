@@ -15,6 +15,7 @@ mod rate;
 mod replay;
 mod resume;
 mod state;
+mod summary;
 mod supply;
 mod watch;
 
@@ -29,6 +30,7 @@ pub use folder::{RunFolder, checkpoint, newest_agent, settings};
 use lines::ORDER;
 pub use lines::{OrderLine, Sent};
 pub use replay::ReplayFolder;
+pub use summary::{Searched, State, Summary, keep_searched, list, metrics, summary};
 pub use supply::{Delivery, FileId, Fleet, Seen, Supply};
 
 use crate::TrainError;

@@ -19,7 +19,7 @@ use jarmo_host::files::{LINES_BYTES, list, read};
 use jarmo_host::run_folder::METRICS;
 use jarmo_selfplay::replay::Samples;
 
-const CURRENT: &str = "resume/current.json";
+pub(super) const CURRENT: &str = "resume/current.json";
 
 /// The files of a checkpoint.
 pub(super) const LEARNER: &str = "learner.safetensors";
@@ -188,7 +188,7 @@ impl RunFolder {
     }
 }
 
-const DAMAGED: &str = "damaged: its checksum does not match";
+pub(super) const DAMAGED: &str = "damaged: its checksum does not match";
 
 /// The name of a file of a checkpoint. A stopped run may write a step twice, but not with as many positions.
 fn part(counters: &Counters, name: &str) -> String {

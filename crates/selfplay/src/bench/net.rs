@@ -31,6 +31,13 @@ struct KernelSpeed {
     positions_per_cpu_s: f64,
 }
 
+impl NetSpeed {
+    /// Positions per second of CPU time with the fastest of the kernels.
+    pub fn positions_per_cpu_s(&self) -> f64 {
+        self.kernels.iter().map(|speed| speed.positions_per_cpu_s).fold(0.0, f64::max)
+    }
+}
+
 impl fmt::Display for NetSpeed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

@@ -1,0 +1,196 @@
+//! Runs side by side: which settings differ, which runs differ by their seed only, and what their metrics show over CPU
+//! time.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::TrainError;
+use crate::config::{Config, RunSettings};
+use crate::observe::Metrics;
+use crate::run::{metrics, settings};
+use jarmo_judge::Curve;
+use jarmo_judge::spread::Spread;
+
+/// The points of a curve that stands for several runs.
+const POINTS: usize = 24;
+
+/// A number that metrics have. Two of them decide which run is better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub enum Measure {
+    /// The exam: right decisions without search, in percent.
+    #[default]
+    #[serde(rename = "exam")]
+    Right,
+    /// The loss of the policy.
+    #[serde(skip)]
+    PolicyLoss,
+    /// The loss of win, draw and loss.
+    #[serde(skip)]
+    ResultLoss,
+    /// The rating by the run's own matches.
+    #[serde(rename = "match")]
+    Elo,
+}
+
+impl Measure {
+    /// All measures.
+    pub const ALL: [Measure; 4] = [Measure::Right, Measure::PolicyLoss, Measure::ResultLoss, Measure::Elo];
+
+    /// What it is called, with its unit.
+    pub const fn name(self) -> &'static str {
+        ["right decisions in the exam, in %", "policy loss", "result loss", "Elo in the run's own matches"]
+            [self as usize]
+    }
+
+    /// The value of a line of metrics with its interval, if the line has it.
+    fn of(self, line: &Metrics) -> Option<(f64, (f64, f64))> {
+        let exact = |value: f64| (value, (value, value));
+        match self {
+            Measure::Right => line.accuracy.map(|score| exact(100.0 * score.all.share())),
+            Measure::PolicyLoss => Some(exact(line.loss_policy)),
+            Measure::ResultLoss => Some(exact(line.loss_result)),
+            Measure::Elo => {
+                let strength = line.final_match.as_ref().or(line.strength.as_ref())?;
+                Some((strength.elo, (strength.elo_low, strength.elo_high)))
+            }
+        }
+    }
+}
+
+/// A run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Member {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its settings.
+    #[serde(skip)]
+    pub config: Config,
+    /// Its metrics.
+    #[serde(skip)]
+    pub metrics: Vec<Metrics>,
+    /// Its seed.
+    pub seed: u64,
+    /// Its seconds of CPU time.
+    pub cpu_seconds: f64,
+}
+
+impl Member {
+    /// Reads the run in a folder.
+    pub fn read(folder: &Path) -> Result<Member, TrainError> {
+        let (config, metrics) = (settings(folder)?, metrics(folder)?);
+        let cpu_seconds = metrics.last().map_or(0.0, |line| line.timing.cpu_seconds);
+        Ok(Member { folder: folder.to_owned(), seed: config.run.seed, config, metrics, cpu_seconds })
+    }
+
+    /// The last value of a measure up to so many seconds of CPU time.
+    pub fn value(&self, measure: Measure, until: f64) -> Option<f64> {
+        let lines = self.metrics.iter().rev().skip_while(|line| line.timing.cpu_seconds > until);
+        lines.filter_map(|line| measure.of(line)).map(|(value, _)| value).next()
+    }
+}
+
+/// Runs whose settings are the same except for the seed and the limits.
+#[derive(Clone, Debug, Serialize)]
+pub struct Group {
+    /// A letter, or a number after the letters.
+    pub label: String,
+    /// Its values of the settings in which groups differ.
+    pub settings: Vec<String>,
+    /// The runs.
+    pub runs: Vec<Member>,
+    /// Right decisions without search, in percent, after the same CPU time in all runs.
+    pub right: Option<Spread>,
+    /// The rating after that time.
+    pub elo: Option<Spread>,
+}
+
+impl Group {
+    /// The values of a measure up to so many seconds of CPU time, of the runs that have one.
+    pub fn values(&self, measure: Measure, until: f64) -> Vec<f64> {
+        self.runs.iter().filter_map(|run| run.value(measure, until)).collect()
+    }
+
+    /// A measure over minutes of CPU time: the curve of a run, or the medians and intervals of several.
+    fn curve(&self, measure: Measure) -> Curve {
+        let last = self.runs.iter().map(|run| run.cpu_seconds).fold(f64::INFINITY, f64::min);
+        let of_line = |line: &Metrics| {
+            let (value, ends) = measure.of(line)?;
+            Some((line.timing.cpu_seconds / 60.0, value, ends))
+        };
+        let of_all = |point: usize| {
+            let until = last * point as f64 / POINTS as f64;
+            let spread = Spread::of(&self.values(measure, until)).filter(|spread| spread.values == self.runs.len())?;
+            Some((until / 60.0, spread.median, (spread.low, spread.high)))
+        };
+        let points = match &self.runs[..] {
+            [run] => run.metrics.iter().filter_map(of_line).collect(),
+            _ => (1..=POINTS).filter_map(of_all).collect(),
+        };
+        Curve { label: self.label.clone(), points }
+    }
+
+    /// The run whose last value is the median; the lower one of two.
+    pub fn typical(&self, measure: Measure) -> &Member {
+        let mut runs: Vec<&Member> = self.runs.iter().collect();
+        let value = |run: &Member| run.value(measure, f64::INFINITY).unwrap_or(f64::NEG_INFINITY);
+        runs.sort_by(|a, b| value(a).total_cmp(&value(b)));
+        runs[(runs.len() - 1) / 2]
+    }
+}
+
+/// Runs of one game side by side.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// The game.
+    pub game: String,
+    /// The settings in which groups differ.
+    pub settings: Vec<String>,
+    /// The seconds of CPU time at which they are compared: as many as all runs have.
+    pub cpu_seconds: f64,
+    /// The groups.
+    pub groups: Vec<Group>,
+}
+
+impl Comparison {
+    /// Compares some runs, at least one.
+    pub fn new(runs: Vec<Member>) -> Result<Comparison, TrainError> {
+        let Some(first) = runs.first() else { return Err(TrainError("there is no run to compare".to_owned())) };
+        let game = first.config.game.name.clone();
+        if let Some(other) = runs.iter().find(|run| run.config.game.name != game) {
+            let (one, other, name) = (first.folder.display(), other.folder.display(), &other.config.game.name);
+            return Err(TrainError(format!("{one} plays {game}, and {other} plays {name}; compare runs of one game")));
+        }
+        let cpu_seconds = runs.iter().map(|run| run.cpu_seconds).fold(f64::INFINITY, f64::min);
+        let limits = RunSettings::LIMITS.map(|(name, _)| format!("run.{name}"));
+        let all: Vec<_> = runs.iter().map(|run| run.config.settings()).collect();
+        let differs = |&index: &usize| all.iter().any(|settings| settings[index].1 != all[0][index].1);
+        let counts = |index: &usize| all[0][*index].0 != "run.seed" && !limits.contains(&all[0][*index].0);
+        let differing: Vec<usize> = (0..all[0].len()).filter(differs).filter(counts).collect();
+        let mut groups: Vec<Group> = Vec::new();
+        for (run, settings) in runs.into_iter().zip(&all) {
+            let settings: Vec<String> = differing.iter().map(|&index| settings[index].1.to_string()).collect();
+            if let Some(group) = groups.iter_mut().find(|group| group.settings == settings) {
+                group.runs.push(run);
+                continue;
+            }
+            let label = match groups.len() {
+                index @ 0..26 => char::from(b'A' + index as u8).to_string(),
+                index => (index + 1).to_string(),
+            };
+            groups.push(Group { label, settings, runs: vec![run], right: None, elo: None });
+        }
+        for group in &mut groups {
+            group.right = Spread::of(&group.values(Measure::Right, cpu_seconds));
+            group.elo = Spread::of(&group.values(Measure::Elo, cpu_seconds));
+        }
+        let settings = differing.iter().map(|&index| all[0][index].0.clone()).collect();
+        Ok(Comparison { game, settings, cpu_seconds, groups })
+    }
+
+    /// The curves of a measure, one for each group that has it.
+    pub fn curves(&self, measure: Measure) -> Vec<Curve> {
+        let curves = self.groups.iter().map(|group| group.curve(measure));
+        curves.filter(|curve| !curve.points.is_empty()).collect()
+    }
+}

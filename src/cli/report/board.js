@@ -1,0 +1,1 @@
+../../../play/src/server/page/board.js
