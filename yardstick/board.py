@@ -3,7 +3,7 @@
 
     python board.py                # verify, and write the tables
     python board.py --check        # verify, and fail if the tables are not those of the entries
-    python board.py --pictures     # draw the curves, too, with matplotlib
+    python board.py --pictures .   # draw the curves of each version to this folder, too, with matplotlib
 """
 
 import argparse
@@ -101,7 +101,7 @@ its own. The curves are theirs, too. Runs of 10 minutes except those of `jarmo t
 """
 
 
-def draw(entries):
+def draw(entries, folder):
     """The curves of each version with trained entries."""
     import matplotlib
 
@@ -111,13 +111,13 @@ def draw(entries):
         own = [entry for entry in entries if entry.version == version]
         if any(entry.budget for entry in own):
             figure = yardstick.plot(own).figure
-            figure.savefig(HERE / f"{version.name}.svg", metadata={"Date": None}, bbox_inches="tight")
+            figure.savefig(folder / f"{version.name}.svg", metadata={"Date": None}, bbox_inches="tight")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing, and fail if the tables are others")
-    parser.add_argument("--pictures", action="store_true", help="draw the curves, too")
+    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="draw the curves to this folder, too")
     given = parser.parse_args()
     start, entries = time.monotonic(), []
     for path in sorted((HERE / "results").glob("*.json")):
@@ -135,7 +135,7 @@ def main():
     if not given.check:
         readme.write_text(text)
     if given.pictures:
-        draw(entries)
+        draw(entries, given.pictures)
     print(f"{len(entries)} entries verified in {time.monotonic() - start:.0f} s")
 
 
