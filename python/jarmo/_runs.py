@@ -74,7 +74,7 @@ def compare(*folders: Path, match: bool = False, games: int = 200, simulations: 
         the medians and intervals ``right``, in percent, and ``elo``), ``verdict``, and ``match`` if one was played.
     """
     options = ["--match", "--games", str(games), "--nodes", str(simulations)] if match else []
-    compared: dict[str, Any] = _program("runs", "compare", "--json", *options, "--", *map(os.fspath, folders))
+    compared: dict[str, Any] = _program("runs", "compare", "--json", *options, "--", *(os.fspath(folder) for folder in folders))
     return compared
 
 

@@ -116,7 +116,7 @@ function facts() {
   if (run) rows.push(["State", run.problem ? `broken: ${run.problem}` : run.state], ["Training", `${run.steps} steps, ${(run.cpu_seconds / 60).toFixed(1)} minutes of CPU time`]);
   if (agent) {
     const { provenance, net, results } = agent;
-    rows.push(["Network", typeof net === "string" ? net : JSON.stringify(net)], ["Checkpoint", `step ${provenance.step}, after ${provenance.games} games`]);
+    rows.push(["Network", net.width ? `mlp ${net.width}x${net.blocks}` : JSON.stringify(net)], ["Checkpoint", `step ${provenance.step}, after ${provenance.games} games`]);
     if (!run) rows.push(["Made by", `${provenance.program}, run ${provenance.run}, seed ${provenance.seed}`]);
     for (const { settings, opponent, wins, draws, losses } of results) rows.push(["Match", `${settings}: ${wins} won, ${draws} drawn, ${losses} lost against ${opponent}`]);
   }
@@ -131,13 +131,17 @@ function wrong({ critical, critical_right: right }) {
   return `${percent(lost / critical)} ±${percent(z * Math.sqrt(middle * (1 - middle) / cases))}`;
 }
 
+// Settings are 32-bit numbers, whose digits as 64-bit ones say nothing.
+const short = (text) => (/^-?\d+\.\d{9,}$/.test(text) ? String(Number(Number(text).toPrecision(7))) : text);
+
 function settings() {
   const head = ["setting", "value", "default"];
-  const changed = data.settings.filter(([, value, usual]) => value !== usual);
+  const all = data.settings.map((row) => row.map(short));
+  const changed = all.filter(([, value, usual]) => value !== usual);
   const option = ([key, value]) => ` --set '${key}=${value.replaceAll("'", `'\\''`)}'`;
   const command = `${data.command} train --game ${data.game}${changed.filter(([key]) => key !== "game.name").map(option).join("")}`;
-  const all = element("details", {}, element("summary", {}, `All ${data.settings.length} settings`), table("All settings", head, data.settings));
-  part("Settings", changed.length ? table("Settings that differ from the defaults", head, changed) : "All settings have their defaults.", all,
+  const whole = element("details", {}, element("summary", {}, `All ${all.length} settings`), table("All settings", head, all));
+  part("Settings", changed.length ? table("Settings that differ from the defaults", head, changed) : "All settings have their defaults.", whole,
     element("p", {}, "This command starts such a run:"), element("pre", {}, command));
   const started = [...data.manifest.matchAll(/^(\w+) = (.*)$/gm)].map(([, key, value]) => [key.replaceAll("_", " "), key === "started" ? new Date(1000 * value).toUTCString() : value.replaceAll('"', "")]);
   if (started.length) part("Machine and program", table("Machine and program", [], started));
