@@ -125,7 +125,7 @@ impl Work {
         };
         let mut waiting: Vec<Planned> = self.planned.iter().rev().filter(is_due).cloned().collect();
         let mut training: Vec<(String, Child)> = Vec::new();
-        while !stop.load(Ordering::Relaxed) && !(waiting.is_empty() && training.is_empty()) {
+        while !stop.load(Ordering::Relaxed) && (!waiting.is_empty() || !training.is_empty()) {
             while training.len() < self.sweep.jobs()
                 && let Some(run) = waiting.pop()
             {
