@@ -50,9 +50,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// A line of the log.
+/// A line of the log. With a tag inside, the check of the line is one more field, which reading ignores.
 #[derive(PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(tag = "decided", rename_all = "snake_case")]
 enum Decided {
     /// A run has had its time up to a stage.
     Ended { run: String, stage: usize },
