@@ -193,7 +193,7 @@ fn a_mistake_that_is_solved_comes_back_on_another_day() {
     browser.click("#deck-box form button");
     load_lost_game(&browser);
     browser.wait("return localStorage.getItem('deck') !== null");
-    browser.open_link(&browser.run("return location.href.split('#')[0] + '#deck'").as_str().unwrap().to_owned());
+    browser.open_link(browser.run("return location.href.split('#')[0] + '#deck'").as_str().unwrap());
     browser.wait_for_text("exercise-text", "Find a better move for White than G.");
     browser.cell(0);
     browser.wait_for_text("exercise-said", "A is as good as the best move.");
