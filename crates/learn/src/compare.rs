@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use toml::Value;
 
 use crate::TrainError;
 use crate::config::{Config, RunSettings};
@@ -169,7 +170,7 @@ impl Comparison {
         let differing: Vec<usize> = (0..all[0].len()).filter(differs).filter(counts).collect();
         let mut groups: Vec<Group> = Vec::new();
         for (run, settings) in runs.into_iter().zip(&all) {
-            let settings: Vec<String> = differing.iter().map(|&index| settings[index].1.to_string()).collect();
+            let settings: Vec<String> = differing.iter().map(|&index| written(&settings[index].1)).collect();
             if let Some(group) = groups.iter_mut().find(|group| group.settings == settings) {
                 group.runs.push(run);
                 continue;
@@ -192,5 +193,13 @@ impl Comparison {
     pub fn curves(&self, measure: Measure) -> Vec<Curve> {
         let curves = self.groups.iter().map(|group| group.curve(measure));
         curves.filter(|curve| !curve.points.is_empty()).collect()
+    }
+}
+
+/// A setting as people write it. Numbers of 32 bits have more digits as TOML's numbers of 64 bits.
+fn written(setting: &Value) -> String {
+    match setting {
+        Value::Float(number) => (*number as f32).to_string(),
+        setting => setting.to_string(),
     }
 }
