@@ -103,9 +103,11 @@ fn runs_are_compared_by_the_settings_in_which_they_differ() {
     assert!(compared["match"]["verdict"].as_str().unwrap().contains("B's network costs"), "{compared}");
     let other = trained(home.path(), "other", &["game.name=tammi"]);
     program(&["runs", "compare", &one, &other]).assert().code(1).stderr(contains("compare runs of one game"));
+    let all = home.path().to_str().unwrap();
+    program(&["runs", "compare", all]).assert().code(1).stderr(contains("compare runs of one game"));
     program(&["runs", "compare", &one, &two, "--match"]).assert().code(2).stderr(contains("the same settings"));
-    let nothing = home.path().to_str().unwrap();
-    program(&["runs", "compare", nothing]).assert().code(1).stderr(contains("no run was started here"));
+    let nothing = tempfile::tempdir().unwrap();
+    program(&["runs", "compare", nothing.path().to_str().unwrap()]).assert().code(1).stderr(contains("no run was started here"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::cli::{Failure, check_output, write_output};
 use jarmo_core::net::{KernelKind, NetKind};
 use jarmo_core::numbers::{BUDGET, MILLISECONDS};
 use jarmo_facade::Games;
-use jarmo_host::run_folder::checkpoint_at;
+use jarmo_host::run_folder::{checkpoint_at, find};
 use jarmo_judge::arena::Report;
 use jarmo_judge::spread::{Spread, apart_by_chance};
 use jarmo_judge::{braille, draw_curves};
@@ -27,7 +27,7 @@ use jarmo_learn::compare::{Comparison, Group, Measure, Member};
 Runs that differ only in their seed and their limits are one group, with medians and intervals. Groups are compared
 after as much CPU time as all runs have.")]
 pub(super) struct CompareArgs {
-    /// The folders of the runs
+    /// The folders of the runs; any other folder stands for all runs below it
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
     /// Let the newest checkpoints play a match; of a group, that of the run with the median exam
@@ -63,7 +63,14 @@ const SPEED_TIME: Duration = Duration::from_millis(500);
 
 pub(super) fn run(games: &Games, args: &CompareArgs) -> Result<(), Failure> {
     check_output(args.svg.as_deref())?;
-    let runs = args.runs.iter().map(|run| Member::read(run)).collect::<Result<_, _>>()?;
+    let mut runs = Vec::new();
+    for folder in &args.runs {
+        let below = find(folder).unwrap_or_default();
+        let below = if below.is_empty() { vec![folder.clone()] } else { below }; // which reading rejects with a reason
+        for run in below {
+            runs.push(Member::read(&run)?);
+        }
+    }
     let compared = Comparison::new(runs)?;
     let has_exam = compared.groups.iter().any(|group| group.right.is_some());
     let measure = if has_exam { Measure::Right } else { Measure::Elo };
