@@ -107,7 +107,10 @@ fn runs_are_compared_by_the_settings_in_which_they_differ() {
     program(&["runs", "compare", all]).assert().code(1).stderr(contains("compare runs of one game"));
     program(&["runs", "compare", &one, &two, "--match"]).assert().code(2).stderr(contains("the same settings"));
     let nothing = tempfile::tempdir().unwrap();
-    program(&["runs", "compare", nothing.path().to_str().unwrap()]).assert().code(1).stderr(contains("no run was started here"));
+    program(&["runs", "compare", nothing.path().to_str().unwrap()])
+        .assert()
+        .code(1)
+        .stderr(contains("no run was started here"));
 }
 
 #[test]
