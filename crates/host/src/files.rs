@@ -212,12 +212,18 @@ pub fn lock_folder(folder: &Path) -> io::Result<Option<FolderLock>> {
 
 /// The locks of all processes at one moment. On Linux, which lists them, looking takes no lock; elsewhere it takes a shared
 /// one for a moment.
-pub struct Locks(String);
+pub struct Locks {
+    #[cfg(target_os = "linux")]
+    list: String,
+}
 
 impl Locks {
     /// The locks now.
     pub fn now() -> Locks {
-        Locks(fs::read_to_string("/proc/locks").unwrap_or_default())
+        Locks {
+            #[cfg(target_os = "linux")]
+            list: fs::read_to_string("/proc/locks").unwrap_or_default(),
+        }
     }
 
     /// Whether [`lock_folder`] has locked a folder, and by which process, if that is known.
@@ -228,7 +234,7 @@ impl Locks {
             use std::os::unix::fs::MetadataExt;
             let inode = fs::metadata(path).map_or(0, |found| found.ino()).to_string();
             // `1: FLOCK ADVISORY WRITE 4221 fe:00:464 0 EOF`: the process, and the inode after two numbers of the device.
-            let words = self.0.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+            let words = self.list.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
             let mut held =
                 words.filter(|words| words.get(5).is_some_and(|file| file.rsplit(':').next() == Some(&inode)));
             held.find(|words| words[1] == "FLOCK").map_or((false, None), |words| (true, words[4].parse().ok()))
