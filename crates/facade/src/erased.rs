@@ -34,7 +34,7 @@ pub struct Facts {
     pub type_name: &'static str,
     /// The position a game starts from.
     pub start: AnyPosition,
-    /// The board; without cells if the game has only its drawing.
+    /// The board; it has no cells if the game can only be drawn as text.
     pub layout: Layout,
     /// The controls of the position editor.
     pub palette: Palette,

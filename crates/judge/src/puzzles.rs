@@ -33,8 +33,8 @@ pub struct Puzzle {
     /// If the goal is a win: the plies to the end of the game under perfect play.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plies: Option<u32>,
-    /// The solution: an action of the player, the best reply, and so on; its last action is the player's. No other
-    /// action than the player's in the solution keeps the goal.
+    /// The solution: an action of the player, the best reply, and so on; its last action is the player's. At each of
+    /// the player's turns, only the action in the solution keeps the goal.
     pub line: Vec<String>,
     /// The difficulty, from 600 to 2100. It grows by 100 with each doubling of the simulations that the agent needs.
     pub rating: u16,

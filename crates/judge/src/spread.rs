@@ -1,9 +1,9 @@
-//! What a few values of the same measure, such as those of runs with different seeds, allow one to say.
+//! What can be concluded from a few values of one measure, such as those of runs with different seeds.
 
 use serde::Serialize;
 
-/// A median, and the interval from the lowest to the highest value. It contains the median of all possible values unless
-/// all of the values are on one side of that: with 6 of them, in 97% of cases.
+/// A median, and the interval from the lowest to the highest value. The interval contains the median of all possible
+/// values unless all of these values lie on one side of it: with 6 values, it does so in 97% of cases.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// How many values there are.
@@ -27,7 +27,8 @@ impl Spread {
     }
 }
 
-/// The probability that so many values and so many others of the same kind do not overlap, in either direction.
+/// The probability that two sets of these sizes, drawn from the same distribution, do not overlap, whichever lies
+/// higher.
 pub fn apart_by_chance(first: usize, second: usize) -> f64 {
     let orders: f64 = (1..=first).map(|place| (second + place) as f64 / place as f64).product();
     (2.0 / orders).min(1.0)

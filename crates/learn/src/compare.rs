@@ -84,7 +84,7 @@ impl Member {
         Ok(Member { folder: folder.to_owned(), seed: config.run.seed, config, metrics, cpu_seconds })
     }
 
-    /// The last value of a measure up to so many seconds of CPU time.
+    /// The last value of a measure within this many seconds of CPU time.
     pub fn value(&self, measure: Measure, until: f64) -> Option<f64> {
         let lines = self.metrics.iter().rev().skip_while(|line| line.timing.cpu_seconds > until);
         lines.filter_map(|line| measure.of(line)).map(|(value, _)| value).next()
@@ -94,7 +94,7 @@ impl Member {
 /// Runs whose settings are the same except for the seed and the limits.
 #[derive(Clone, Debug, Serialize)]
 pub struct Group {
-    /// A letter, or a number after the letters.
+    /// A letter, or a number once the letters are used up.
     pub label: String,
     /// Its values of the settings in which groups differ.
     pub settings: Vec<String>,
@@ -107,7 +107,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// The values of a measure up to so many seconds of CPU time, of the runs that have one.
+    /// The values of a measure within this many seconds of CPU time, for the runs that have one.
     pub fn values(&self, measure: Measure, until: f64) -> Vec<f64> {
         self.runs.iter().filter_map(|run| run.value(measure, until)).collect()
     }
@@ -147,7 +147,7 @@ pub struct Comparison {
     pub game: String,
     /// The settings in which groups differ.
     pub settings: Vec<String>,
-    /// The seconds of CPU time at which they are compared: as many as all runs have.
+    /// The CPU seconds at which they are compared: the most that every run has reached.
     pub cpu_seconds: f64,
     /// The groups.
     pub groups: Vec<Group>,
@@ -196,7 +196,7 @@ impl Comparison {
     }
 }
 
-/// A setting as people write it. Numbers of 32 bits have more digits as TOML's numbers of 64 bits.
+/// A setting as people write it. 32-bit numbers get extra digits when written as TOML's 64-bit numbers.
 fn written(setting: &Value) -> String {
     match setting {
         Value::Float(number) => (*number as f32).to_string(),

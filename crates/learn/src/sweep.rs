@@ -38,7 +38,7 @@ pub struct Sweep {
     seeds: Vec<u64>,
     /// The CPU minutes of each run.
     pub cpu_minutes: f64,
-    /// What decides.
+    /// The measure that decides.
     #[serde(default)]
     pub measure: Measure,
     #[serde(default)]

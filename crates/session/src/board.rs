@@ -46,7 +46,7 @@ pub struct Played {
     pub text: String,
     /// The player who made it.
     pub player: Player,
-    /// The number of the move, from 1: that of White and the answer of Black have the same.
+    /// The move number, from 1: White's move and Black's reply share it.
     pub number: u32,
 }
 
@@ -105,8 +105,8 @@ pub struct Board {
 impl Board {
     /// Sets up a game by name, from its start or from a position, with the agents and tables of a store.
     ///
-    /// The shipped games have a board and texts in every language. Other games are drawn as text and played by lines of
-    /// text, or on a plain board of the page.
+    /// The shipped games have a board and texts in every language. Other games are drawn and played as lines of text,
+    /// or on a plain board in the page.
     pub fn open(
         store: &Store,
         name: &str,

@@ -31,7 +31,7 @@ pub struct Step {
 /// The result of a person's move in an exercise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
-    /// It is legal. One that does not solve the task was taken back.
+    /// The move is legal. If it does not solve the task, it was taken back.
     pub legal: bool,
     /// It solves the task.
     pub right: bool,

@@ -23,9 +23,9 @@ pub enum Level {
     Medium,
     /// Plays by the network with few mistakes.
     Hard,
-    /// Plays by the network as it is, or with a small search.
+    /// Plays the network's choice as it is, or with a small search.
     Expert,
-    /// Searches for all the time of a move.
+    /// Searches for the full time per move.
     Best,
 }
 

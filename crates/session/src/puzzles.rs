@@ -102,7 +102,7 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// The puzzle next to the rating that is not one of the latest; the easier of two.
+    /// The puzzle closest to the rating, excluding the latest ones; the easier one of a tie.
     pub fn choose(&self, puzzles: &'static [Puzzle]) -> &'static Puzzle {
         let is_new = |one: &&Puzzle| {
             let mut latest = self.latest.iter();

@@ -59,7 +59,7 @@ impl LimitedAgent {
 pub struct Store {
     /// Folders searched in order for `GAME.safetensors`.
     pub agents: Vec<PathBuf>,
-    /// Whether the agents that are part of the program play the games for which no folder has one.
+    /// Whether the program's own agents play the games that have no agent in any folder.
     pub built_in: bool,
     /// The folder of exact tables.
     pub tables: Option<PathBuf>,

@@ -106,7 +106,7 @@ pub struct Time<'a> {
     pub stop: &'a AtomicBool,
     /// The number of answers that share the CPU, this one included. Times are divided by it.
     pub sharers: u32,
-    /// The longest time of an answer that has the CPU for itself, for any agent.
+    /// The most time that any agent's answer may take if it has the CPU to itself.
     pub most: Option<Duration>,
 }
 

@@ -24,7 +24,7 @@ impl<G: Game> EndgameAgent<G> {
     /// equally good actions at random. If the plies to a win are not known, it wins by [`Endgames::way_forward`].
     ///
     /// Tables can ignore rules, see [`Endgames::holds`]. Where that function knows more, the agent never gives up a
-    /// proven draw or win, and prefers draws that the opponent is not proven to hold.
+    /// proven draw or win, and among draws prefers those in which the opponent has no proven draw.
     pub fn new(game: G, tables: Arc<dyn Endgames<G>>, outside: Box<dyn Agent<G>>) -> EndgameAgent<G> {
         let inside = Inside { game, tables };
         EndgameAgent { choose: Box::new(move |position, stream| inside.choose(position, stream)), outside }

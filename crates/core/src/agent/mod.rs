@@ -107,7 +107,7 @@ pub struct Limit<'a> {
 }
 
 impl Limit<'_> {
-    /// Whether the time is over or `stop` is set.
+    /// Whether the time is up or `stop` is set.
     pub fn expired(&self) -> bool {
         let times = [self.deadline, self.latest];
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) || times.iter().flatten().any(|is_past| is_past())

@@ -19,8 +19,8 @@ use crate::game::{Game, Player, bits};
 /// A game whose positions can be encoded as features.
 ///
 /// The features contain everything that the rules need: two positions with the same features have the same legal
-/// actions, and have the same features again after each of them. There are two exceptions. The plies left until the
-/// move limit count at most [`MAX_PLIES_LEFT`], and of tammi's history only the number of repetitions is encoded.
+/// actions, and after any of these their features are equal again. There are two exceptions. Plies left until the move
+/// limit are capped at [`MAX_PLIES_LEFT`], and of tammi's history only the number of repetitions is encoded.
 pub trait Encode: Game {
     /// The version of the inputs. It is increased whenever their number or meaning changes. A network only works with
     /// the version that it was trained with.
@@ -28,8 +28,8 @@ pub trait Encode: Game {
         2
     }
 
-    /// The earlier version that this one extends, and the number of its inputs: the first inputs here, with the same
-    /// meaning. A network of that version can be used with zeros as the weights of the new inputs.
+    /// The earlier version that this one extends, and the number of its inputs, which are the first inputs of this
+    /// version and mean the same. A network of that version can be used with zeros as the weights of the new inputs.
     fn extends(&self) -> Option<(u32, usize)> {
         None
     }
@@ -46,7 +46,7 @@ pub trait Encode: Game {
     /// Calls `set` with the index of every feature that is 1.
     fn features(&self, position: &Self::Position, set: impl FnMut(usize));
 
-    /// The number of planes of threats; 0 for a game without.
+    /// The number of planes of threats; 0 for a game that has none.
     fn threat_planes(&self) -> usize {
         0
     }

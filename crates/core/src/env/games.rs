@@ -14,8 +14,9 @@ use crate::random::{Draws, Stream, slot_stream, stream};
 const OPPONENT: u64 = 0x6f70_706f_6e65_6e74;
 const SIDES: u64 = 0x7369_6465_735f_5f5f;
 
-/// An opponent can end a game before the caller has acted in it. The next game in that slot then starts in the same step.
-/// After this many attempts it begins without random plies, because every opening might leave the caller no action.
+/// An opponent can end a game before the caller has acted in it. The next game in that slot then starts in the same
+/// step. After this many attempts, the game begins without random plies, because otherwise every opening might leave
+/// the caller no action.
 const MOST_ATTEMPTS: u64 = 16;
 
 /// Everything that determines how a new game begins, besides its slot and its number in that slot. The time at which it

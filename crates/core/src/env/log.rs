@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::Line;
 use crate::game::{Action, Game};
 
-/// Old rows are not dropped before there are this many.
+/// Old rows are kept until there are this many.
 const LEAST_ROWS: usize = 64;
 
 /// The entry of a slot that did not act in a step.

@@ -1,4 +1,4 @@
-//! Unfinished games as plain data, with which they continue after a restart of the program.
+//! Unfinished games as plain data, from which they can continue after the program restarts.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ pub struct SavedEnv {
     pub(super) state: EnvState,
 }
 
-/// The properties of an environment that must be equal where it is restored.
+/// The properties that must be equal in the environment that restores it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Conditions {
     format: u32,
@@ -48,7 +48,7 @@ pub(super) struct Conditions {
     random_plies: u32,
 }
 
-/// The version of the format. It is increased when saved environments change their meaning.
+/// The version of the format. It is increased when the meaning of saved environments changes.
 const FORMAT: u32 = 3;
 
 impl Conditions {
@@ -68,7 +68,7 @@ impl Conditions {
 }
 
 impl SavedEnv {
-    /// Fails if the saved environment has other properties than `ours`, or if games are missing.
+    /// Fails if the saved environment's properties differ from `ours`, or if games are missing.
     pub(super) fn check(&self, ours: &Conditions) -> Result<(), FileError> {
         let [theirs, ours] = [&self.conditions, ours].map(|conditions| json!(conditions));
         let theirs = theirs.as_object().into_iter().flatten();

@@ -187,9 +187,9 @@ impl<G: Game> Shard<G> {
         }
     }
 
-    /// Plays one action in each of some games while the others wait, for example the opponent's replies. They belong
-    /// to the last step, so the number of steps does not change. Actions for idle slots are ignored, and `next` is
-    /// called as in [`Shard::step`].
+    /// Plays one action in some of the games, for example the opponent's reply, while the others wait. They belong to
+    /// the last step, so the number of steps does not change. Actions for idle slots are ignored, and `next` is called
+    /// as in [`Shard::step`].
     ///
     /// # Panics
     /// Panics if an action is illegal.

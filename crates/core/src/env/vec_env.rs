@@ -21,10 +21,10 @@ const MIN_PER_THREAD: usize = 128;
 
 /// Many games with the same rules that advance together, each in its own slot.
 ///
-/// The opening of a game and the opponent's random numbers in it are derived from the seed, the slot, and the number of
-/// the game in its slot; those of [`VecEnv::sample`] from seed, slot and step. So a seed gives the same games on any
-/// number of threads. The games are divided into shards, which the threads of the current rayon pool step. If each thread
-/// has an evaluator or agents of its own, let each thread step its own [`Shard`] instead.
+/// A game's opening and its opponent's random numbers are derived from the seed, the slot, and the number of the game
+/// in its slot; the random numbers of [`VecEnv::sample`], from seed, slot and step. So a seed gives the same games on
+/// any number of threads. The games are divided into shards, which the threads of the current rayon pool step. If each
+/// thread has an evaluator or agents of its own, let each thread step its own [`Shard`] instead.
 pub struct VecEnv<G: Game> {
     game: G,
     new: NewGames,

@@ -1,4 +1,4 @@
-//! The positions that an evaluator gets at a time, and its evaluation of each.
+//! A batch of positions for an evaluator, and its evaluation of each.
 
 use super::Value;
 use crate::game::Proven;

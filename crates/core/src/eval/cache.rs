@@ -35,7 +35,7 @@ pub struct Cache<G: Game, E> {
     places: Vec<Option<usize>>, // [batch]: the entry of each position
 }
 
-/// The metadata of a set, which is together in memory.
+/// The metadata of a set, contiguous in memory.
 #[derive(Clone, Copy, Default)]
 struct Set {
     tags: [u32; WAYS], // the upper half of each position's hash

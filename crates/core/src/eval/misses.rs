@@ -14,7 +14,7 @@ impl<P: Copy> Misses<P> {
         Misses { batch: EvalBatch::new(0), rows: Vec::new() }
     }
 
-    /// Removes all positions. The next ones are of a batch with so many logits per position.
+    /// Removes all positions. The next ones come from a batch with this many logits per position.
     pub(super) fn clear_for(&mut self, width: usize) {
         self.batch.clear_for(width);
         self.rows.clear();

@@ -37,7 +37,7 @@ pub trait Number: Copy {
     /// Appends its bytes, little-endian.
     fn write(self, bytes: &mut Vec<u8>);
 
-    /// The numbers that these bytes are.
+    /// Reads the numbers from these bytes.
     fn read(bytes: &[u8]) -> Vec<Self>;
 }
 
@@ -155,7 +155,7 @@ fn broken(error: SafeTensorError) -> String {
     format!("not a complete safetensors file: {error}")
 }
 
-/// The size of a file that begins with these bytes; `None` if they have no whole header.
+/// The size of a file that begins with these bytes; `None` if the header in them is incomplete.
 pub fn stated_size(bytes: &[u8]) -> Option<u64> {
     let length = u64::from_le_bytes(*bytes.first_chunk()?);
     let header = LENGTH.checked_add(length)?;

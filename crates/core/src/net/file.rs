@@ -104,8 +104,8 @@ impl AgentFile {
     }
 
     /// The same agent with rounded weights: the weights of each matrix are rounded to multiples of the largest power of
-    /// two that is at most their root mean square divided by `steps`. With 64 steps or fewer, the weights of usual
-    /// networks can then be stored in 16 bits. The file is half as large and compresses better.
+    /// two that is at most their root mean square divided by `steps`. With 64 steps or fewer, the weights of typical
+    /// networks then fit into 16 bits. The file is half as large and compresses better.
     #[must_use]
     pub fn rounded(mut self, steps: u16) -> AgentFile {
         for (_, tensor) in self.weights.tensors_mut().filter(|(_, tensor)| tensor.dims.len() > 1) {

@@ -113,7 +113,7 @@ trait Numbers: Copy + Send + Sync + 'static {
     fn sum_rows(self, table: &Self::Rows, rows: &[u32], out: &mut [f32]);
     /// Prepares the trunk, `[rows, width]`, for products.
     fn take(self, trunk: &[f32], width: usize, inputs: &mut Self::Inputs);
-    /// The product of the trunk, of which `inputs` were taken.
+    /// The product of the trunk, from which `inputs` were made.
     fn dense(self, layer: &Self::Layer, trunk: &[f32], inputs: &Self::Inputs, epilogue: Epilogue<'_>);
 }
 

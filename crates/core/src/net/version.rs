@@ -15,7 +15,7 @@ pub struct GameVersion {
     pub rules_version: u32,
     /// The version of its features.
     pub encoder_version: u32,
-    /// The board, where the game has a choice.
+    /// The board, for games that have several.
     pub board: String,
     /// The inputs and outputs of a network.
     pub shape: NetShape,

@@ -96,8 +96,8 @@ impl<G: Game> Tree<G> {
         Some(self.storage.edges.actions[root.first_edge as usize + best])
     }
 
-    /// The expected line of play that starts with this action: the best proven result, or else the most visits, at
-    /// every position.
+    /// The expected line of play that starts with this action. At every position it follows the best proven result, or
+    /// else the most visits.
     pub fn line(&self, first: Action) -> Vec<Action> {
         let mut line = vec![first];
         let mut edge = self.root_edge(first);

@@ -13,8 +13,8 @@ pub struct Batch<G: Game> {
     /// The number of positions evaluated so far.
     pub evaluated: u64,
     /// The number of positions that would have been evaluated so far if every batch had been full, to compare with
-    /// `evaluated`. A full batch has as many positions as the evaluator prefers, or as there are trees if these are
-    /// fewer.
+    /// `evaluated`. A full batch has as many positions as the evaluator prefers, or one per tree if there are fewer
+    /// trees.
     pub room: u64,
 }
 

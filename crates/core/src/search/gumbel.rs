@@ -12,7 +12,7 @@ use super::tree::Children;
 ///   Q(a) = (v + ΣN · ΣPQ / ΣP) / (1 + ΣN). Here v is the evaluator's value of the node, and the sums run over the
 ///   visited actions.
 /// - **The scale of logits.** σ(Q) = (`visit_offset` + max N) · `value_scale` · (Q − min Q) / (max Q − min Q). The
-///   mixed value counts in the minimum and maximum unless all actions are legal and have values.
+///   minimum and maximum include the mixed value unless all actions are legal and have values.
 /// - **The improved policy** is π′ = softmax(ln P + σ(Q)).
 /// - **At the root,** sequential halving decides how many visits the next action must have had. Among the actions with
 ///   that many visits, the one with the largest ln P + g + σ(Q) is next.

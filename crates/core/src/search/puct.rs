@@ -24,8 +24,8 @@ pub struct PuctSettings {
     pub temperature: f32,
     /// The priors of the root are (1 − noise_fraction) · prior + noise_fraction · noise.
     pub noise_fraction: f32,
-    /// Actions with at least this fraction of the largest visit count compete for being played by Q − 0.3 / √N. With
-    /// 1 the most visited action is played.
+    /// Of the actions with at least this fraction of the largest visit count, the one with the largest Q − 0.3 / √N is
+    /// played. With 1 the most visited action is played.
     pub min_visit_share: f32,
 }
 

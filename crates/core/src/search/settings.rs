@@ -66,7 +66,7 @@ impl SearchSettings {
         }
     }
 
-    /// The rule with these settings. Other settings have the values of `usual`, if that is the same rule.
+    /// The rule with these settings. Settings that are not given are taken from `usual`, if it is the same rule.
     pub fn rule(&self, usual: SearchRule) -> SearchRule {
         let root = self.root.unwrap_or(match usual {
             SearchRule::Gumbel(_) => Root::Gumbel,
@@ -98,7 +98,7 @@ impl SearchSettings {
         }
     }
 
-    /// A number that is out of its bounds, by its name.
+    /// A number that is out of bounds, with its name.
     pub fn out_of_bounds(&self) -> Option<(&'static str, f32, Bounds)> {
         let considered = self.considered.map(|considered| considered as f32);
         let given = [considered, self.least_range, self.c_puct, self.fpu, self.temperature, self.min_visit_share];

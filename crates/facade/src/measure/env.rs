@@ -84,8 +84,8 @@ pub trait AnyEnv: Send + Sync {
     /// The last positions of these games, in the same order.
     fn final_positions(&self) -> Vec<AnyPosition>;
 
-    /// Writes the features of these positions, as seen by the player whose action the last step played. The numbers
-    /// must be 0 before.
+    /// Writes the features of these positions, as seen by the player whose action the last step played. All numbers
+    /// must be 0 before the call.
     fn write_final_features(&self, features: Features<'_>, threats: bool);
 
     /// The position in a slot.

@@ -54,9 +54,9 @@ impl Causes {
 }
 
 impl<G: HasEndgames> Exam<G> {
-    /// Why an agent with this many nodes or simulations was wrong in the questions with the indices `wrong`.
-    /// `networks` contains its network without search, or is empty if the agent has no network; then no cause is the
-    /// policy.
+    /// Why an agent with this many nodes or simulations was wrong in the questions with the indices `wrong`. `networks`
+    /// contains its network without search, or is empty if the agent has none, in which case the policy is never the
+    /// cause.
     ///
     /// # Panics
     /// Panics if `agents` is empty.

@@ -33,7 +33,7 @@ pub struct Accuracy<P> {
     pub mistakes: Vec<Mistake<P>>,
 }
 
-/// The fewest critical decisions of a stage that is shown.
+/// The fewest critical decisions with which a stage is shown.
 pub const FEWEST: u64 = 20;
 
 /// The number of mistakes to keep.
@@ -75,13 +75,13 @@ impl<P> Accuracy<P> {
         &self.tallies[phase as usize][to_move.index()]
     }
 
-    /// The decisions of each stage, by player to move, from the least force or ply on.
+    /// The decisions of each stage, by player to move, in ascending order of force or ply.
     pub fn stages(&self) -> impl Iterator<Item = (Stage, &[Tally; 2])> {
         self.stages.iter().map(|(&stage, sides)| (stage, sides))
     }
 
-    /// The decisions of each stage that has enough critical ones, from the least force or ply on: a share of
-    /// fewer than [`FEWEST`] says little.
+    /// The decisions of each stage that has at least [`FEWEST`] critical ones, in ascending order of force or ply; a
+    /// share of fewer says little.
     pub fn large_stages(&self) -> impl Iterator<Item = (Stage, Tally)> {
         self.stages().map(|(stage, sides)| (stage, Tally::sum(sides))).filter(|(_, tally)| tally.critical >= FEWEST)
     }

@@ -9,7 +9,7 @@ pub trait Watch: Sync {
         None
     }
 
-    /// So much is done of a part, of so much in all.
+    /// Reports how much of a part is done, and how much there is in all.
     fn progress(&self, _part: &'static str, _done: u64, _total: u64) {}
 
     /// Whether the measurement is to end early.

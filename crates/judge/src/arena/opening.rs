@@ -34,8 +34,8 @@ const LISTED: usize = 50_000;
 const PATIENCE: u32 = 2_000;
 
 impl<P: Copy + Eq + Hash> Openings<P> {
-    /// Draws `count` openings of `plies` random plies from a seed. No opening is repeated before all different ones
-    /// have occurred. The order does not depend on `count`.
+    /// Draws `count` openings of `plies` random plies from a seed. No opening is repeated until every one has occurred.
+    /// The order does not depend on `count`.
     pub fn random<G: Game<Position = P>>(game: &G, plies: u32, count: usize, seed: u64) -> Result<Self, JudgeError> {
         let mut stream = stream(seed, OPENING_STREAM);
         let mut drawn = match list_all(game, plies) {

@@ -53,8 +53,8 @@ const TICK: Duration = Duration::from_millis(50);
 /// The agents of one thread, in the order of the tournament's agents.
 pub type Team<G> = Vec<Box<dyn Agent<G>>>;
 
-/// Plays games on one thread per team, with up to `in_flight` games at a time on each thread. `collect` is called
-/// with every finished game, and with `None` at intervals. The tournament ends when it breaks or `stop` is set.
+/// Plays games on one thread per team, with up to `in_flight` games at a time on each thread. `collect` is called with
+/// every finished game, and with `None` at intervals. The tournament ends when `collect` breaks or `stop` is set.
 /// Unfinished games are then dropped.
 pub fn play_games<G: Game>(
     game: &G,

@@ -16,9 +16,9 @@ pub struct Answers {
     pub exam: Vec<u16>,
     /// To the questions that were drawn for the seed.
     pub fresh: Vec<u16>,
-    /// In the games against the perfect player: in each round those of all games in which the policy was to move.
+    /// In games against the perfect player: round by round, one action for each game in which the policy was to move.
     pub games: Vec<u16>,
-    /// In the search for the worst case: at each ply those of all starts.
+    /// In the search for the worst case: ply by ply, the actions for all starts.
     pub worst: Vec<u16>,
 }
 
@@ -107,7 +107,7 @@ impl<G: Game> Policy<'_, G> {
         Ok(chosen)
     }
 
-    /// So many of the games or starts are done.
+    /// This many of the games or starts are done.
     pub(super) fn progress(&self, done: usize, all: usize) {
         if let By::Agents(asked) = &self.by {
             asked.watch.progress(self.part.name(), done as u64, all as u64);

@@ -40,7 +40,7 @@ pub struct YardstickSettings {
     pub games: u32,
     /// Starts of the worst case, each from both sides; 0 for none.
     pub starts: u32,
-    /// The positions after which the worst case of a start counts as held.
+    /// After this many positions without a mistake, the worst case of a start counts as held.
     pub positions: u32,
 }
 
@@ -82,7 +82,7 @@ pub struct Yardstick<G: Game> {
 impl<G: HasEndgames> Yardstick<G> {
     /// The exam of the program, and with tables a fresh exam and the starts of games, drawn for the seed: balanced
     /// openings if the tables hold the whole game, otherwise drawn positions of their highest force. The force of the
-    /// tables limits what they can judge, and the result says which it is.
+    /// tables limits what they can judge; the result states this force.
     ///
     /// # Errors
     /// There is neither an exam nor tables, so nothing can be measured.
@@ -128,10 +128,10 @@ impl<G: HasEndgames> Yardstick<G> {
         &self.starts
     }
 
-    /// Measures the agent with this name, of which there is one per thread. `nodes` limits its nodes or simulations per
-    /// decision, 0 for its network without search; without it, its spec decides. The worst case is measured without
-    /// `nodes`, or with 0: it asks the most positions, and means something only for agents whose decision depends on the
-    /// position alone.
+    /// Measures the agent with this name; `agents` has one copy per thread. `nodes` limits its nodes or simulations per
+    /// decision, 0 for its network without search; without it, its spec decides. The worst case is measured only
+    /// without `nodes` or with 0: it requires the most decisions, and is meaningful only for agents whose decision
+    /// depends on the position alone.
     ///
     /// # Errors
     /// It was stopped.
@@ -149,9 +149,9 @@ impl<G: HasEndgames> Yardstick<G> {
         self.result(agent, nodes, Source::Agents(asked))
     }
 
-    /// Measures once more, with the answers of a result in place of its agent, and fails unless everything is as it says.
-    /// Settings and tables must be those that it was measured with. It cannot tell whose answers they are, or what the
-    /// [`Claims`] say.
+    /// Repeats the measurement with a result's recorded answers in place of its agent, and fails unless everything
+    /// agrees with the result. Settings and tables must be those that it was measured with. It cannot verify whose
+    /// answers they are, or what the [`Claims`] say.
     ///
     /// # Errors
     /// The message says what does not fit.

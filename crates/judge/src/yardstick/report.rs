@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{ExamShare, PerfectGames, Row};
 use crate::plot::{BOTTOM, COLOURS, GREY, INK, PALE, Scale, Svg, TOP, WIDTH, number, room};
 
-/// A table of rows, and under it what was measured by.
+/// A table of rows, followed by what they were measured with.
 pub fn to_text(rows: &[Row]) -> String {
     let none = || "-".to_owned();
     let share = |exam: &Option<ExamShare>| {

@@ -23,7 +23,7 @@ pub struct WorstCase {
     pub held: u32,
     /// The positions that were looked at from one start, at most.
     pub positions: u32,
-    /// The median of the plies to the first mistake, over the starts where one is.
+    /// The median number of plies to the first mistake, over the starts that have one.
     pub median_plies: Option<u32>,
 }
 

@@ -439,7 +439,7 @@ fn is_over(fleet: Option<&Fleet<'_>>, steps: u64, is_learned: &AtomicBool, stop:
     is_learned.load(Ordering::Relaxed) && (stop || fleet.supply.waiting() >= enough)
 }
 
-/// Waits for other machines in the place of playing.
+/// Waits for other machines instead of playing.
 fn wait(stopped: impl Fn() -> bool, mut each: impl FnMut(&Counts, usize)) {
     const PAUSE: Duration = Duration::from_millis(50);
     while !stopped() {

@@ -1,4 +1,4 @@
-//! Runs as they lie in their folders, read without locks: also those that are running, damaged, or of another version.
+//! Reads runs from their folders without locks, even those that are running, damaged, or of another version.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -140,7 +140,7 @@ pub fn summary(run: &Path, below: &Path, locks: &Locks) -> Summary {
     }
 }
 
-/// The sound lines of a run's metrics, oldest first.
+/// The undamaged lines of a run's metrics, oldest first.
 pub fn metrics(run: &Path) -> Result<Vec<Metrics>, TrainError> {
     let path = run.join(METRICS);
     let bytes = match read(&path, LINES_BYTES) {

@@ -17,7 +17,7 @@ pub use selfplay::{SelfPlaySpeed, selfplay};
 /// The number of runs. Their median is reported, or that of fewer if the measurement is ended.
 const RUNS: usize = 5;
 
-/// How long a measurement takes, and who follows it. A plain duration is followed by nobody.
+/// How long a measurement takes, and who follows it. A plain duration has no watcher.
 #[derive(Clone, Copy)]
 pub struct RunTime<'a> {
     time: Duration, // of each run
@@ -25,8 +25,8 @@ pub struct RunTime<'a> {
 }
 
 impl<'a> RunTime<'a> {
-    /// Runs of this duration. `watch` is told several times a second which share of the measurement is done, and ends it
-    /// by `false`. The result is then that of the time so far.
+    /// Runs of this duration. Several times a second, `watch` is told what share of the measurement is done; it ends it
+    /// by returning `false`. The result then covers the time so far.
     pub fn watched(time: Duration, watch: &'a (dyn Fn(f64) -> bool + Sync)) -> RunTime<'a> {
         RunTime { time, watch }
     }
@@ -46,8 +46,8 @@ struct Measured<const COUNTS: usize> {
 }
 
 impl<const COUNTS: usize> Measured<COUNTS> {
-    /// Repeats some work, which returns its counts, for at least this time, or until `goes_on` is false. That is asked
-    /// several times a second.
+    /// Repeats some work, which returns its counts, for at least this time, or until `goes_on` is false. `goes_on` is
+    /// called several times a second.
     fn of(
         at_least: Duration,
         mut goes_on: impl FnMut(Duration) -> bool,

@@ -48,7 +48,7 @@ impl fmt::Display for SearchSpeed {
     }
 }
 
-/// Plays `games` games at a time of an agent against itself, on the calling thread, and measures the speed. `name` is
+/// Lets an agent play against itself, `games` games at a time on the calling thread, and measures the speed. `name` is
 /// the agent's name in the report. `nodes` are simulations or nodes per decision that replace those of the agent.
 pub fn search<'a, G: Game>(
     game: &G,

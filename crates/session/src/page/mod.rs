@@ -40,7 +40,7 @@ pub struct Defaults {
     pub store: Store,
     /// A game to begin with, as a line of a record file.
     pub record: Option<String>,
-    /// Whether the game to begin with is analysed, not played.
+    /// Whether the initial game is analysed instead of played.
     pub analyse: bool,
 }
 

@@ -95,8 +95,8 @@ pub(in crate::net) struct Rows16 {
 }
 
 impl Rows16 {
-    /// Rounds a matrix `[rows, width]` and copies its bias `[width]`. No sum of different rows leaves 16 bits, for up to
-    /// 2^15 rows.
+    /// Rounds a matrix `[rows, width]` and copies its bias `[width]`. No sum of different rows overflows 16 bits, for
+    /// up to 2^15 rows.
     pub(in crate::net) fn pack(matrix: &[f32], bias: &[f32]) -> Rows16 {
         let width = bias.len();
         assert!(width.is_multiple_of(2 * LANES), "rows in whole vectors");
@@ -150,7 +150,7 @@ pub(super) fn is_fast() -> bool {
 }
 
 /// Added to a small number, this leaves its nearest integer in the lowest bits, ties to even: a float of this size has
-/// no bits behind the point.
+/// no fraction bits.
 const ROUND: f32 = (1 << 23) as f32;
 
 /// See [`Int8::quantise`]. Each loop handles a power of two of numbers at a time, so that the compiler vectorizes it.
