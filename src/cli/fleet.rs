@@ -216,7 +216,7 @@ fn up(args: &UpArgs) -> Result<(), Failure> {
     writeln!(out, "worker:  {program} worker {url} --key {}{authority}", key(Role::Worker))?;
     writeln!(
         out,
-        "A worker needs its key{certificate} on its own machine; the learner's key stays here. {} can only look.",
+        "A worker needs its key{certificate} on its own machine; the learner's key stays here. {} can only show the status.",
         key(Role::Watcher)
     )?;
     if args.write_only {

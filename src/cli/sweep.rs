@@ -66,8 +66,9 @@ pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
     let folder = args.run.clone().unwrap_or_else(|| Path::new("runs").join(args.file.file_stem().unwrap_or_default()));
     let wrong = |error| in_file(&folder, error);
     fs::create_dir_all(&folder).map_err(wrong)?;
-    let _lock =
-        lock_folder(&folder).map_err(wrong)?.ok_or_else(|| in_file(&folder, "another process is at this sweep"))?;
+    let _lock = lock_folder(&folder)
+        .map_err(wrong)?
+        .ok_or_else(|| in_file(&folder, "another process is running this sweep"))?;
     let copy = folder.join(COPY);
     match read_text(&copy, LINES_BYTES) {
         Ok(known) if known == text => {}
@@ -95,7 +96,7 @@ pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
     work.show_result(&alive, args.json)?;
     match work.failed.is_empty() {
         true => Ok(()),
-        false => Err(Failure::new(format!("failed: {}; see their files .log", work.failed.join(", ")))),
+        false => Err(Failure::new(format!("failed: {}; see their .log files", work.failed.join(", ")))),
     }
 }
 

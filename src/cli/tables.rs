@@ -48,7 +48,7 @@ pub(super) struct BuildArgs {
     /// The folder to build in; intact layers that are already there are kept
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
-    /// Save the unfinished layer every this many seconds
+    /// Seconds between two saves of the unfinished layer
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
     save_every: Duration,
 }

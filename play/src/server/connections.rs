@@ -86,7 +86,7 @@ pub(super) async fn whole(request: Request<Incoming>, patience: Duration) -> Res
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             (StatusCode::PAYLOAD_TOO_LARGE, format!("a message has at most {MOST_BYTES} bytes"))
         }
-        Ok(Err(_)) => (StatusCode::BAD_REQUEST, "the message is not whole, or its chunks are malformed".to_owned()),
+        Ok(Err(_)) => (StatusCode::BAD_REQUEST, "the message is incomplete, or its chunks are malformed".to_owned()),
         Err(_) => (StatusCode::REQUEST_TIMEOUT, "the message took too long to arrive".to_owned()),
     };
     let mut refusal = problem(status, message);

@@ -110,7 +110,7 @@ async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::
         _ => return api::problem(StatusCode::NOT_FOUND, "there is no such page here"),
     };
     if !methods.split(", ").any(|method| method == request.method().as_str()) {
-        let mut response = api::problem(StatusCode::METHOD_NOT_ALLOWED, format!("this path has {methods}"));
+        let mut response = api::problem(StatusCode::METHOD_NOT_ALLOWED, format!("this path accepts {methods}"));
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
         return response;
     }

@@ -27,7 +27,7 @@ use jarmo_learn::run::{Searched, keep_searched, settings, summary};
 #[derive(clap::Args)]
 #[command(after_help = "\
 The report has settings, curves, the exam by phase, the ratings of checkpoints, games that the agent plays against
-itself, and decisions that it gets wrong. To measure them takes a minute or more.")]
+itself, and decisions that it gets wrong. Measuring them takes a minute or more.")]
 pub(super) struct Args {
     /// The folder of the run, or an agent file
     #[arg(value_name = "RUN|AGENT")]

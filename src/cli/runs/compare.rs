@@ -25,12 +25,12 @@ use jarmo_learn::compare::{Comparison, Group, Measure, Member};
 #[derive(clap::Args)]
 #[command(after_help = "\
 Runs that differ only in their seed and their limits are one group, with medians and intervals. Groups are compared
-after as much CPU time as all runs have.")]
+at the largest CPU time that every run has reached.")]
 pub(super) struct CompareArgs {
     /// The folders of the runs; any other folder stands for all runs below it
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
-    /// Let the newest checkpoints play a match; of a group, that of the run with the median exam
+    /// Let the newest checkpoints play a match; a group is represented by its run with the median exam
     #[arg(long = "match")]
     plays: bool,
     /// Games per match: an even number
@@ -47,7 +47,7 @@ pub(super) struct CompareArgs {
     )]
     #[arg(value_parser = BUDGET.parser::<u64>())]
     nodes: u64,
-    /// Milliseconds per move in place of simulations, of which a slower network then gets fewer
+    /// Milliseconds per move instead of simulations; a slower network then gets fewer simulations
     #[arg(long, value_name = "MS", requires = "plays", value_parser = MILLISECONDS.parser::<u64>())]
     movetime: Option<u64>,
     /// Print everything as JSON
@@ -162,7 +162,9 @@ pub(crate) fn verdict(compared: &Comparison, measure: Measure) -> String {
     let (one, other) = (first.values, second.values);
     let percent = 100.0 * apart_by_chance(one, other);
     let what = if percent <= 5.0 { "more than seeds explain" } else { "which seeds may explain" };
-    format!("{ahead}, {what}: {one} and {other} seeds that do not overlap come by chance in {percent:.1}% of cases.")
+    format!(
+        "{ahead}, {what}: by chance, the results of {one} and {other} seeds do not overlap in {percent:.1}% of cases."
+    )
 }
 
 /// Plays the match. The report as JSON, with its text, and a verdict in words.

@@ -29,12 +29,12 @@ use jarmo_learn::run::{Summary, list};
     after_help = "\
 `right` is the share of decisions in the game's exam that keep the best result: of the network without search, and
 with 64 simulations if --exam or `jarmo report` has measured it. `elo` is the rating from the run's own matches.
-The list takes no locks, so running trainings do not notice it."
+Listing takes no locks, so it does not disturb training runs."
 )]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The folder; a run itself is a list of one
+    /// The folder; the folder of a run lists just that run
     #[arg(value_name = "FOLDER", default_value = "runs")]
     folder: PathBuf,
     /// The column to sort by
