@@ -187,7 +187,7 @@ fn an_agent_file_that_is_dropped_plays() {
                  document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }));
              })",
     );
-    browser.wait("return document.getElementById('seat-black').value === 'mine.safetensors'");
+    browser.wait("return document.getElementById('seat-black').dataset.who === 'mine.safetensors'");
     move_once(&browser);
     browser.wait_for_moves(2);
 }

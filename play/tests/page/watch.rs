@@ -98,7 +98,7 @@ fn a_tab_learns_goes_on_after_it_was_closed_and_its_agent_plays() {
     browser.click("#challenge");
     browser
         .wait_within(LEARNS, "return location.pathname === '/' && document.documentElement.dataset.ready === 'true'");
-    browser.wait("return document.getElementById('seat-black').value.startsWith('learned-connect_four-')");
+    browser.wait("return document.getElementById('seat-black').dataset.who.startsWith('learned-connect_four-')");
     move_once(&browser);
     browser.wait_for_moves(2);
 }
