@@ -386,6 +386,7 @@ const PLAY_BY_HAND: [&str; 23] = [
     "facade/measure/env.rs",
     "jarmo/probe.rs",
     "jarmo/engine",
+    "jarmo/cli/report",
     "jarmo/cli/rules.rs",
     "session",
     "play",
