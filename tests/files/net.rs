@@ -170,7 +170,7 @@ fn check_growth<G: Encode>(game: &G, small: NetSettings, large: NetSettings) {
 }
 
 #[test]
-fn a_grcustom_network_gives_the_same_answers() {
+fn a_grown_network_gives_the_same_answers() {
     let net = |width, blocks| NetSettings { width, blocks };
     for large in [net(64, 2), net(96, 2), net(64, 4), net(128, 3)] {
         check_growth(&Jarmo::standard(), net(64, 2), large);

@@ -158,7 +158,7 @@ fn the_loss_falls_on_what_can_be_learned() {
 }
 
 #[test]
-fn new_weights_of_a_grcustom_network_learn() {
+fn new_weights_of_a_grown_network_learn() {
     let game = Jarmo::standard();
     let wide = NetSettings { width: 96, blocks: 2 };
     let grown = weights(&game, 1).grown(wide, &mut stream(2, 0)).unwrap();
