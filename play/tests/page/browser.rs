@@ -121,7 +121,7 @@ fn pieces_can_be_dragged_by_mouse_and_by_touch() {
     browser.drag("mouse", 1, &["[data-cell=\"24\"]"]);
     browser.wait("return document.getElementById('message').textContent !== ''");
     assert_eq!(browser.text("message"), "B1-E5: no line leads from B1 to E5");
-    browser.wait("return document.querySelector('.piece.dragged') === null");
+    browser.wait("return document.querySelector('#board .piece.dragged') === null");
     browser.wait_for_piece(1);
     // Dropped beside the board it returns as well.
     browser.drag("mouse", 1, &["#title"]);

@@ -206,7 +206,7 @@ impl Browser {
             "const middle = (node) => {{ const box = node.getBoundingClientRect();
                  return [box.left + box.width / 2, box.top + box.height / 2]; }};
              const [x, y] = middle(document.querySelector('[data-cell=\"{cell}\"] .hole'));
-             return [...document.querySelectorAll('.piece .body')].some((piece) =>
+             return [...document.querySelectorAll('#board .piece .body')].some((piece) =>
                  Math.hypot(middle(piece)[0] - x, middle(piece)[1] - y) < 2);"
         );
         self.wait(&script);

@@ -83,7 +83,7 @@ fn other_moves_are_answered_and_the_game_comes_back() {
     browser.cell(1);
     browser.wait_for_text("said", "archer on B1 picked");
     browser.cell(8);
-    browser.wait_for_text("exercise-said", "the task is another move");
+    browser.wait_for_text("exercise-said", "the task is a different move");
     browser.cell(0);
     browser.cell(24);
     browser.wait_for_text("exercise-said", "no line leads from A1 to E5");

@@ -20,20 +20,20 @@ fn the_end_says_who_won_and_why_and_offers_a_rematch() {
     browser.wait_for_text("notes", "White has no archer outside the goal row.");
     browser.click("#rematch");
     browser.wait_for_text("strip-top", "White · newcomer");
-    browser.wait("return document.querySelectorAll('.piece:not(.gone)').length === 10");
+    browser.wait("return document.querySelectorAll('#board .piece:not(.gone)').length === 10");
 }
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_winning_four_are_marked() {
     let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
-    let won = "return document.querySelectorAll('.piece.won').length";
+    let won = "return document.querySelectorAll('#board .piece.won').length";
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","D","B","D"]}"#);
     browser.wait_for_text("notes", "White has four in a line.");
-    browser.wait("return document.querySelectorAll('.piece.won').length === 4");
+    browser.wait("return document.querySelectorAll('#board .piece.won').length === 4");
     browser.click("#back");
     browser.wait_for_text("status", "White to move");
-    browser.wait("return document.querySelectorAll('.piece.won').length === 0");
+    browser.wait("return document.querySelectorAll('#board .piece.won').length === 0");
     assert_eq!(browser.run(won), json!(0));
 }
 
@@ -101,7 +101,7 @@ fn a_new_game_after_a_record_is_the_game_from_its_start_with_the_players_before(
     browser.wait_for_text("strip-top", "Black · human");
     browser.click("#new");
     browser.wait_for_text("strip-top", "Black · greedy");
-    browser.wait("return document.querySelectorAll('.piece:not(.gone)').length === 10");
+    browser.wait("return document.querySelectorAll('#board .piece:not(.gone)').length === 10");
 }
 
 #[test]

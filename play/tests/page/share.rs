@@ -41,7 +41,7 @@ fn a_link_opens_the_game_in_another_browser() {
     second.wait_for_moves(2);
     assert_eq!(second.label(11), "B3, Black, archer, last move");
     second.click("#new");
-    second.wait("return document.querySelectorAll('.piece:not(.gone)').length === 10");
+    second.wait("return document.querySelectorAll('#board .piece:not(.gone)').length === 10");
     // The address names no other game than the one shown.
     second.wait("return location.hash === '#game=jarmo'");
     second.wait_for_text("strip-top", "Black · greedy");

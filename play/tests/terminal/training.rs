@@ -27,7 +27,7 @@ fn the_lesson_of_jarmo_by_lines() {
                  A1-C2\nA1-B3\nnext\nsolution\nnext\n";
     play(&["--plain", "--learn"], folder.path(), input).stdout(
         contains("Step 1 of 6: Lines")
-            .and(contains("the task is another move"))
+            .and(contains("the task is a different move"))
             .and(contains("A1-E5: no line leads from A1 to E5"))
             .and(contains("Right. That is a whole turn"))
             .and(contains("This task is done."))
