@@ -365,7 +365,7 @@ fn messages_of_protobuf_are_written_and_never_parsed() {
 
 /// The folders and files that may play actions on a position by hand. All other games are stepped
 /// through the environment.
-const PLAY_BY_HAND: [&str; 23] = [
+const PLAY_BY_HAND: [&str; 24] = [
     // The rules themselves, and the environment.
     "core/game",
     "core/games",
