@@ -29,8 +29,10 @@ def test_runs_are_listed_and_compared(tmp_path: Path) -> None:
     (group,) = compared["groups"]
     assert compared["settings"] == [] and [run["seed"] for run in group["runs"]] == [1, 2]
     assert group["right"]["low"] <= group["right"]["median"] <= group["right"]["high"]
+    assert jarmo.compare(tmp_path)["groups"] == compared["groups"]
+    (tmp_path / "empty").mkdir()
     with pytest.raises(RuntimeError, match="no run was started here"):
-        jarmo.compare(tmp_path)
+        jarmo.compare(tmp_path / "empty")
     with pytest.raises(ValueError, match="the same settings"):
         jarmo.compare(*(run["folder"] for run in listed), match=True)
 

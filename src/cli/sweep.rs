@@ -168,8 +168,11 @@ impl Work {
         }
         let log = self.folder.join(format!("{}.log", run.name));
         let log = OpenOptions::new().create(true).append(true).open(&log).map_err(|error| in_file(&log, error))?;
-        let program = env::current_exe()?;
+        let mut program = env::current_exe()?;
         let is_python = program.file_stem().is_some_and(|name| name.to_string_lossy().starts_with("python"));
+        if is_python && let Some(typed) = env::args_os().next() {
+            program = typed.into(); // in a virtual environment a link, whose place leads to the packages
+        }
         let mut command = Command::new(program);
         command.args(if is_python { &["-m", "jarmo"][..] } else { &[] }); // there it is a module
         command.args(["train", "--resume"]).arg(&place).args(["--cpu-minutes", &minutes.to_string()]);
