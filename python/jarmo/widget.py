@@ -35,8 +35,10 @@ def _file(name: str) -> str:
 
 def _style() -> str:
     """The style sheet of the page for a shadow root, where the host takes the place of the root."""
-    sheet = re.sub(r"^:root(\[\S+\]) {", r":host(\1) {", _file("_board.css"), flags=re.M)
-    return re.sub(r"^:root {", ":host {", sheet, flags=re.M)
+    def hosted(rule: re.Match[str]) -> str:
+        return re.sub(r":root(\[[^\]]+\])", r":host(\1)", rule[0]).replace(":root", ":host")
+
+    return re.sub(r"^:root[^{]*{", hosted, _file("_board.css"), flags=re.M)
 
 
 class Board(anywidget.AnyWidget):  # type: ignore[misc]
