@@ -163,7 +163,7 @@ fn a_finished_game_has_a_report_whose_mistakes_become_exercises() {
     assert!(!browser.shows("#report-open"), "the game is not over");
     load_lost_game(&browser);
     let report = browser.text("report");
-    for part in ["Accuracy", "G Black stayed ahead.", "G loses in 1 ply, because of A."] {
+    for part in ["Accuracy0", "Turning point: after 1. G Black stayed ahead.", "G loses in 1 ply, because of A."] {
         assert!(report.contains(part), "{part}: {report}");
     }
     browser.click("#report li button");

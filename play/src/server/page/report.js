@@ -10,7 +10,7 @@ const PHASES = ["phase_start", "phase_middle", "phase_end"];
 const AHEAD = 0.1; // a smaller lead is none; it is also the loss from which a move is marked
 
 // lichess's accuracy of a move, from 0 to 1, by the share of the points that it loses.
-const accuracyOf = (share) => Math.min(1, 1.031668 * Math.exp(-4.354 * share) - 0.031669);
+const accuracyOf = (share) => Math.min(1, Math.max(0, 1.031668 * Math.exp(-4.354 * share) - 0.031669));
 
 // A player's accuracy over a game; null without a move.
 function accuracy(assessments, player) {
