@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::arena::play_as;
 use super::interrupt::{interrupted, stop_on_interrupt};
-use super::runs::{EXAM_SIMULATIONS, exam_of, open_game, pictures, take};
+use super::runs::{EXAM_SIMULATIONS, open_game, pictures, take};
 use super::{Failure, check_output, in_file, unknown_game, write_output};
 use jarmo_core::game::AnyPosition;
 use jarmo_facade::{AnyGame, Games};
@@ -21,7 +21,7 @@ use jarmo_host::run_folder::{MANIFEST, checkpoint_at};
 use jarmo_judge::accuracy::{Cause, Mistake, draw_stages};
 use jarmo_learn::compare::{Comparison, Member};
 use jarmo_learn::config::Config;
-use jarmo_learn::run::{Searched, keep_searched, settings, summary};
+use jarmo_learn::run::{Searched, keep_searched, open_exam, settings, summary};
 
 /// Write a report on a training run or an agent: one HTML file that needs no network
 #[derive(clap::Args)]
@@ -99,7 +99,7 @@ pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
 
 /// The exam without search and with; null without an exam, or if it was stopped.
 fn exam(game: &dyn AnyGame, config: &Config, agent: &Path, stop: &Arc<AtomicBool>) -> Result<Value, Failure> {
-    let Some(exam) = exam_of(game, config)? else { return Ok(Value::Null) };
+    let Some(exam) = open_exam(game, &config.evaluation)? else { return Ok(Value::Null) };
     let alone = take(exam.as_ref(), agent, 0, false, stop)?;
     let searched = take(exam.as_ref(), agent, EXAM_SIMULATIONS, true, stop)?;
     let Some((alone, searched)) = alone.zip(searched) else { return Ok(Value::Null) };

@@ -13,7 +13,7 @@ use jarmo_facade::{AgentPlan, AnyGame, Games};
 use jarmo_host::run_folder::checkpoint_at;
 use jarmo_judge::accuracy::Watch;
 use jarmo_learn::config::Config;
-use jarmo_learn::run::{Searched, Summary, keep_searched, settings};
+use jarmo_learn::run::{Searched, Summary, keep_searched, open_exam, settings};
 
 /// The simulations per decision of exams with search.
 pub(crate) const EXAM_SIMULATIONS: u64 = 64;
@@ -40,7 +40,7 @@ fn take_one(games: &Games, run: &mut Summary, stop: &Arc<AtomicBool>) -> Result<
     }
     let config = settings(&run.folder)?;
     let game = open_game(games, &config, &run.folder)?;
-    let Some(exam) = exam_of(game.as_ref(), &config)? else { return Ok(()) };
+    let Some(exam) = open_exam(game.as_ref(), &config.evaluation)? else { return Ok(()) };
     if let Some(taken) = take(exam.as_ref(), &agent, EXAM_SIMULATIONS, false, stop)? {
         let result = Searched { step, simulations: EXAM_SIMULATIONS, score: taken.accuracy.score() };
         keep_searched(&run.folder, &result)?;
@@ -54,17 +54,7 @@ pub(crate) fn open_game(games: &Games, config: &Config, run: &Path) -> Result<Ar
     games.open(&config.game.name, &config.game.settings()).map_err(|error| in_file(run, error))
 }
 
-/// The exam of a run, or none.
-pub(crate) fn exam_of(game: &dyn AnyGame, config: &Config) -> Result<Option<Arc<dyn AnyExam>>, Failure> {
-    let file = Path::new(&config.evaluation.exam);
-    Ok(match config.evaluation.exam.as_str() {
-        "none" => None,
-        "built-in" => game.exam(None)?,
-        _ => game.exam(Some(file))?,
-    })
-}
-
-/// The exam of an agent file with so many simulations, on all cores; `None` if Ctrl-C stopped it.
+/// Lets an agent file take an exam with this many simulations, on all cores; `None` if Ctrl-C stopped it.
 pub(crate) fn take(
     exam: &dyn AnyExam,
     agent: &Path,

@@ -15,7 +15,7 @@ use console::Term;
 
 pub(super) use self::compare::{pictures, text as compared_text, verdict};
 use self::exam::take_exams;
-pub(super) use self::exam::{EXAM_SIMULATIONS, exam_of, open_game, take};
+pub(super) use self::exam::{EXAM_SIMULATIONS, open_game, take};
 use super::Failure;
 use super::block::LiveBlock;
 use super::interrupt::stop_on_interrupt;

@@ -62,10 +62,7 @@ impl SelfPlayer {
 }
 
 /// The exam that the settings name, if there is one for the game.
-pub(super) fn open_exam(
-    game: &dyn AnyGame,
-    settings: &EvaluationSettings,
-) -> Result<Option<Arc<dyn AnyExam>>, TrainError> {
+pub fn open_exam(game: &dyn AnyGame, settings: &EvaluationSettings) -> Result<Option<Arc<dyn AnyExam>>, TrainError> {
     let file = match settings.exam.as_str() {
         "none" => return Ok(None),
         "built-in" => None,
