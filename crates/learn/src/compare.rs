@@ -114,7 +114,7 @@ impl Group {
 
     /// A measure over minutes of CPU time: the curve of a run, or the medians and intervals of several.
     fn curve(&self, measure: Measure) -> Curve {
-        let last = self.runs.iter().map(|run| run.cpu_seconds).fold(f64::INFINITY, f64::min);
+        let last = reached_by_all(&self.runs);
         let of_line = |line: &Metrics| {
             let (value, ends) = measure.of(line)?;
             Some((line.timing.cpu_seconds / 60.0, value, ends))
@@ -162,7 +162,7 @@ impl Comparison {
             let (one, other, name) = (first.folder.display(), other.folder.display(), &other.config.game.name);
             return Err(TrainError(format!("{one} plays {game}, and {other} plays {name}; compare runs of one game")));
         }
-        let cpu_seconds = runs.iter().map(|run| run.cpu_seconds).fold(f64::INFINITY, f64::min);
+        let cpu_seconds = reached_by_all(&runs);
         let limits = RunSettings::LIMITS.map(|(name, _)| format!("run.{name}"));
         let all: Vec<_> = runs.iter().map(|run| run.config.settings()).collect();
         let differs = |&index: &usize| all.iter().any(|settings| settings[index].1 != all[0][index].1);
@@ -194,6 +194,11 @@ impl Comparison {
         let curves = self.groups.iter().map(|group| group.curve(measure));
         curves.filter(|curve| !curve.points.is_empty()).collect()
     }
+}
+
+/// The most CPU seconds that every one of these runs has reached.
+fn reached_by_all(runs: &[Member]) -> f64 {
+    runs.iter().map(|run| run.cpu_seconds).fold(f64::INFINITY, f64::min)
 }
 
 /// A setting as people write it. 32-bit numbers get extra digits when written as TOML's 64-bit numbers.
