@@ -29,7 +29,7 @@ pub struct PyYardstick {
     /// The rules of the game.
     #[pyo3(get)]
     game: PyGame,
-    yardstick: Box<dyn AnyYardstick>,
+    yardstick: Arc<dyn AnyYardstick>,
     seed: u64,
 }
 
@@ -53,7 +53,7 @@ impl PyYardstick {
         let rules = game.0.clone();
         let make = move || pool().install(|| rules.yardstick(settings, tables.as_deref()));
         let yardstick = abandon_on_interrupt(py, make)?.map_err(Refusal::from)?;
-        Ok(PyYardstick { yardstick, game, seed })
+        Ok(PyYardstick { yardstick: yardstick.into(), game, seed })
     }
 
     /// Measures a player; returns a row of the result as JSON. ``nodes`` is its budget, which for a function is only
@@ -89,7 +89,9 @@ impl PyYardstick {
             row.check_seal().map_err(Refusal::from)?;
             row = row.of_exam();
         }
-        Ok(py.detach(|| pool().install(|| self.yardstick.verify(&row))).map_err(Refusal::from)?)
+        let yardstick = Arc::clone(&self.yardstick);
+        let verify = move || pool().install(|| yardstick.verify(&row));
+        Ok(abandon_on_interrupt(py, verify)?.map_err(Refusal::from)?)
     }
 }
 
