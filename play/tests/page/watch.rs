@@ -41,8 +41,7 @@ fn a_tab_learns_goes_on_after_it_was_closed_and_its_agent_plays() {
     let files = Files::serve();
     let browser = Browser::start();
     browser.open(files.address);
-    let link = format!("http://{}/learn.html#game=connect_four", files.address);
-    browser.open_link(&link);
+    watch(&browser, &files);
     let_it_learn(&browser);
     browser.wait_within(LEARNS, &format!("return {SHOWN} > 40"));
     browser.wait_within(LEARNS, "return Number(document.getElementById('curve').dataset.points) > 1");
@@ -88,7 +87,7 @@ fn a_tab_learns_goes_on_after_it_was_closed_and_its_agent_plays() {
     browser.click("#pause");
     browser.wait_within(LEARNS, "return document.documentElement.dataset.saved !== undefined");
     let saved = browser.run("return Number(document.documentElement.dataset.saved)").as_u64().unwrap();
-    browser.open_link(&link);
+    watch(&browser, &files);
     browser.wait("return !document.getElementById('go').hidden");
     assert!(browser.text("state").contains("Connect four"), "{}", browser.text("state"));
     browser.click("#go");
@@ -153,12 +152,7 @@ fn learning_continues_behind_another_tab() {
 /// What learns in Node, which a page runs here.
 const LEARNING: &str = include_str!("../../../web/learn/tests/learning.mjs");
 
-const SETTINGS: &str = "game.name=connect_four
-net = { width = 64, blocks = 1 }
-selfplay = { games = 64, simulations = 8, max_random_plies = 4 }
-learner.warm_up = 10
-run = { seed = 7, batch = 128, first_samples = 4096 }
-";
+const SETTINGS: &str = include_str!("../../../web/learn/tests/settings");
 
 #[test]
 #[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
@@ -238,7 +232,7 @@ fn a_browser_that_cannot_learn_or_keep_what_was_learned_says_so() {
     let_it_learn(&browser);
     browser.chromium("Storage.overrideQuotaForOrigin", json!({"origin": origin, "quotaSize": 100_000}));
     browser.wait_within(LEARNS, "return document.getElementById('trouble').textContent.includes('no room left')");
-    // It goes on, and keeps what it has learned once there is room.
+    // It continues, and saves as soon as there is room.
     browser.chromium("Storage.overrideQuotaForOrigin", json!({ "origin": origin }));
     browser.click("#pause");
     browser.wait_within(LEARNS, "return document.documentElement.dataset.saved !== undefined");
@@ -251,8 +245,7 @@ fn a_foreign_file_and_a_second_tab_are_told_what_is_wrong() {
     let files = Files::serve();
     let browser = Browser::start();
     browser.open(files.address);
-    let link = format!("http://{}/learn.html#game=connect_four", files.address);
-    browser.open_link(&link);
+    watch(&browser, &files);
     browser.run(
         "const files = new DataTransfer();
          files.items.add(new File(['no agent'], 'holiday.safetensors'));

@@ -26,8 +26,8 @@ export class Program {
   }
 }
 
-// Takes so many training steps. `spent` is in milliseconds. `seen(step, agent)` follows the agents that play, and ends it by
-// `false`.
+// Takes this many training steps. `spent` is in milliseconds. `seen(step, agent)` gets each agent that plays, and ends the
+// training by returning `false`.
 export function learned(module, settings, steps, seen = () => {}) {
   const player = new Program(module, settings);
   let learner = new Program(module, settings);

@@ -10,12 +10,7 @@ use serde_json::Value;
 
 const STEPS: u64 = 200;
 
-const SETTINGS: &str = "game.name=connect_four
-net = { width = 64, blocks = 1 }
-selfplay = { games = 64, simulations = 8, max_random_plies = 4 }
-learner.warm_up = 10
-run = { seed = 7, kernel = \"int8\", batch = 128, first_samples = 4096 }
-";
+const SETTINGS: &str = include_str!("settings");
 
 /// The agent after so many steps, as in `steps.mjs`; milliseconds per step, and positions per second.
 fn learn_natively(settings: &str) -> (Vec<u8>, f64, f64) {
