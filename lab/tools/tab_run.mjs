@@ -1,4 +1,4 @@
-// Learns as a browser tab does, in Node, until it has taken so many minutes of CPU time:
+// Learns as a browser tab does, in Node, for this many minutes of CPU time:
 //
 //     node lab/tools/tab_run.mjs LEARN.wasm SETTINGS MINUTES RUN
 //

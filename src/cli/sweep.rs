@@ -56,7 +56,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 enum Decided {
     /// A run has had its time up to a stage.
     Ended { run: String, stage: usize },
-    /// These choices go on after a stage.
+    /// These choices continue after a stage.
     Kept { choices: Vec<usize>, stage: usize },
 }
 
@@ -118,7 +118,7 @@ impl Work {
         Ok(())
     }
 
-    /// Trains the runs of these choices up to so many CPU minutes, some at a time, until all have ended or `stop` is set.
+    /// Trains the runs of these choices up to this many CPU minutes, some at a time, until all have ended or `stop` is set.
     fn train(&mut self, stage: usize, minutes: f64, alive: &[usize], stop: &AtomicBool) -> Result<(), Failure> {
         let is_due = |run: &&Planned| {
             let ended = Decided::Ended { run: run.name.clone(), stage };
@@ -180,7 +180,7 @@ impl Work {
         Ok(command.spawn()?)
     }
 
-    /// The choices that go on after a stage.
+    /// The choices that continue after a stage.
     fn keep(&mut self, at: usize, alive: &[usize]) -> Result<Vec<usize>, Failure> {
         let known = self.decided.iter().find_map(|one| match one {
             Decided::Kept { choices, stage } if *stage == at => Some(choices.clone()),

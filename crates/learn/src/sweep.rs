@@ -1,5 +1,5 @@
 //! A sweep: many runs that differ in some settings and in their seeds, as a file describes them. This plans the runs and
-//! decides which go on; the command line starts them.
+//! decides which continue; the command line starts them.
 
 use std::fmt::Display;
 use std::num::NonZeroUsize;
@@ -144,7 +144,7 @@ impl Sweep {
         leaves(&self.vary).into_iter().map(&mut one).collect()
     }
 
-    /// The choices that go on after a stage: the better half by the median over seeds, rounded up. There is a list of runs
+    /// The choices that continue after a stage: the better half by the median over seeds, rounded up. There is a list of runs
     /// for each choice.
     pub fn keep(&self, choices: &[(usize, Vec<Member>)]) -> Vec<usize> {
         let value = |runs: &[Member]| {

@@ -156,7 +156,8 @@ pub fn keep_searched(run: &Path, result: &Searched) -> Result<(), TrainError> {
     write_whole(&path, line_of(result).as_bytes()).map_err(|error| at(&path, error))
 }
 
-/// The settings of a run. To check each of them again takes milliseconds, so those of this version are only read.
+/// The settings of a run. Checking every setting takes milliseconds, so settings that this version can read are not
+/// checked again.
 fn read_settings(run: &Path) -> Result<Config, TrainError> {
     let text = read_text(&run.join(CONFIG), SETTINGS_BYTES).ok();
     match text.and_then(|text| toml::from_str(&text).ok()) {
@@ -176,10 +177,10 @@ fn read_saved(run: &Path) -> Result<(u64, u64, f64, f64), TrainError> {
     Ok((whole("step"), whole("games"), real("seconds"), real("cpu_seconds")))
 }
 
-/// The last line of metrics, exam and rating. It reads from the end, and only as much as it takes. A half-written last line
-/// does not count.
+/// The last line of metrics, the last exam and the last rating.
 type Newest = (Option<Metrics>, Option<ExamScore>, Option<Strength>);
 
+/// Reads from the end, and only as much as is needed. A half-written last line does not count.
 fn newest_metrics(run: &Path, config: Option<&Config>) -> Newest {
     let Ok(mut file) = File::open(run.join(METRICS)) else { return Newest::default() };
     let size = file.metadata().map_or(0, |found| found.len());

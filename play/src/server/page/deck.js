@@ -23,7 +23,7 @@ function write({ cards, days }) {
   try {
     localStorage.setItem(NAME, JSON.stringify({ cards: cards.slice(-MOST), days }));
   } catch {
-    // The browser gives the page no room; the exercises go on all the same.
+    // The browser gives the page no room; exercises work without it.
   }
 }
 
