@@ -1,5 +1,4 @@
-// What stands around the board: players, evaluation, moves, and what the agent sees. A function draws one
-// panel.
+// What stands around the board: players, evaluation, moves, and what the agent sees. Each function draws one panel.
 
 import { make, PIECE_BOX, pieceShape } from "./board.js";
 import { aimOf, certain, chance, count, levelName, moveBefore, moveNumber, numbered, playerName, result, seatName, text, words } from "./texts.js";
