@@ -252,6 +252,13 @@ fn the_program_draws_an_exam_of_tammi() {
     lab(Path::new("nowhere")).code(1).stderr(contains("nowhere: is missing"));
 }
 
+#[test]
+fn an_exam_that_cannot_be_written_is_refused_before_the_work() {
+    let mut command = Command::cargo_bin("lab").unwrap();
+    command.args(["exam", "--tables", "nowhere", "--positions", "60", "--out", "no/such.exam"]);
+    command.assert().code(2).stderr(contains("no is no folder"));
+}
+
 #[cfg(unix)]
 #[test]
 fn the_program_draws_an_exam_of_connect_four_with_a_solver() {

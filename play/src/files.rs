@@ -11,10 +11,9 @@ use crate::levels::Level;
 use crate::session::Session;
 use crate::words;
 use jarmo_core::game::shorten;
-use jarmo_exact::agent::AgentSpec;
+use jarmo_exact::agent::with_checkpoint;
 use jarmo_host::files::{LINES_BYTES, read_text};
 use jarmo_host::record::GameRecord;
-use jarmo_host::run_folder;
 
 /// Appends the record of a session's game to a file. Returns a message about success or failure.
 pub(crate) fn save(session: &Session, texts: &Texts, name: &str) -> String {
@@ -40,20 +39,11 @@ pub(crate) fn check_appending(path: &Path) -> Result<(), String> {
     checked.map_err(|error| error.to_string())
 }
 
-/// A player by the name that a person types. The folder of a run, with or without settings after a `?`, stands for the
-/// agent file of its newest checkpoint.
+/// A player by the name that a person types. A run stands for the agent file of one of its checkpoints.
 pub(crate) fn player(who: &str) -> Result<String, String> {
-    let (folder, settings) = who.split_at(who.find('?').unwrap_or(who.len()));
-    let run = Path::new(folder);
-    let is_name = who == "human" || Level::parse(who).is_some() || who.parse::<AgentSpec>().is_ok();
-    if is_name || !run.is_dir() {
-        return Ok(who.to_owned());
-    }
-    let inner = run.join(run_folder::CHECKPOINTS);
-    let found = run_folder::checkpoints(if inner.is_dir() { &inner } else { run });
-    match found.unwrap_or_default().pop() {
-        Some((_, newest)) => Ok(format!("{}{settings}", newest.display())),
-        None => Err(format!("{}: this folder has no checkpoints, so it is not the folder of a run", shorten(folder))),
+    match who == "human" || Level::parse(who).is_some() {
+        true => Ok(who.to_owned()),
+        false => with_checkpoint(who).map_err(|error| error.to_string()),
     }
 }
 

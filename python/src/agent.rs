@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use jarmo_core::game::AnyPosition;
 use jarmo_core::net::{FrozenNet, KernelKind};
 use jarmo_core::random::{Draws, Stream, stream};
-use jarmo_exact::agent::{AgentSpec, Decision, Limit, Networks};
+use jarmo_exact::agent::{AgentSpec, Decision, Limit, Networks, read_spec};
 use jarmo_facade::selfplay::Net;
 use jarmo_facade::{AgentPlan, AnyAgent, AnyGame, AnyRequest};
 use numpy::IntoPyArray;
@@ -159,7 +159,7 @@ impl Agent {
         game: PyGame,
         #[pyo3(from_py_with = number::SOME_SEED)] seed: Option<u64>,
     ) -> PyResult<Agent> {
-        let spec = spec.parse().map_err(Refusal::from)?;
+        let spec = read_spec(&spec).map_err(Refusal::from)?;
         let team = py.detach(|| Team::new(&*game.0, &spec))?;
         let seed = seed.map_or_else(|| number::entropy(py), Ok)?;
         Ok(Agent { spec, team: Mutex::new(team), game, seed, drawn: AtomicU64::new(0) })

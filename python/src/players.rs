@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use jarmo_core::game::{Action, AnyPosition};
-use jarmo_exact::agent::Networks;
+use jarmo_exact::agent::{Networks, read_spec};
 use jarmo_facade::AgentPlan;
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -102,7 +102,7 @@ impl Player {
         threats: bool,
     ) -> Checked<AgentPlan> {
         let Some(policy) = self.policy(threats) else {
-            return Ok(AgentPlan::new(self.name.parse()?, &Networks::new()));
+            return Ok(AgentPlan::new(read_spec(&self.name)?, &Networks::new()));
         };
         let (game, caller) = (game.clone(), caller.clone());
         Ok(AgentPlan::function(move |positions| {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,20 @@ def test_an_agent_file_is_the_agent_in_the_package() -> None:
     assert outside.spec == f"{file}?sims=64" and outside.game == jarmo.Game("jarmo")
     fewer = inside.evaluate(positions, nodes=5)
     assert fewer.visits.sum(axis=1).max() <= 6
+
+
+def test_a_run_stands_for_its_newest_checkpoint(tmp_path: Path) -> None:
+    checkpoints = tmp_path / "run" / "checkpoints"
+    checkpoints.mkdir(parents=True)
+    for step in (100, 2000):
+        shutil.copy(CHECKPOINTS / "jarmo.safetensors", checkpoints / f"step-{step:08}.safetensors")
+    run = tmp_path / "run"
+    assert jarmo.Agent(f"{run}?sims=8").spec == f"{checkpoints}/step-00002000.safetensors?sims=8"
+    assert jarmo.Agent(f"run:{run}@100").spec == f"{checkpoints}/step-00000100.safetensors"
+    env = jarmo.VecEnv("jarmo", 2, opponent=f"{run}?sims=2", seat="white")
+    env.reset()
+    with pytest.raises(ValueError, match="the steps are 100, 2000"):
+        jarmo.Agent(f"run:{run}@7")
 
 
 def test_wrong_agents_say_what_is_wrong() -> None:

@@ -6,11 +6,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use jarmo::accuracy::ExamScore;
+use jarmo::accuracy::{ExamScore, Tally};
+use jarmo::arena::Results;
 use jarmo::config::{Base, Config};
 use jarmo::erase;
 use jarmo::games::Jarmo;
-use jarmo::observe::{Event as RunEvent, EventFile, Facts, Metrics, RunView, Strength, Timing};
+use jarmo::observe::{Event as RunEvent, EventFile, Facts, MatchScore, Metrics, RunView, Strength, Timing};
 use jarmo::run::{RunFolder, run};
 use jarmo::train::OpenDevice;
 use protobuf::Message;
@@ -368,4 +369,59 @@ fn no_line_of_a_view_is_cut_while_rows_are_free() {
     assert_eq!(words(&wrapped), words(&whole));
     assert_eq!(view.block_within(width, whole.len()), whole, "there is no free row");
     assert_eq!(view.block_within(width, whole.len() + 1).len(), whole.len() + 1);
+}
+
+#[test]
+fn a_terminal_of_24_rows_has_room_for_all_that_a_long_run_shows() {
+    let facts = Facts {
+        what: "jarmo, mlp 256x2 with 811786 weights, 2048 games in parallel, 64 simulations".to_owned(),
+        device: "16 thread(s) on 16 core(s), AVX-512 with VNNI (int8)".to_owned(),
+        folder: "runs/a-long-run".to_owned(),
+    };
+    let settings = ["run.cpu_minutes=600".to_owned()];
+    let mut view = RunView::new(&Config::layered(&Base::default(), &[], &settings).unwrap(), facts);
+    let timing = Timing { seconds: 35_999.0, cpu_seconds: 35_000.0, positions_per_s: 123_456.0, ..Timing::default() };
+    let tally = |critical_right| Tally { decisions: 20_000, right: 19_596, critical: 10_000, critical_right };
+    let mut metrics = Metrics {
+        step: 1_854_720,
+        games: 12_270_996,
+        positions: 999_999_999,
+        loss_score: 0.123,
+        new_games: 4_000,
+        batch_fill: 0.98,
+        timing,
+        accuracy: Some(ExamScore { all: tally(9_595), opening: tally(9_600), middle: tally(9_500), end: tally(9_700) }),
+        ..Metrics::default()
+    };
+    (metrics.per_game.white, metrics.per_game.black, metrics.per_game.drawn) = (0.33, 0.33, 0.34);
+    (metrics.per_game.plies, metrics.per_game.truncated) = (123.4, 0.012);
+    metrics.events = ["captures", "redeploys", "shuttle_bans"].map(|name| (name.to_owned(), 12.34)).into();
+    let matches = ["rollout:1000", "alphabeta:2000", "step 1834720", "step 1814720"].map(|opponent| MatchScore {
+        opponent: opponent.to_owned(),
+        step: None,
+        results: Results::default(),
+        score: 0.987,
+    });
+    let strength = Strength {
+        step: 1_854_720,
+        elo: 1234.0,
+        elo_low: 1200.0,
+        elo_high: 1270.0,
+        anchor: "rollout:1000".to_owned(),
+        matches: matches.to_vec(),
+    };
+    for _ in 0..100 {
+        view.note(&RunEvent::Played(400_000, &metrics));
+        view.note(&RunEvent::Metrics(&metrics));
+        view.note(&RunEvent::Strength(&strength));
+    }
+    view.note(&RunEvent::Checkpoint(1_854_720, Path::new("agent")));
+    // 80 columns and 24 rows, less the labels, the hint, and the row that stays free.
+    let lines = view.block_within(69, 22);
+    assert!(lines.len() <= 22 && lines.iter().all(|(_, text)| text.chars().count() <= 69), "{lines:#?}");
+    let text: Vec<&str> = lines.iter().map(|(_, text)| text.as_str()).collect();
+    let text = text.join(" ");
+    for part in ["batches 98 % full", "White 33 %, Black 33 %, drawn 34 %", "step 1854720"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }

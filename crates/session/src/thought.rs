@@ -210,3 +210,35 @@ pub(crate) fn as_white<T>(mover: Player, seen: T, flip: impl FnOnce(T) -> T) -> 
         Player::Black => flip(seen),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(action: u16, value: f32, visits: u64) -> agent::Candidate {
+        let value = Value { win: (1.0 + value) / 2.0, loss: (1.0 - value) / 2.0, draw: 0.0, score: 0.0 };
+        agent::Candidate { action: Action(action), visits, policy: 0.0, value, proven: None, line: Vec::new() }
+    }
+
+    fn lost(action: u16) -> agent::Candidate {
+        let proven = Proven { verdict: Verdict::Loss, plies: Some(2) };
+        agent::Candidate { proven: Some(proven), ..candidate(action, -1.0, 1) }
+    }
+
+    #[test]
+    fn hints_are_ranked_by_what_the_agent_would_play_and_lost_moves_are_last() {
+        let asked = vec![lost(1), candidate(2, 0.9, 4), candidate(3, 0.0, 2_257), candidate(4, 0.0, 21_154)];
+        let actions = |chosen| ranked(asked.clone(), Action(chosen)).iter().map(|one| one.action).collect::<Vec<_>>();
+        assert_eq!(actions(4), [4, 3, 2, 1].map(Action), "four visits say little about a value");
+        assert_eq!(actions(3), [3, 4, 2, 1].map(Action), "the chosen move is first");
+    }
+
+    #[test]
+    fn values_are_equal_within_their_errors() {
+        let (few, many) = (candidate(1, 0.002, 2_257), candidate(2, 0.0, 21_154));
+        assert!(is_equal(&many, &few));
+        assert!(!is_equal(&many, &candidate(3, 0.1, 21_154)));
+        assert!(!is_equal(&many, &candidate(3, 0.0, 4)), "nothing is known of a move with four visits");
+        assert!(!is_equal(&many, &lost(3)));
+    }
+}

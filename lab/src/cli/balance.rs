@@ -5,7 +5,7 @@ use std::io::{Write, stderr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::{BoardArgs, CommandResult};
+use super::{BoardArgs, CommandResult, output};
 use crate::balance::white_scores;
 use jarmo_core::game::{Game, Verdict};
 use jarmo_core::numbers::{NumberRange, RANDOM_PLIES, SEED, THREADS};
@@ -30,7 +30,7 @@ pub(super) struct Args {
     #[command(flatten)]
     board: BoardArgs,
     /// The file to write
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output)]
     out: PathBuf,
     /// The agent that plays both sides; it must make mistakes
     #[arg(long, value_name = "AGENT")]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{BoardArgs, CommandResult, thread_pool};
+use super::{BoardArgs, CommandResult, output, thread_pool};
 use crate::exam::{BitBully, Draw, HasExam, Mix, Source, random_of_tables, solve_by_tables};
 use jarmo_core::env::Line;
 use jarmo_core::game::Game;
@@ -44,7 +44,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "PROGRAM")]
     python: Option<PathBuf>,
     /// The file to write
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output)]
     out: PathBuf,
     /// The agent that plays against itself
     #[arg(long, value_name = "AGENT", default_value = "alphabeta:20000")]

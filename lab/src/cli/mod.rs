@@ -12,7 +12,7 @@ mod signature;
 mod tables;
 
 use std::error::Error;
-use std::io::stdout;
+use std::io::{self, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -22,7 +22,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::ceiling;
 use jarmo_core::games::Jarmo;
 use jarmo_core::games::board::{Board, DEFAULT_MAX_PLIES};
-use jarmo_host::files::{SETTINGS_BYTES, read_text};
+use jarmo_host::files::{SETTINGS_BYTES, check_output, read_text};
 use jarmo_host::program::cores;
 
 /// The result of a command. Every error ends the program with exit status 1.
@@ -52,6 +52,12 @@ enum Command {
     Signature,
     #[command(subcommand)]
     Tables(tables::Command),
+}
+
+/// Reads the name of a file to write; an output that cannot be written is rejected before any work is done for it.
+fn output(name: &str) -> io::Result<PathBuf> {
+    let path = PathBuf::from(name);
+    check_output(&path).map(|()| path)
 }
 
 /// The definition of the command line.

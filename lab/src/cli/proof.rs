@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::CommandResult;
+use super::{CommandResult, output};
 use crate::proof::make;
 use jarmo_core::env::Line;
 use jarmo_core::game::{Game, Verdict};
@@ -19,7 +19,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FOLDER")]
     tables: PathBuf,
     /// The file to write
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output)]
     out: PathBuf,
     /// The most plies of an opening
     #[arg(long, value_name = "PLIES", default_value_t = 2, value_parser = PLIES.parser::<u32>())]

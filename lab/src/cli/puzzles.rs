@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{BoardArgs, CommandResult, thread_pool};
+use super::{BoardArgs, CommandResult, output, thread_pool};
 use crate::puzzles::{Games, Solved, Solver, from_exam, from_games, make};
 use jarmo_core::game::Game;
 use jarmo_core::games::{ConnectFour, Jarmo, Tammi};
@@ -41,7 +41,7 @@ pub(super) struct Args {
     #[command(flatten)]
     board: BoardArgs,
     /// The file to write
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output)]
     out: PathBuf,
     /// The most puzzles to make
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = COUNT.parser::<usize>())]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use jarmo_core::numbers::NumberRange;
 use jarmo_host::agent_file;
 
-use super::CommandResult;
+use super::{CommandResult, output};
 
 const STEPS: NumberRange<u64> = NumberRange::new(1, 1000);
 
@@ -19,7 +19,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = STEPS.parser::<u16>())]
     steps: u16,
     /// The agent file to write
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output)]
     out: PathBuf,
 }
 

@@ -125,9 +125,10 @@ fn the_folder_of_a_run_is_a_player() {
     play(&["--opponent", "run-1"], "").code(2).stderr(contains("run-1").and(contains("no checkpoints")));
     std::fs::write(checkpoints.join("step-00000100.safetensors"), "an older one").unwrap();
     std::fs::copy("../checkpoints/jarmo.safetensors", checkpoints.join("step-00002000.safetensors")).unwrap();
-    for who in ["run-1", "run-1/", "./run-1?sims=1", "run-1/checkpoints"] {
+    for who in ["run-1", "run-1/", "./run-1?sims=1", "run-1/checkpoints", "run:run-1@2000"] {
         play(&["--opponent", who], "A1-C2\nquit\n").success().stdout(contains("\n> "));
     }
+    play(&["--opponent", "run:run-1@7"], "").code(2).stderr(contains("the steps are 100, 2000"));
     let seats = "white run-1?sims=1\nquit\n";
     play(&["--black", "human", "--white", "human"], seats).success().stdout(contains("\n> "));
     // A level is the level, whatever the folder beside it is called.

@@ -297,6 +297,11 @@ fn stones_fall_down_for_black_too_and_a_click_anywhere_in_a_column_drops_there()
 fn a_piece_of_the_opponent_says_why_it_does_not_move() {
     let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.cell(22);
-    browser.wait_for_text("message", "C5");
+    browser.wait_for_text("message", "C5 has a piece of Black; it is White's turn.");
+    browser.choose("game", "tammi");
+    browser.wait_for_game("tammi");
+    let black = browser.run("return document.querySelector('[data-cell][aria-label^=\"b6\"]').dataset.cell");
+    browser.cell(black.as_str().unwrap().parse().unwrap());
+    browser.wait_for_text("message", "b6 has a piece of Black; it is White's turn.");
     assert_eq!(browser.moves(), 0);
 }

@@ -237,6 +237,16 @@ fn hints_show_moves_with_values() {
 }
 
 #[test]
+fn a_capital_h_asks_for_a_hint_where_letters_are_moves() {
+    let mut person = Person::new("tammi", ["human", "human"], Language::En);
+    person.keys("h");
+    assert!(!person.screen().contains("Best: "));
+    person.press(KeyCode::Esc);
+    person.keys("H");
+    assert!(person.screen().contains("Best: "), "{}", person.screen());
+}
+
+#[test]
 fn the_second_game_of_a_match_swaps_the_sides() {
     let mut person = Person::new("connect_four", ["random", "greedy"], Language::En);
     person.keys("m");

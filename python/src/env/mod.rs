@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jarmo_core::env::{EnvSettings, Keep, Rows, SavedEnv};
 use jarmo_core::game::AnyPosition;
-use jarmo_exact::agent::Networks;
+use jarmo_exact::agent::{Networks, read_spec};
 use jarmo_facade::AgentPlan;
 use jarmo_facade::measure::{AnyEnv, EnvError, EnvPlan, Reset};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
@@ -239,7 +239,7 @@ impl VecEnv {
                 (Some(function), Some(plan))
             }
             Some((agent, None)) => {
-                let spec = agent.name.parse().map_err(Refusal::from)?;
+                let spec = read_spec(&agent.name).map_err(Refusal::from)?;
                 (None, Some(AgentPlan::new(spec, &Networks::new())))
             }
         };

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use console::{Term, style};
+use console::{StyledObject, Term, style};
 
 use crate::cli::block::LiveBlock;
 use jarmo_learn::observe::{Event, RunView};
@@ -110,17 +110,20 @@ impl<'a> Printer<'a> {
                 format!("{} {text}", style(format!("{label:<10}")).cyan())
             })
             .collect();
-        let hint = match self.view.matches_text() {
-            _ if self.has_ended => None,
-            _ if self.stop.load(Ordering::Relaxed) => {
-                Some(style("stopping after this cycle; Ctrl-C again exits at once".to_owned()).yellow())
-            }
-            Some(matches) => Some(style(format!("playing the {matches}; Ctrl-C stops")).yellow()),
-            None => Some(style("Ctrl-C saves and stops".to_owned()).dim()),
-        };
-        lines.extend(hint.map(|hint| hint.to_string()));
+        let stops = self.stop.load(Ordering::Relaxed);
+        lines.extend(hint(self.has_ended, stops, self.view.matches_text()).map(|hint| hint.to_string()));
         let warnings = self.warnings.drain(..);
         block.draw(warnings, lines.iter().map(String::as_str), "…")
+    }
+}
+
+/// What a person can do now, in the last row; nothing once the run has ended.
+fn hint(has_ended: bool, stops: bool, matches: Option<String>) -> Option<StyledObject<String>> {
+    match matches {
+        _ if has_ended => None,
+        _ if stops => Some(style("stopping after this cycle; Ctrl-C again exits at once".to_owned()).yellow()),
+        Some(matches) => Some(style(format!("playing the {matches}; Ctrl-C stops")).yellow()),
+        None => Some(style("Ctrl-C saves and stops".to_owned()).dim()),
     }
 }
 
@@ -128,4 +131,18 @@ fn say(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hint;
+
+    #[test]
+    fn a_run_that_has_ended_says_nothing_about_ctrl_c() {
+        let text = |has_ended, stops| hint(has_ended, stops, None).map(|hint| hint.force_styling(false).to_string());
+        assert_eq!(text(false, false).unwrap(), "Ctrl-C saves and stops");
+        assert!(text(false, true).unwrap().starts_with("stopping after this cycle"));
+        assert_eq!(text(true, false), None);
+        assert_eq!(text(true, true), None);
+    }
 }

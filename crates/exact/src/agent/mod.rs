@@ -16,21 +16,23 @@ use crate::catalog::CatalogGame;
 use jarmo_core::error::FileError;
 use jarmo_host::run_folder;
 
-/// Reads a spec in the form that users type on this machine. The folder of a run, or `run:FOLDER`, stands for the agent
-/// file of its newest checkpoint, and `run:FOLDER@STEP` for the one of that step. Settings after a `?` apply to it.
+/// Reads a spec in the form that users type on this machine, in which runs stand for their checkpoints.
 pub fn read_spec(text: &str) -> Result<AgentSpec, AgentError> {
-    let spec = text.parse();
-    if spec.is_ok() {
-        return spec;
-    }
+    with_checkpoint(text)?.parse()
+}
+
+/// The text of a spec with the agent file in place of a run. The folder of a run, or `run:FOLDER`, stands for the agent
+/// file of its newest checkpoint, and `run:FOLDER@STEP` for the one of that step. Settings after a `?` apply to it.
+pub fn with_checkpoint(text: &str) -> Result<String, AgentError> {
     let (head, settings) = text.split_at(text.find('?').unwrap_or(text.len()));
     let wrong = |problem: FileError| AgentError::new(text, problem);
+    let is_agent = text.parse::<AgentSpec>().is_ok();
     match run_folder::named(head).map_err(wrong)? {
-        None => spec,
-        Some((folder, step)) => {
+        Some((folder, step)) if !is_agent => {
             let (_, file) = run_folder::checkpoint_at(folder, step).map_err(wrong)?;
-            format!("{}{settings}", file.display()).parse()
+            Ok(format!("{}{settings}", file.display()))
         }
+        _ => Ok(text.to_owned()),
     }
 }
 
