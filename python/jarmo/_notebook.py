@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from jarmo._jarmo import Agent, VecEnv
 
 Points: TypeAlias = "list[tuple[float, float]]"
 
@@ -15,6 +18,7 @@ COLOURS = ("#2f6f62", "#c8641e", "#2f62cc")
 WIDTH, HEIGHT = 320, 210
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 34, 26  # the margins of a panel
 MOST_POINTS = 300
+MOST_BOARDS = 4
 
 
 class Panel(NamedTuple):
@@ -41,6 +45,28 @@ def _cell(value: object) -> str:
         return f'<td style="text-align: left">{escape(str(value))}</td>'
     text = f"{value:,}" if isinstance(value, int | np.integer) else f"{value:.4g}"
     return f'<td style="text-align: right">{text}</td>'
+
+
+def agent(shown: Agent) -> str:
+    """What an agent is, as a table."""
+    rows: list[tuple[str, object]] = [("agent", shown.spec), ("game", shown.game.name)]
+    try:
+        tensors = shown.network()
+    except ValueError:
+        rows.append(("network", "none"))
+    else:
+        rows.append(("weights", sum(tensor.size for tensor in tensors.values())))
+    return table(("", ""), rows)
+
+
+def games(env: VecEnv) -> str:
+    """The first games of an environment as pictures."""
+    shown = "".join(
+        f'<div style="width: 180px">{position._repr_svg_()}</div>' for position in env.positions()[:MOST_BOARDS]
+    )
+    more = f", of which the first {MOST_BOARDS} are shown" if len(env) > MOST_BOARDS else ""
+    caption = f"{len(env):,} {'game' if len(env) == 1 else 'games'} of {escape(env.game.name)}{more}"
+    return f'<div>{caption}</div><div style="display: flex; flex-wrap: wrap; gap: 8px">{shown}</div>'
 
 
 def percent(part: int, whole: int) -> str:

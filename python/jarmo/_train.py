@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path as FilePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
@@ -174,11 +174,14 @@ class Run:
     def __iter__(self) -> Iterator[Event]:
         return self._events({}, None)
 
-    def train(self, *, progress: bool = True, **limits: Unpack[Limits]) -> Agent:
+    def train(
+        self, *, progress: bool = True, on_event: Callable[[Event], object] | None = None, **limits: Unpack[Limits]
+    ) -> Agent:
         """Trains until a limit is reached, and returns the agent. Ctrl-C saves and returns it, too.
 
         Args:
             progress: Prints how far it is, and draws the learning curves in a notebook.
+            on_event: Is called with each line of metrics. If it raises an error, the run is saved and stops with it.
             limits: Replace those of the run, for this call.
         """
         shown = _Progress() if progress else None
@@ -188,9 +191,12 @@ class Run:
             for event in events:
                 if curve is not None:
                     curve.add(event.metrics)
+                if on_event is not None:
+                    on_event(event)
         except KeyboardInterrupt:
-            events.close()
+            pass
         finally:
+            events.close()
             if curve is not None:
                 curve.draw()
         return self.agent()
@@ -246,6 +252,7 @@ def train(
     *,
     run: Path | None = None,
     progress: bool = True,
+    on_event: Callable[[Event], object] | None = None,
     from_agent: Path | None = None,
     **settings: Unpack[Settings],
 ) -> Agent:
@@ -259,13 +266,14 @@ def train(
         run: A new folder for the run, which `jarmo.Run.resume` and ``jarmo train --resume`` continue. Without one, only
             the agent is kept, in a temporary file until the end of the process.
         progress: Prints how far it is, and draws the learning curves in a notebook.
+        on_event: Is called with each line of metrics, as in `jarmo.Run.train`.
         from_agent: An agent file, whose weights the training starts from.
         settings: See `jarmo.Run`.
     """
     if run is not None:
-        return Run(run, game=game, from_agent=from_agent, **settings).train(progress=progress)
+        return Run(run, game=game, from_agent=from_agent, **settings).train(progress=progress, on_event=on_event)
     with TemporaryDirectory(prefix="jarmo-run-") as folder:
-        agent = Run(folder, game=game, from_agent=from_agent, **settings).train(progress=progress)
+        agent = Run(folder, game=game, from_agent=from_agent, **settings).train(progress=progress, on_event=on_event)
         file = agent.spec.partition("?")[0]
         kept = TemporaryDirectory(prefix="jarmo-agent-")
         _kept.append(kept)

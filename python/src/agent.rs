@@ -252,6 +252,10 @@ impl Agent {
         Ok(())
     }
 
+    fn _repr_html_<'py>(slf: &Bound<'py, Agent>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("jarmo._notebook")?.call_method1("agent", (slf,))
+    }
+
     fn __repr__(&self) -> String {
         let game = self.game.0.facts().name;
         format!("jarmo.Agent({:?}, game={game:?})", self.spec())

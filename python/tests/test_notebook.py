@@ -35,6 +35,18 @@ def test_an_exam_is_a_table_by_phase() -> None:
     assert f">{result.all.critical_share:.1%}<" in page
 
 
+def test_an_agent_is_a_table_of_what_it_is() -> None:
+    page = jarmo.Agent("trained:8", game="connect_four")._repr_html_()
+    assert ">trained:8<" in page and ">connect_four<" in page and "weights" in page
+    assert ">none<" in jarmo.Agent("greedy")._repr_html_()
+
+
+def test_an_environment_shows_its_first_games() -> None:
+    page = jarmo.VecEnv("guard", 6, seed=1)._repr_html_()
+    assert page.count("<svg") == 4 and "6 games of guard, of which the first 4 are shown" in page
+    assert "1 game of tammi<" in jarmo.VecEnv("tammi", 1)._repr_html_()
+
+
 def test_texts_are_escaped_and_shares_of_nothing_are_dashes() -> None:
     assert "<td style=\"text-align: left\">&lt;b&gt;</td>" in _notebook.table(["name"], [["<b>"]])
     assert _notebook.percent(0, 0) == "–"

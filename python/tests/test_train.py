@@ -77,6 +77,25 @@ def test_a_run_yields_its_lines_of_metrics(tmp_path: Path) -> None:
     assert jarmo.Run.resume(run.folder).game == run.game == jarmo.Game("connect_four")
 
 
+def test_events_are_told_and_an_error_stops_the_run(tmp_path: Path) -> None:
+    settings = {**TINY, "steps": 40}
+    steps: list[int] = []
+
+    def note(event: jarmo.Event) -> None:
+        steps.append(event.step)
+
+    jarmo.train("connect_four", run=tmp_path / "told", progress=False, on_event=note, **settings)
+    assert steps and steps == sorted(steps) and steps[-1] == 40
+
+    def fail(event: jarmo.Event) -> None:
+        raise RuntimeError(f"step {event.step}")
+
+    run = jarmo.Run(tmp_path / "failed", game="connect_four", **settings)
+    with pytest.raises(RuntimeError, match="step"):
+        run.train(progress=False, on_event=fail)
+    assert run.train(progress=False).spec.endswith("?sims=64")  # it was saved, so that it can go on
+
+
 def test_the_last_line_comes_again_with_the_final_match(tmp_path: Path) -> None:
     matches: Any = {"every": 1000, "exam": "none", "games": 2, "opponents": ["random"], "past": 0, "simulations": 2}
     run = jarmo.Run(tmp_path / "run", game="connect_four", steps=40, **{**TINY, "evaluation": matches})

@@ -482,6 +482,10 @@ impl VecEnv {
         self.layout.games
     }
 
+    fn _repr_html_<'py>(slf: &Bound<'py, VecEnv>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("jarmo._notebook")?.call_method1("games", (slf,))
+    }
+
     fn __repr__(&self) -> String {
         let name = self.layout.game.0.facts().name;
         format!("jarmo.VecEnv({name:?}, {})", self.layout.games)
