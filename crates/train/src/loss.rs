@@ -16,7 +16,7 @@ const POLICY_WEIGHT: f32 = 1.0;
 const RESULT_WEIGHT: f32 = 1.0;
 const SCORE_WEIGHT: f32 = 0.25;
 
-/// The parts of the loss of one batch, means over its rows, in nats.
+/// The loss of one batch and its parts, as means over its rows, in nats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Losses {
     /// What is minimised: the weighted sum of the parts.
