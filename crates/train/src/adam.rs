@@ -14,7 +14,7 @@ const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
 
-/// Weight decay per step, as a factor of the learning rate. Biases do not decay.
+/// Weight decay per step, relative to the learning rate. Biases do not decay.
 const WEIGHT_DECAY: f32 = 0.01;
 
 /// AdamW for all parameters of a module.

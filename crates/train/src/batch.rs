@@ -19,7 +19,7 @@ impl Rows {
     /// The arrays of a batch, for a network of this shape.
     ///
     /// # Panics
-    /// Panics if the shape does not have one of the actions or scores.
+    /// Panics if an action or a score does not belong to the shape.
     pub(crate) fn of(batch: &Samples, shape: &NetShape) -> Rows {
         let (count, scores) = (batch.len(), shape.scores());
         let legal: Vec<usize> = batch.iter().map(|sample| sample.actions.len()).collect();

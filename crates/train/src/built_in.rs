@@ -54,7 +54,7 @@ impl CustomNetwork for BuiltIn {
     }
 }
 
-/// A linear layer. Burn's own is in the crate of all its layers, which takes long to compile.
+/// A linear layer. Burn's own is in its crate of layers, which takes long to compile.
 #[derive(Module, Debug)]
 struct Linear {
     weight: Param<Tensor<2>>,

@@ -36,7 +36,7 @@ pub struct LearnerSettings {
     pub warm_up: u64,
     /// Steps of the cosine decay to 5% after the warm-up; 0 for no decay.
     pub decay: u64,
-    /// Decay of the averaged weights per step.
+    /// The fraction of the averaged weights that a step keeps; the first steps keep less.
     pub average: f32,
 }
 

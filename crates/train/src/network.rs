@@ -60,9 +60,9 @@ pub trait CustomNetwork: Module + 'static {
     /// The logits for a batch of positions, given as features of 0 or 1, `[rows, features]`.
     fn forward(&self, features: Tensor<2>) -> Outputs;
 
-    /// The first layer, if `forward` gives features to a linear layer and its output to [`CustomNetwork::after_first`].
-    /// In training on the CPU, it is then computed by adding up the weight rows of the features that are set, which is
-    /// faster than a matrix product.
+    /// The first layer, if it is linear and `forward` gives its output to [`CustomNetwork::after_first`]. In training
+    /// on the CPU, it is then computed by adding up the weight rows of the features that are set, which is faster than
+    /// a matrix product.
     fn first(&self) -> Option<FirstLayer<'_>> {
         None
     }

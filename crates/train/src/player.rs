@@ -43,7 +43,7 @@ impl Player {
 /// What happened in a cycle.
 #[derive(Debug)]
 pub struct Turn {
-    /// What was played.
+    /// Counts of what was played.
     pub counts: Counts,
     /// The training steps.
     pub steps: Vec<StepStats>,

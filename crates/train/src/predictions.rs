@@ -96,7 +96,7 @@ fn entropy(shares: &[f32]) -> f64 {
     -parts.map(|&share| f64::from(share) * f64::from(share).ln()).sum::<f64>()
 }
 
-/// The index of the largest number; of equals, the first.
+/// The index of the largest number; if several are equal, of the first.
 fn largest(numbers: &[f32]) -> Option<usize> {
     let mut best = None;
     for (place, &number) in numbers.iter().enumerate() {

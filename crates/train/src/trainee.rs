@@ -324,7 +324,7 @@ fn values<M: Module>(module: &M) -> GradientsParams {
     values.0
 }
 
-/// Replaces each parameter by the value with its identity, or by zeros.
+/// Replaces each parameter by the value with its identity, or by zeros if there is none.
 struct Replace<'a>(&'a GradientsParams);
 
 impl ModuleMapper for Replace<'_> {

@@ -23,7 +23,7 @@ const DIGITS: usize = 16;
 /// The maximum size of a file in bytes.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// The maximum length in plies of a win that a checker must find by search. Every two plies more take many times as
+/// The maximum length in plies of a win that a checker must find by search. Every two more plies take many times as
 /// long.
 pub const MOST_SEARCH: u32 = 7;
 

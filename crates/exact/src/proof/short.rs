@@ -6,7 +6,7 @@ use super::streak;
 use jarmo_core::game::{Action, Game, Mask, Player, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 
-/// How many plies more a win may take if a player shuttles, because the shuttle rule can then forbid the quickest win.
+/// How many plies longer a win may be if a player shuttles, because the shuttle rule can then forbid the quickest win.
 const MORE: u32 = 4;
 
 /// A search for short wins of one player.
@@ -43,7 +43,7 @@ impl<'a> Short<'a> {
         Some(found)
     }
 
-    /// Whether the winner wins within this many plies whatever the opponent, who is to move, replies.
+    /// Whether the winner wins within this many plies against every reply; the opponent is to move.
     fn against_all(&mut self, position: &JarmoPosition, plies: u32) -> bool {
         self.game.legal(position).iter().all(|reply| {
             let next = self.game.after(position, reply);

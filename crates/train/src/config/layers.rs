@@ -36,7 +36,7 @@ pub struct Base {
     pub net: Option<NetSettings>,
 }
 
-/// The games of this crate, with the general defaults.
+/// The shipped games, with the general defaults.
 impl Default for Base {
     fn default() -> Base {
         Base { games: Games::shipped().list(), game: None, net: None }
@@ -82,8 +82,8 @@ impl Config {
         whole.map_err(|error| in_file(error, files, settings))
     }
 
-    /// The settings of a new run. If no argument can name a game, it is the first one. If the run starts from an agent,
-    /// the size of its network is the default.
+    /// The settings of a new run. Its game is the first one, unless an argument can name another. If the run starts
+    /// from an agent, the size of its network is the default.
     pub fn of_run(
         games: &Games,
         game: Option<&str>,
@@ -119,7 +119,7 @@ impl Config {
         leaves(self.table())
     }
 
-    /// Reads settings as [`Config::to_toml`] writes them. Missing settings have their defaults.
+    /// Reads settings as [`Config::to_toml`] writes them. Missing settings get their defaults.
     pub fn from_toml(text: &str) -> Result<Config, TrainError> {
         let mut table = defaults();
         let layer: Result<Table, toml::de::Error> = text.parse();
@@ -138,8 +138,8 @@ impl Config {
     }
 }
 
-/// Adds to an error the path of the last file that sets one of the settings that it names, unless a `KEY=VALUE` sets
-/// one.
+/// Adds the path of a file to an error: the last file that sets one of the settings in the error. Adds nothing if a
+/// `KEY=VALUE` sets one of them.
 pub fn in_file(error: TrainError, files: &[&Path], settings: &[String]) -> TrainError {
     let named = |key: &str| error.0.contains(key);
     if settings.iter().any(|one| one.split('=').next().is_some_and(|key| named(key.trim()))) {

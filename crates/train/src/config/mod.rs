@@ -110,8 +110,8 @@ pub struct EvaluationSettings {
     pub opponents: Vec<String>,
     /// How many earlier checkpoints are opponents: the best one, then the newest.
     pub past: usize,
-    /// The exam that the network takes at each checkpoint: `built-in` for the one that is part of the program, if it has
-    /// one for the game, `none`, or the path of a file.
+    /// The exam that the network takes at each checkpoint: `built-in` (the program's own exam, if it has one for the
+    /// game), `none`, or the path of a file.
     pub exam: String,
 }
 
@@ -164,7 +164,7 @@ pub struct RunSettings {
     pub steps: u64,
     /// The limit of finished games; 0 for no limit.
     pub games: u64,
-    /// The limit of minutes; 0 for no limit.
+    /// The limit of wall-clock minutes; 0 for no limit.
     pub minutes: f64,
     /// The limit of minutes of CPU time, all threads together; 0 for no limit.
     pub cpu_minutes: f64,
@@ -176,7 +176,7 @@ pub struct RunSettings {
 pub struct FleetSettings {
     /// Games in parallel per thread of a worker.
     pub games: usize,
-    /// Training steps between networks for the workers.
+    /// Training steps from one network for the workers to the next.
     pub publish: u64,
     /// A file is dropped if the weights that played it are more than this many training steps old.
     pub max_age: u64,
@@ -218,7 +218,7 @@ impl RunSettings {
         ("cpu_minutes", Bounds::Real(CPU_MINUTES)),
     ];
 
-    /// The limits that are set, as pairs of a count and its name.
+    /// The limits that are set, as pairs of a number and its unit.
     pub fn limits(&self) -> Vec<(f64, &'static str)> {
         let limits = [
             (self.steps as f64, "steps"),
@@ -257,8 +257,8 @@ impl RunSettings {
 }
 
 impl Config {
-    /// The step of the first matches: that of the first checkpoint, so that a run shows its strength early. `None`
-    /// without matches.
+    /// The step of the first matches: at the latest that of the first checkpoint, so that a run shows its strength
+    /// early. `None` without matches.
     pub fn first_matches(&self) -> Option<u64> {
         let every = self.evaluation.every;
         (every > 0).then(|| every.min(self.run.checkpoint))
