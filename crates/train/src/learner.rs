@@ -49,7 +49,7 @@ impl LearnerSettings {
         ("average", Bounds::SHARE),
     ];
 
-    /// The learning rate of this step; the first one is 1.
+    /// The learning rate of this step; the first step is number 1.
     fn rate_of(&self, step: u64) -> f32 {
         let LearnerSettings { rate, warm_up, decay, .. } = *self;
         if step < warm_up {
@@ -63,8 +63,8 @@ impl LearnerSettings {
         rate * (LOWEST + (1.0 - LOWEST) * height)
     }
 
-    /// The fraction of the averages that this step keeps; the first one is 1. The first steps keep less, so that the
-    /// random initial weights soon stop mattering.
+    /// The fraction of the averages that this step keeps; the first step is number 1. The first steps keep less, so
+    /// that the random initial weights soon stop mattering.
     fn keep_after(&self, steps: u64) -> f32 {
         let steps = steps as f32;
         self.average.min((1.0 + steps) / (10.0 + steps))

@@ -50,7 +50,7 @@ use jarmo_core::net::{FeatureBatch, FrozenNet, Logits, NetShape, Network, Weight
 /// register::<Small>("small", 32);
 /// ```
 pub trait CustomNetwork: Module + 'static {
-    /// What a network is made from besides the game, such as a number of channels. A network with another value is
+    /// The settings from which a network is made, such as a number of channels. A network with other settings is
     /// another network and needs another name.
     type Settings: Clone + Send + Sync + 'static;
 
