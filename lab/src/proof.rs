@@ -42,7 +42,7 @@ pub struct Made {
     pub made: String,
     /// What it proves.
     pub claims: Vec<Claim>,
-    /// The most plies of a win that is left to search.
+    /// The maximum length in plies of a win that is searched and not stored.
     pub search: u32,
     /// The moves of both players in positions that are not over.
     pub moves: Vec<(JarmoPosition, Action)>,
@@ -103,7 +103,8 @@ fn push_number(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Proves who wins after each opening, which must be decided. Wins of at most `search` plies are left to search.
+/// Proves who wins after each opening, which must be decided. Wins of at most `search` plies are searched and
+/// not stored.
 ///
 /// # Panics
 /// Panics if `search` is more than [`MOST_SEARCH`].

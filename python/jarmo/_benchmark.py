@@ -33,8 +33,8 @@ OVERRUN = 1.1
 
 MEASURES = ("fresh_wrong", "exam_wrong", "mistakes_per_game", "points", "held", "median_plies")
 
-UNVERIFIED = """Every measure follows from the answers in the file. Not verifiable: whose answers they are, whether tables or
-exams were used in training, and what the file says of name, simulations, budget, training, date and machine.
+UNVERIFIED = """Every measure follows from the answers in the file. It cannot be verified who gave the answers, whether
+tables or exams were used in training, or whether name, simulations, budget, training, date and machine are true.
 """
 
 MOST_BYTES = 1 << 26

@@ -60,7 +60,7 @@ class Game:
     Args:
         name: One of ``jarmo.GAMES``.
         max_plies: A game is truncated and drawn after this many actions, 0 for never; by default the game's limit.
-        board: A board file with other lines than the standard board (jarmo and guard).
+        board: A board file that replaces the standard board (jarmo and guard).
         quiet_limit: Plies without a capture after which tammi is drawn.
     """
 

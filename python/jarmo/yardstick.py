@@ -143,9 +143,9 @@ def evaluate(
             force 6 of jarmo, 4 pieces of tammi.
         seed: The seed of the fresh exam, the starts, and the agent.
         fresh: Critical questions of the fresh exam.
-        games: Starts of games against the perfect player, each from both sides.
-        starts: Starts of the worst case of the policy alone, each from both sides.
-        positions: The positions after which a start counts as held in the worst case.
+        games: Starting positions of games against the perfect player; each is played from both sides.
+        starts: Starting positions of the worst case of the policy without search; each is played from both sides.
+        positions: In the worst case, a start counts as held after this many positions without a mistake.
         threats: Features have the planes of threats.
         name: A name for the policy.
         budget: The budget of its training. Measure directly after it: the result notes the CPU time since its start.

@@ -39,7 +39,7 @@ pub(super) fn man(mut command: Command, args: ManArgs) -> Result<(), Failure> {
 fn unknown(command: &Command, name: &str) -> Failure {
     let known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
     let known = match known.len() {
-        0 => "it has none".to_owned(),
+        0 => "it has no subcommands".to_owned(),
         _ => format!("choose one of {}", known.join(", ")),
     };
     let whole = command.get_bin_name().unwrap_or(program::name());

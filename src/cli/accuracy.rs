@@ -23,7 +23,7 @@ pub(super) struct Args {
     /// The exam [default: the one that is part of this program]
     #[arg(long, value_name = "FILE")]
     exam: Option<PathBuf>,
-    /// A board file with other lines than the standard board (jarmo and guard)
+    /// A board file that replaces the standard board (jarmo and guard)
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
     /// Nodes or simulations per decision, several to compare; 0 uses the network of an agent file without search and
@@ -40,11 +40,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = WORST.parser::<usize>())]
     worst: usize,
     /// Count the causes of wrong decisions, for each number of --nodes except 0: `policy` (the network gives all right
-    /// actions together less than 1 %), `search` (ten times as many nodes or simulations find one), otherwise `value`
+    /// actions together less than 1%), `search` (ten times as many nodes or simulations find one), otherwise `value`
     #[arg(long, requires = "nodes")]
     causes: bool,
-    /// Draw the share of critical decisions that were wrong as SVG to this file, over force or ply, a
-    /// curve for each number of --nodes; for one agent
+    /// Draw the share of wrong critical decisions over force or ply as SVG to this file, with a curve for each number of
+    /// --nodes; needs a single agent
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     #[command(flatten)]
@@ -97,7 +97,7 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
     }
     if !args.shared.json {
         let mut out = stdout().lock();
-        writeln!(out, "± is half the 95 % interval. Rows of a force or ply have at least {FEWEST} positions.")?;
+        writeln!(out, "± is half the 95% interval. Forces and plies shown have at least {FEWEST} critical positions.")?;
         if args.exam.is_none() {
             writeln!(out, "The exams are part of this program; no tables are needed.")?;
         }

@@ -128,13 +128,13 @@ fn rows(accuracy: &Accuracy<AnyPosition>) -> Vec<Row> {
 
 fn write_shares(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
     let mut line = |label: &str, asked: &str, cells: &mut dyn Iterator<Item = String>| {
-        write!(out, "  {label:17} {asked:>8} ")?;
+        write!(out, "  {label:17} {asked:>9} ")?;
         for cell in cells {
             write!(out, " {cell:>12}")?;
         }
         writeln!(out)
     };
-    line("wrong, in %", "asked", &mut measured.iter().map(|one| budget_name(one.budget)))?;
+    line("wrong, in %", "decisions", &mut measured.iter().map(|one| budget_name(one.budget)))?;
     let columns: Vec<Vec<Row>> = measured.iter().map(|one| rows(&one.accuracy)).collect();
     for (number, row) in columns[0].iter().enumerate() {
         let cell = |column: &Vec<Row>| {

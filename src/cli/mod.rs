@@ -320,7 +320,7 @@ pub(crate) struct GameArgs {
 /// The settings of the rules.
 #[derive(clap::Args)]
 pub(crate) struct RuleArgs {
-    /// A board file with other lines than the standard board (jarmo and guard)
+    /// A board file that replaces the standard board (jarmo and guard)
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
     /// Plies without a capture after which tammi is drawn [default: 30]
@@ -361,7 +361,7 @@ fn game_of_file(games: &Games, spec: &AgentSpec) -> Result<Option<String>, Failu
 /// What is wrong with an agent file for a game that this program does not have.
 fn unknown_game(games: &Games, game: &str) -> String {
     let (game, names) = (shorten(game), games.names().join(", "));
-    format!("it plays {game}, and this program has {names}; use the program that registers {game}")
+    format!("it plays {game}, but this program only has {names}; use the program that registers {game}")
 }
 
 /// The position that `--position` names: the start of the game without it, or with `start`.

@@ -17,8 +17,8 @@ use jarmo_exact::proof::{self, Proof, check};
 pub(super) enum Command {
     /// Replay the strategies of a proof against every reply
     #[command(after_help = "\
-It needs no tables and takes about three minutes. Both players keep to the rules of jarmo as they are: the
-shuttle rule is followed on every path, and a player whom it leaves no move passes.")]
+It needs no tables and takes about three minutes. Both players obey the full rules of jarmo: the shuttle
+rule applies on every path, and a player whom it leaves without a move passes.")]
     Verify(FileArgs),
     /// Print the claims of a proof, or its move in a position
     Show(ShowArgs),
@@ -97,7 +97,7 @@ fn run_show(args: &ShowArgs) -> Result<(), Failure> {
         return Ok(());
     }
     writeln!(out, "made by {}", proof.made.escape_debug())?;
-    writeln!(out, "{} moves; wins of {} plies are left to search", proof.moves(), proof.search)?;
+    writeln!(out, "{} moves; wins of at most {} plies are found by search", proof.moves(), proof.search)?;
     for claim in &proof.claims {
         let opening = claim.text(&proof.game);
         writeln!(out, "{opening}: {} wins within {} plies", claim.winner.name(), claim.plies)?;

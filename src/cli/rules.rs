@@ -10,7 +10,7 @@ use jarmo_core::numbers::MAX_PLIES;
 use jarmo_facade::Games;
 use jarmo_host::ascii::{locale_has_unicode, to_ascii};
 
-/// Show and trace positions by the rules
+/// Show positions, and replay games by the rules
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Read games as JSON lines and write all their positions

@@ -28,7 +28,7 @@ use jarmo_learn::sweep::{Planned, Sweep};
 #[derive(clap::Args)]
 #[command(after_help = "\
 The file is TOML; examples/sweep.toml explains it. Each run has an ordinary folder below that of the sweep. Ctrl-C saves
-and stops all of them; the same command continues, also after a crash. To watch: jarmo runs FOLDER --watch.")]
+and stops all of them; the same command continues them, even after a crash. To watch: jarmo runs FOLDER --watch.")]
 pub(super) struct Args {
     /// The file that describes the sweep
     #[arg(value_name = "FILE")]

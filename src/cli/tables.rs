@@ -27,7 +27,7 @@ const LINE: NumberRange<u64> = NumberRange::new(0, 1000);
 pub(super) enum Command {
     /// Solve all positions up to a force
     Build(BuildArgs),
-    /// Compress tables: jarmo's to a twenty-seventh of the space, or to a thirty-fifth with --distances 0; tammi's to a sixth
+    /// Compress tables: those of jarmo to 1/27 of their size (1/35 with --distances 0), those of tammi to 1/6
     Pack(PackArgs),
     /// Check tables: every byte, and random positions against their successors and by playing them out
     Verify(VerifyArgs),

@@ -33,27 +33,28 @@ pub(super) struct Args {
         value_parser = BUDGET.or_zero().parser::<u64>()
     )]
     nodes: Vec<u64>,
-    /// Exact tables that draw the fresh exam and judge the games [default: those that are built in seconds: force 6 of
-    /// jarmo, 4 pieces of tammi]
+    /// Exact tables, to draw a fresh exam (new random positions) and to judge the games [default: small ones, built in
+    /// seconds: jarmo up to force 6, tammi up to 4 pieces]
     #[arg(long, value_name = "FOLDER")]
     tables: Option<PathBuf>,
-    /// Questions of the fresh exam
+    /// Number of questions in the fresh exam
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = COUNT.parser::<u32>())]
     fresh: u32,
-    /// Starts of games against the perfect player, each from both sides
+    /// Number of starting positions for games against the perfect player; each is played from both sides
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = COUNT.parser::<u32>())]
     games: u32,
-    /// Starts of the worst case, which is measured without search, each from both sides
+    /// Number of starting positions for the worst case, in which an adversary looks for the quickest mistake of the agent
+    /// without search; each is played from both sides
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = COUNT.parser::<u32>())]
     starts: u32,
-    /// In the worst case, count a start as held after this many positions without a mistake
+    /// In the worst case, stop after this many positions without a mistake; the start then counts as held
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = COUNT.parser::<u32>())]
     positions: u32,
     /// Draw the wrong critical decisions as SVG to this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Compute every measure in a file of results from the answers in it, instead of measuring. Give the folder of tables
-    /// if it was measured with one
+    /// Recompute every measure in a file of results from the answers in it, instead of measuring agents. If --tables was
+    /// used to measure, give the same tables
     #[arg(long, value_name = "FILE", conflicts_with = "agents")]
     verify: Option<PathBuf>,
     #[command(flatten)]
@@ -152,7 +153,7 @@ fn verify(games: &Games, path: &Path, args: &Args) -> Result<(), Failure> {
         let verified = pool.install(|| game.yardstick(row.settings, args.tables.as_deref())?.verify(row));
         verified.map_err(|error| Failure::new(format_args!("row {number}: {error}")))?;
         let of_exam = |ExamShare { wrong, critical, share, .. }: &ExamShare| {
-            format!("{wrong} of {critical} critical decisions wrong, {:.2} %", 100.0 * share)
+            format!("{wrong} of {critical} critical decisions wrong, {:.2}%", 100.0 * share)
         };
         let exam = row.exam.as_ref().map_or("no exam".to_owned(), of_exam);
         let parts =
@@ -162,8 +163,8 @@ fn verify(games: &Games, path: &Path, args: &Args) -> Result<(), Failure> {
     }
     writeln!(
         stdout().lock(),
-        "Every measure follows from the answers in the file. Not verifiable: whose answers they are, and what the file says \
-         of budget, training, date and machine."
+        "Every measure follows from the answers in the file. It cannot be verified who gave the answers, or \
+         whether budget, training, date and machine are true."
     )?;
     Ok(())
 }

@@ -338,7 +338,7 @@ fn an_agent_file_of_a_game_that_is_unknown_is_named() {
     let path = path.to_str().unwrap();
     for args in [&["accuracy", path][..], &["yardstick", path], &["inspect", path, "--position", "start"]] {
         let mut command = Command::cargo_bin("jarmo").unwrap();
-        let message = format!("{path}: it plays chess, and this program has jarmo, guard, tammi, connect_four;");
+        let message = format!("{path}: it plays chess, but this program only has jarmo, guard, tammi, connect_four;");
         command.args(args).assert().code(1).stderr(contains(message));
     }
 }

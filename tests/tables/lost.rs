@@ -164,7 +164,7 @@ fn the_table_has_a_column_for_each_budget_and_the_picture_a_curve() {
         let mut rows = text.lines().filter_map(|line| line.trim().strip_prefix(label));
         rows.next().expect(label).split_whitespace().collect()
     };
-    assert_eq!(row("wrong, in %"), ["asked", "network", "4"]);
+    assert_eq!(row("wrong, in %"), ["decisions", "network", "4"]);
     let shares = |label: &str| -> Vec<f64> {
         let numbers = row(label).into_iter();
         let numbers = numbers.filter(|word| !word.starts_with('±'));

@@ -238,9 +238,7 @@ fn the_command_measures_agents_and_marks_answers_again() {
     let text = String::from_utf8(verified.stdout).unwrap();
     assert!(verified.status.success() && text.lines().count() == 3, "{text}");
     assert!(text.starts_with("greedy: ") && text.contains("of 10000 critical decisions wrong"));
-    assert!(
-        text.contains("verified: exam, fresh, games, worst case") && text.contains("Not verifiable: whose answers")
-    );
+    assert!(text.contains("verified: exam, fresh, games, worst case") && text.contains("who gave the answers"));
 
     let claimed = fs::read_to_string(&lines).unwrap();
     let row: Row = serde_json::from_str(claimed.lines().next().unwrap()).unwrap();

@@ -1,6 +1,6 @@
-//! AdamW as an optimizer of burn. On the processor, a step is one pass over the numbers of a tensor; its results are
-//! those of burn's own AdamW bit for bit. Burn's makes one pass for each of its operations: with it, a training step of
-//! jarmo (256x2, 512 samples) takes 1.4 times as long.
+//! AdamW as a burn optimizer. On the CPU, a step makes one pass over the numbers of a tensor, and its results equal
+//! those of burn's own AdamW bit for bit. Burn's own makes one pass per operation; with it, a training step of jarmo
+//! (256x2, 512 samples) takes 1.4 times as long.
 
 use burn::module::ParamGroup;
 use burn::tensor::{Device, Tensor};
@@ -14,7 +14,7 @@ const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
 
-/// Weight decay per step, as a factor of the learning rate. Biases do not decay.
+/// Weight decay per step, relative to the learning rate. Biases do not decay.
 const WEIGHT_DECAY: f32 = 0.01;
 
 /// AdamW for all parameters of a module.
@@ -30,7 +30,7 @@ fn of_burn(decay: f32) -> AdamW {
 
 #[derive(Clone)]
 struct Adam {
-    of_burn: AdamW, // for the first step, which makes the state, and for other devices
+    of_burn: AdamW, // takes the first step, which creates the state, and all steps on other devices
     decay: f32,
     is_cpu: bool,
 }
@@ -59,7 +59,7 @@ impl Optimizer for Adam {
     }
 }
 
-/// A step on the processor. A tensor that shares its memory with no other is changed in place.
+/// A step on the CPU. A tensor that shares its memory with no other is changed in place.
 fn step<const D: usize>(
     rate: f64,
     decay: f32,

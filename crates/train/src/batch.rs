@@ -3,13 +3,13 @@
 use jarmo_core::net::{FeatureBatch, NetShape};
 use jarmo_selfplay::replay::Samples;
 
-/// Rows of features with the targets of the heads. As most actions are illegal, a row has places for legal ones only, as
-/// many as the longest row needs.
+/// Rows of features with the targets of the heads. Most actions are illegal, so a row has *places* only for legal ones:
+/// as many as the row with the most legal actions needs.
 pub(crate) struct Rows {
     pub(crate) features: FeatureBatch,
     pub(crate) places: usize,     // of a row in `actions`, `legal` and `policy`
     pub(crate) actions: Vec<i32>, // [rows, places]; empty places repeat an action of the row
-    pub(crate) legal: Vec<usize>, // how many places of each row are taken, the first ones
+    pub(crate) legal: Vec<usize>, // how many places of each row are taken; they come first
     pub(crate) policy: Vec<f32>,  // [rows, places], adding up to 1; 0 in empty places
     pub(crate) result: Vec<f32>,  // [rows, 3]: win, draw, loss of the player to move
     pub(crate) score: Vec<f32>,   // [rows, scores], one-hot
@@ -19,7 +19,7 @@ impl Rows {
     /// The arrays of a batch, for a network of this shape.
     ///
     /// # Panics
-    /// Panics if an action or a score is not one of the shape's.
+    /// Panics if an action or a score does not belong to the shape.
     pub(crate) fn of(batch: &Samples, shape: &NetShape) -> Rows {
         let (count, scores) = (batch.len(), shape.scores());
         let legal: Vec<usize> = batch.iter().map(|sample| sample.actions.len()).collect();

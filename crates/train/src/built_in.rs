@@ -1,4 +1,4 @@
-//! The built-in network as a module of burn.
+//! The built-in network as a burn module.
 
 use burn::module::{Module, Param};
 use burn::tensor::activation::relu;
@@ -8,7 +8,7 @@ use burn::tensor::{Device, Tensor};
 use crate::network::{CustomNetwork, FirstLayer, Outputs};
 use jarmo_core::net::{NetSettings, NetShape};
 
-/// The layers by their names in agent files.
+/// The layers. Their names are those in agent files.
 #[derive(Module, Debug)]
 pub(crate) struct BuiltIn {
     stem: Linear,
@@ -54,7 +54,7 @@ impl CustomNetwork for BuiltIn {
     }
 }
 
-/// A linear layer, as burn has one among many others.
+/// A linear layer. Burn's own is in its crate of layers, which takes long to compile.
 #[derive(Module, Debug)]
 struct Linear {
     weight: Param<Tensor<2>>,

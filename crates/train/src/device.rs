@@ -11,10 +11,10 @@ use crate::TrainError;
 /// A kind of device, as named on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceKind {
-    /// The processor.
+    /// The CPU.
     #[default]
     Cpu,
-    /// An NVIDIA GPU by its number.
+    /// The NVIDIA GPU with this number.
     Cuda(usize),
     /// The GPU that the driver prefers.
     Wgpu,
@@ -46,7 +46,7 @@ impl FromStr for DeviceKind {
     }
 }
 
-/// A device that works.
+/// A device that is ready for use.
 #[derive(Clone, Debug)]
 pub struct OpenDevice {
     kind: DeviceKind,
@@ -54,7 +54,7 @@ pub struct OpenDevice {
 }
 
 impl OpenDevice {
-    /// The processor.
+    /// The CPU.
     pub fn cpu() -> OpenDevice {
         OpenDevice { kind: DeviceKind::Cpu, device: Device::flex() }
     }
@@ -82,7 +82,7 @@ impl OpenDevice {
         self.kind
     }
 
-    /// Computes something, because a missing driver or card shows only then, as a panic in the library.
+    /// Runs a small computation, because only that reveals a missing driver or GPU, as a panic in the library.
     #[cfg_attr(not(any(feature = "cuda", feature = "wgpu")), expect(dead_code))]
     fn try_out(kind: DeviceKind, open: impl FnOnce() -> Device) -> Result<OpenDevice, TrainError> {
         let hook = panic::take_hook();

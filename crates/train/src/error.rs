@@ -1,10 +1,10 @@
-//! Why learning cannot begin or continue.
+//! Why training cannot begin or continue.
 
 use std::fmt;
 
 use jarmo_exact::ExactError;
 
-/// A problem of learning in words, with the remedy: of settings, a network, a device, a training step or a run's folder.
+/// A problem with settings, a network, a device, a training step or a run's folder, in words and with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TrainError(pub String);

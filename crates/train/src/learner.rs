@@ -1,4 +1,4 @@
-//! The learner: gradient steps on batches, and the averaged weights that play.
+//! The learner: training steps on batches, and the averaged weights with which self-play and agents play.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +17,10 @@ use jarmo_selfplay::replay::Samples;
 
 const FORMAT: Format = Format { key: "jarmo_learner", what: "learner", version: 4 };
 
-/// The names of the records in a learner's file, which are as burn writes them.
+/// The names of the records in a learner's file. The records have burn's format.
 const RECORDS: [&str; 3] = ["module", "average", "optimizer"];
 
-/// The final learning rate as a share of the highest.
+/// The final learning rate as a fraction of the highest.
 const LOWEST: f32 = 0.05;
 
 /// A larger loss stops the learner.
@@ -34,9 +34,9 @@ pub struct LearnerSettings {
     pub rate: f32,
     /// Steps in which the rate rises linearly from 0.
     pub warm_up: u64,
-    /// Steps of the cosine decay to 5 % after the warm-up; 0 for no decay.
+    /// Steps of the cosine decay to 5% after the warm-up; 0 for no decay.
     pub decay: u64,
-    /// Decay of the averaged weights per step.
+    /// The fraction of the averaged weights that a step keeps; the first steps keep less.
     pub average: f32,
 }
 
@@ -49,7 +49,7 @@ impl LearnerSettings {
         ("average", Bounds::SHARE),
     ];
 
-    /// The learning rate of this step; the first one is 1.
+    /// The learning rate of this step; the first step is number 1.
     fn rate_of(&self, step: u64) -> f32 {
         let LearnerSettings { rate, warm_up, decay, .. } = *self;
         if step < warm_up {
@@ -63,14 +63,14 @@ impl LearnerSettings {
         rate * (LOWEST + (1.0 - LOWEST) * height)
     }
 
-    /// The share of the averages that stays after so many steps. It is lower in the first steps, so that the random
-    /// initial weights soon stop mattering.
+    /// The fraction of the averages that this step keeps; the first step is number 1. The first steps keep less, so
+    /// that the random initial weights soon stop mattering.
     fn keep_after(&self, steps: u64) -> f32 {
         let steps = steps as f32;
         self.average.min((1.0 + steps) / (10.0 + steps))
     }
 
-    /// Refuses the losses and gradients of a step that would spoil the weights.
+    /// Rejects the losses and gradients of a step that would spoil the weights.
     fn check(&self, step: u64, losses: &Losses, gradient_norm: f32) -> Result<(), TrainError> {
         if !losses.total.is_finite() || !gradient_norm.is_finite() {
             return Err(TrainError(format!(
@@ -109,11 +109,11 @@ pub struct StepStats {
 pub struct Learner {
     settings: LearnerSettings,
     at: Header,
-    average: Weights, // after the last turn
+    average: Weights, // after the last cycle
     trainee: Box<dyn AnyTrainee>,
 }
 
-/// What a learner's file says beside its records.
+/// What a learner's file contains besides its records.
 #[derive(Serialize, Deserialize)]
 struct Header {
     net: NetKind,
@@ -136,8 +136,8 @@ impl Learner {
         }
     }
 
-    /// A learner as it was when its bytes were written, with these settings. Averaged weights that could overflow are
-    /// refused.
+    /// Reads a learner that [`Learner::to_bytes`] wrote, and gives it these settings. Averaged weights with which a
+    /// network could overflow are rejected.
     pub fn from_bytes(settings: LearnerSettings, device: &OpenDevice, bytes: &[u8]) -> Result<Learner, FileError> {
         let (at, arrays) = FORMAT.read::<Header>(bytes)?;
         let mut records = Records::default();
@@ -173,7 +173,7 @@ impl Learner {
         Ok(StepStats { step, losses, predictions, gradient_norm, rate })
     }
 
-    /// Completes the averaged weights after the steps of a turn. Refuses those with which a network could overflow.
+    /// Completes the averaged weights after the steps of a cycle. Rejects weights with which a network could overflow.
     pub fn end_turn(&mut self) -> Result<(), TrainError> {
         self.average = checked(&self.at, self.trainee.average()).map_err(|error| {
             TrainError(format!(
@@ -189,7 +189,7 @@ impl Learner {
         self.at.steps
     }
 
-    /// Which network learns.
+    /// The kind of network that is trained.
     pub fn net(&self) -> &NetKind {
         &self.at.net
     }
@@ -199,12 +199,12 @@ impl Learner {
         Weights::of(&self.at.net, self.at.shape, self.trainee.weights()).expect("a step leaves finite weights")
     }
 
-    /// The averaged weights of the last turn, which play and are exported.
+    /// The averaged weights after the last cycle, which are used for play and exported.
     pub fn average(&self) -> &Weights {
         &self.average
     }
 
-    /// The losses and gradients of a batch. Nothing is learned.
+    /// The losses and gradients of a batch. No weight changes.
     ///
     /// # Panics
     /// Panics if the batch is empty or of another game.
@@ -219,7 +219,7 @@ impl Learner {
     }
 }
 
-/// Refuses weights with which a network could overflow.
+/// Rejects weights with which a network could overflow.
 fn checked(at: &Header, tensors: Tensors) -> Result<Weights, NetError> {
     let weights = Weights::of(&at.net, at.shape, tensors)?;
     weights.check_range()?;

@@ -1,15 +1,15 @@
-//! The inner loop of learning: games become samples, samples a window in memory, and training steps new weights for
-//! self-play. It has no clock and no threads of its own, and reads no files but those of settings: the rest belongs to the
-//! run around it.
+//! The inner training loop: games become samples, samples fill a replay buffer in memory, and training steps make new
+//! weights for self-play. It has no clock and no threads of its own, and reads only files of settings. Everything else
+//! belongs to the run around it.
 //!
-//! A network is a module of burn with an optimizer of burn, and its state is burn's records. On the CPU, two things are
-//! computed by hand: a linear first layer (`stem` adds up the rows of the few features that are set) and a step of the
-//! optimizer (`adam`). Burn's automatic differentiation locks one graph for the whole process, so a learner belongs to
-//! one plain thread and must never run inside a thread pool.
+//! A network is a burn module with a burn optimizer, and its state is saved as burn records. On the CPU, two things are
+//! computed by hand: a linear first layer (`stem` adds up the weight rows of the few features that are set) and a step
+//! of the optimizer (`adam`). Burn's automatic differentiation locks one graph for the whole process, so a learner
+//! belongs to one plain thread and must never run inside a thread pool.
 //!
 //! Modules import only modules that come earlier in this list.
 
-// Without the other crates of `burn`, above all its layers, there is less to compile. Its macros need that name.
+// To compile less, we leave out the other crates of `burn`, above all its layers. Burn's macros need the name `burn`.
 extern crate burn_core as burn;
 
 mod error;

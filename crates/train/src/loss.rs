@@ -16,10 +16,10 @@ const POLICY_WEIGHT: f32 = 1.0;
 const RESULT_WEIGHT: f32 = 1.0;
 const SCORE_WEIGHT: f32 = 0.25;
 
-/// The parts of the loss of one batch, means over its rows, in nats.
+/// The loss of one batch and its parts, as means over its rows, in nats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Losses {
-    /// What is minimised: the weighted sum of the parts.
+    /// The weighted sum of the parts, which training minimises.
     pub total: f32,
     /// Cross-entropy of the policy.
     pub policy: f32,

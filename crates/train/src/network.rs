@@ -1,4 +1,4 @@
-//! Networks as modules of burn: what one must have to be trained, and its evaluation by burn on a device.
+//! Networks as burn modules: the trait that a trainable network implements, and evaluation by burn on a device.
 
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
@@ -6,10 +6,10 @@ use burn::tensor::{Device, Tensor};
 use crate::tensors::{matrix, numbers};
 use jarmo_core::net::{FeatureBatch, FrozenNet, Logits, NetShape, Network, Weights};
 
-/// A custom network, from the features of positions to policy and result. It learns from the same targets by the same
-/// losses as the built-in one.
+/// A custom network, which computes policy and result from the features of positions. It is trained with the same
+/// targets and losses as the built-in one.
 ///
-/// A program registers it before its `main`, and the setting `net.custom` names the one that a run trains:
+/// A program registers it before it calls jarmo's `main`, and the setting `net.custom` names the one that a run trains:
 ///
 /// ```
 /// use burn::module::Module;
@@ -50,8 +50,8 @@ use jarmo_core::net::{FeatureBatch, FrozenNet, Logits, NetShape, Network, Weight
 /// register::<Small>("small", 32);
 /// ```
 pub trait CustomNetwork: Module + 'static {
-    /// What a network is made from besides the game, such as a number of channels. Another value is another network, and
-    /// needs another name.
+    /// The settings from which a network is made, such as a number of channels. A network with other settings is
+    /// another network and needs another name.
     type Settings: Clone + Send + Sync + 'static;
 
     /// A network with random weights on this device, for the features and actions of a game.
@@ -60,20 +60,21 @@ pub trait CustomNetwork: Module + 'static {
     /// The logits for a batch of positions, given as features of 0 or 1, `[rows, features]`.
     fn forward(&self, features: Tensor<2>) -> Outputs;
 
-    /// The first layer, if `forward` gives features to a linear layer and its output to [`CustomNetwork::after_first`].
-    /// On the processor it is then trained as a sum of the rows of the features that are set, which is faster than a
-    /// product.
+    /// The first layer, if it is linear and `forward` gives its output to [`CustomNetwork::after_first`]. In training
+    /// on the CPU, it is then computed by adding up the weight rows of the features that are set, which is faster than
+    /// a matrix product.
     fn first(&self) -> Option<FirstLayer<'_>> {
         None
     }
 
-    /// The logits from the output of the [first layer](CustomNetwork::first); only networks that name one are asked.
+    /// The logits from the output of the [first layer](CustomNetwork::first). It is called only if `first` returns a
+    /// layer.
     fn after_first(&self, _sums: Tensor<2>) -> Outputs {
         unreachable!("the network names no first layer")
     }
 
-    /// The network with these weights in a form that is faster on the processor than burn, if there is one. Self-play,
-    /// exams, matches and agents then use it there.
+    /// The network with these weights in a form that is faster on the CPU than burn, if there is one. On the CPU,
+    /// self-play, exams, matches and agents then use this form.
     fn frozen(_settings: &Self::Settings, _weights: &Weights) -> Option<FrozenNet> {
         None
     }

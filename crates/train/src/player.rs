@@ -1,4 +1,4 @@
-//! The half of the loop that plays, and a whole turn of both halves on one thread.
+//! The half of the loop that plays, and a whole cycle of both halves on one thread.
 
 use crate::TrainError;
 use crate::learner::StepStats;
@@ -12,7 +12,7 @@ use jarmo_selfplay::selfplay::Counts;
 pub struct Player {
     /// The games.
     pub games: Box<dyn AnySelfPlay>,
-    /// Samples that are in no file yet.
+    /// Samples that are not in a file yet.
     pub pending: Samples,
 }
 
@@ -40,19 +40,20 @@ impl Player {
     }
 }
 
-/// What happened in a turn.
+/// What happened in a cycle.
 #[derive(Debug)]
 pub struct Turn {
-    /// What was played.
+    /// Counts of what was played.
     pub counts: Counts,
     /// The training steps.
     pub steps: Vec<StepStats>,
 }
 
-/// One turn: a file of samples is played while the steps are taken that are due for earlier ones. Then the new weights
-/// play, as the network that `playing` makes of them, and the file enters the window.
+/// One cycle: takes the training steps that are due for earlier files, and plays until there are enough samples for a
+/// new file. Then self-play gets the network that `playing` makes of the new weights, and the file is added to the
+/// replay buffer.
 ///
-/// A run does the same on several threads; the halves share nothing during a turn.
+/// A run does the same on several threads; the halves share nothing during a cycle.
 pub fn turn(
     player: &mut Player,
     trainer: &mut Trainer,

@@ -1,4 +1,4 @@
-//! How well a network's predictions fit the targets of a batch, before it learns from them.
+//! How well a network's predictions fit the targets of a batch, before the training step on it.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub struct Predictions {
     pub target_entropy: f64,
     /// Rows in which network and target prefer the same action.
     pub agreed: u64,
-    /// Predicted values, 0 to 1, in bins of a tenth, with the targets.
+    /// Predicted values from 0 to 1, with the targets, in bins that are a tenth wide.
     pub bins: [Bin; BINS],
 }
 
@@ -96,7 +96,7 @@ fn entropy(shares: &[f32]) -> f64 {
     -parts.map(|&share| f64::from(share) * f64::from(share).ln()).sum::<f64>()
 }
 
-/// The index of the largest number; of equals, the first.
+/// The index of the largest number; if several are equal, of the first.
 fn largest(numbers: &[f32]) -> Option<usize> {
     let mut best = None;
     for (place, &number) in numbers.iter().enumerate() {

@@ -22,11 +22,11 @@ fn new_trainee<M: CustomNetwork>(settings: M::Settings) -> Arc<NewTrainee> {
     })
 }
 
-/// Makes a network known to this process: `net.custom = NAME` trains it, and agents with it can play. Another one of
-/// the same name is replaced.
+/// Makes a network known to this process: `net.custom = NAME` trains it, and agents with it can play. It replaces a
+/// network of the same name.
 ///
 /// # Panics
-/// Panics if the name is not made of `a` to `z`, `0` to `9`, `_` and `-`.
+/// Panics if the name is empty or contains anything but `a` to `z`, `0` to `9`, `_` and `-`.
 #[track_caller]
 pub fn register<M: CustomNetwork>(name: &str, settings: M::Settings) {
     let is_fit = |symbol: u8| matches!(symbol, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
@@ -48,7 +48,7 @@ pub fn register<M: CustomNetwork>(name: &str, settings: M::Settings) {
     register_net(RegisteredNet { name: name.to_owned(), dims, freeze, training });
 }
 
-/// How the built-in network, or the registered one of a name, is trained.
+/// How the built-in network, or the one registered under a name, is trained.
 pub(crate) fn trainable(net: &NetKind) -> Result<Arc<NewTrainee>, TrainError> {
     match net {
         NetKind::BuiltIn(settings) => Ok(new_trainee::<BuiltIn>(*settings)),
@@ -82,7 +82,7 @@ pub(crate) fn with_weights(new: &NewTrainee, weights: &Weights, device: &OpenDev
 /// Enough positions to keep a GPU busy.
 const BATCH: usize = 4096;
 
-/// A network in burn on a device, for evaluation only. It prefers large batches.
+/// A network that burn evaluates on a device. It is fastest with large batches.
 ///
 /// # Panics
 /// Panics if the weights are of a custom network that is not registered.
@@ -91,7 +91,7 @@ pub fn on_device(weights: &Weights, device: &OpenDevice) -> FrozenNet {
     with_weights(&*new, weights, device).frozen().in_batches_of(BATCH)
 }
 
-/// A network that plays: by this kernel of the CPU, or by burn on another device.
+/// A network for play: on the CPU it is computed by this kernel, on another device by burn.
 pub fn playing(weights: &Weights, device: &OpenDevice, kernel: KernelKind) -> FrozenNet {
     match device.kind() {
         DeviceKind::Cpu => FrozenNet::with_kernel(weights, kernel),

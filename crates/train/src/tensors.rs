@@ -1,4 +1,4 @@
-//! Tensors as plain numbers: one of them, and all of a module by their names.
+//! Tensors as plain numbers: a single tensor, or all tensors of a module by name.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().try_into_vec().expect("tensors of 32-bit numbers")
 }
 
-/// The tensor after a change to its numbers. On the processor nothing is copied if no other tensor shares its memory.
+/// The tensor after a change to its numbers. On the CPU nothing is copied if no other tensor shares its memory.
 pub(crate) fn changed<const D: usize>(tensor: Tensor<D>, change: impl FnOnce(&mut [f32])) -> Tensor<D> {
     let device = tensor.device();
     let mut data = tensor.into_data();
@@ -26,7 +26,7 @@ pub(crate) fn changed<const D: usize>(tensor: Tensor<D>, change: impl FnOnce(&mu
     Tensor::from_data(data, &device)
 }
 
-/// The numbers of a tensor's data, to be changed there.
+/// The numbers of a tensor's data, to be changed in place.
 pub(crate) fn slice(data: &mut TensorData) -> &mut [f32] {
     data.as_mut_slice().expect("tensors of 32-bit numbers")
 }
@@ -66,7 +66,7 @@ impl ModuleVisitor for Reader {
     }
 }
 
-/// Gives a module the weights of these names.
+/// Replaces the tensors of a module by the weights of the same names.
 struct Writer<'a> {
     path: Vec<String>,
     weights: &'a Weights,

@@ -1,4 +1,4 @@
-//! A module in training, with its optimizer and its averages: all of them burn's, and saved as burn's records.
+//! A module in training, with its optimizer and its averages. All are burn's types and are saved as burn records.
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
 use burn::store::{ModuleRecord, RecordError};
@@ -31,7 +31,7 @@ pub(crate) struct Pass {
     gradients: GradientsParams,
 }
 
-/// A [`Trainee`] without the type of its module, because a program may register any.
+/// A [`Trainee`] with the type of its module erased, because a program can register any module.
 pub(crate) trait AnyTrainee: Send {
     /// Replaces the weights, before the first step.
     fn load(&mut self, weights: &Weights);
@@ -48,7 +48,7 @@ pub(crate) trait AnyTrainee: Send {
     /// Panics if the batch is empty or of another game.
     fn pass(&mut self, batch: &Samples) -> Pass;
 
-    /// Takes a step against the gradients, and moves the averages, of which the share `keep` stays.
+    /// Takes a training step and updates the averages, of which the fraction `keep` stays.
     fn step(&mut self, pass: Pass, rate: f32, keep: f32);
 
     fn weights(&self) -> Tensors;
@@ -62,19 +62,19 @@ pub(crate) trait AnyTrainee: Send {
 }
 
 pub(crate) struct Trainee<M> {
-    module: Option<M>,         // moved out while it changes, so that burn reuses its memory
-    averages: GradientsParams, // by the identities of the module's parameters
+    module: Option<M>,         // taken out while it changes, so that burn reuses its memory
+    averages: GradientsParams, // by the parameters' identities
     optimizer: ModuleOptimizer,
     shape: NetShape,
     device: Device, // without gradients
-    is_cpu: bool,   // tensors are plain numbers in memory, and some work is done on these
+    is_cpu: bool,   // tensors are plain numbers in memory, and some work is done on them by hand
 }
 
 impl<M: CustomNetwork> Trainee<M> {
-    /// Training begins with this module, which is without gradients.
+    /// Makes this module ready for training. It must not track gradients yet.
     pub(crate) fn new(module: M, shape: NetShape, device: &OpenDevice) -> Trainee<M> {
         let is_cpu = device.kind() == DeviceKind::Cpu;
-        // Burn's identities are random, and they are saved.
+        // Burn's identities are random, but they are saved, and equal runs must save equal bytes.
         let module = module.map(&mut Numbered(0)).train();
         Trainee {
             averages: values(&module),
@@ -202,7 +202,7 @@ impl<M: CustomNetwork> AnyTrainee for Trainee<M> {
     }
 }
 
-/// A record with its tensors in the order of their names. Burn keeps those of an optimizer in a hash map.
+/// A record with its tensors sorted by name, because burn keeps those of an optimizer in a hash map.
 fn in_order(record: Bytes) -> Result<Bytes, burn_pack::Error> {
     let reader = Reader::from_bytes(record)?;
     let (scalars, texts) = (reader.scalars().clone(), reader.metadata().clone());
@@ -223,7 +223,7 @@ impl ModuleMapper for Numbered {
     }
 }
 
-/// Adds up the squares of all gradients, on the processor without a copy of them.
+/// Adds up the squares of all gradients, on the CPU without copying them.
 struct Squares<'a> {
     gradients: &'a mut GradientsParams,
     sum: f64,
@@ -246,7 +246,7 @@ impl ModuleVisitor for Squares<'_> {
     }
 }
 
-/// The sum of the squares, in lanes that the processor adds up side by side.
+/// The sum of the squares, in lanes that the CPU adds up side by side.
 fn squares(numbers: &[f32]) -> f64 {
     const LANES: usize = 16;
     let mut sum = 0.0;
@@ -275,7 +275,7 @@ impl ModuleVisitor for Scale<'_> {
     }
 }
 
-/// The output of a linear layer, from its weights where they are.
+/// Computes the output of a linear layer without copying its weights.
 struct Sums<'a> {
     weights: ParamId,
     bias: Vec<f32>,
@@ -292,10 +292,10 @@ impl ModuleMapper for Sums<'_> {
     }
 }
 
-/// Moves averages towards the values of a module. Done by hand in one pass, a training step is no faster.
+/// Moves averages towards the values of a module. Doing this by hand in one pass would not make a training step faster.
 struct Averages<'a> {
     averages: &'a mut GradientsParams,
-    keep: f32, // the share of the averages that stays
+    keep: f32, // the fraction of the averages that stays
 }
 
 impl ModuleVisitor for Averages<'_> {
@@ -306,7 +306,7 @@ impl ModuleVisitor for Averages<'_> {
     }
 }
 
-/// Works on the numbers of a parameter where they are, if no other tensor shares them.
+/// Works on the numbers of a parameter in place if no other tensor shares them.
 fn in_place<const D: usize>(param: Param<Tensor<D>>, work: impl FnOnce(&mut [f32])) -> Param<Tensor<D>> {
     param.map(|tensor| Tensor::from_inner(changed(tensor.inner(), work)).require_grad())
 }
@@ -324,7 +324,7 @@ fn values<M: Module>(module: &M) -> GradientsParams {
     values.0
 }
 
-/// Replaces each parameter by the value with its identity, or by zeros.
+/// Replaces each parameter by the value with its identity, or by zeros if there is none.
 struct Replace<'a>(&'a GradientsParams);
 
 impl ModuleMapper for Replace<'_> {

@@ -1,4 +1,4 @@
-//! The half of the loop that learns: the window, and training steps on its samples.
+//! The half of the loop that learns: the replay buffer, and training steps on its samples.
 
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -12,13 +12,13 @@ use jarmo_core::net::{NetKind, NetShape, Weights};
 use jarmo_core::random::stream;
 use jarmo_selfplay::replay::{Samples, Window};
 
-/// The minimum number of samples in a file, which both halves exchange.
+/// The minimum number of samples in a file. Self-play hands its samples to the trainer in files.
 pub const FILE_SAMPLES: usize = 4096;
 
 /// The index of the random stream that draws the initial weights.
 const WEIGHTS: u64 = u64::MAX;
 
-/// The index of the random stream that draws samples, plus the training steps.
+/// The index of the random stream that draws samples; the number of training steps is added to it.
 const DRAWS: u64 = 1 << 63;
 
 /// How self-play and learning alternate.
@@ -36,12 +36,12 @@ pub struct TrainerSettings {
     pub steps: u64,
 }
 
-/// The window with the learner, and how many steps it owes.
+/// The replay buffer and the learner, and how many training steps are due.
 pub struct Trainer {
     settings: TrainerSettings,
     /// The network in training.
     pub learner: Learner,
-    /// The samples that it learns from.
+    /// The replay buffer.
     pub window: Window,
     batch: Samples,
     mirror: Option<Mirror>, // half of all samples are mirrored
@@ -61,7 +61,8 @@ impl Trainer {
         Trainer { settings, learner, window, batch: Samples::new(), mirror, owed }
     }
 
-    /// Adds a file of samples to the window. Training steps are due for so many of them. Returns the number of the file.
+    /// Adds a file of samples to the replay buffer, and makes training steps due for `due_for` samples. Returns the
+    /// number of the file.
     pub fn add(&mut self, samples: Samples, due_for: usize) -> u64 {
         self.owed += self.steps_for(due_for);
         let number = self.window.next();
@@ -69,22 +70,22 @@ impl Trainer {
         number
     }
 
-    /// Whether as many steps are due as one turn takes, so that more samples would only wait.
+    /// Whether at least as many steps are due as one cycle can take, so that more samples would only wait.
     pub fn is_behind(&self) -> bool {
         self.window.len() >= self.settings.first_samples && self.owed >= self.most_steps() as f64
     }
 
-    /// The most training steps of a turn, because a turn is not interrupted.
+    /// The maximum number of training steps in a cycle, which is limited because a cycle is not interrupted.
     fn most_steps(&self) -> u64 {
         (4.0 * self.steps_for(FILE_SAMPLES)).max(1.0) as u64
     }
 
-    /// The training steps for so many samples: `reuse / batch` for each.
+    /// The training steps for this many samples: `reuse / batch` for each.
     fn steps_for(&self, samples: usize) -> f64 {
         samples as f64 * self.settings.reuse / self.settings.batch as f64
     }
 
-    /// Training steps to take in this turn.
+    /// Training steps to take in this cycle.
     pub fn steps_due(&self) -> u64 {
         if self.window.len() < self.settings.first_samples {
             return 0;
@@ -96,7 +97,7 @@ impl Trainer {
         (self.owed.max(0.0) as u64).min(left).min(self.most_steps())
     }
 
-    /// Takes one step, on a batch drawn from the window.
+    /// Takes one step, on a batch drawn from the replay buffer.
     pub fn step(&mut self) -> Result<StepStats, TrainError> {
         self.owed -= 1.0;
         let mut draws = stream(self.settings.seed, DRAWS + self.learner.steps());
@@ -121,7 +122,7 @@ impl Trainer {
     }
 }
 
-/// The weights that a run starts from: random ones, or those of an agent, which may grow.
+/// The weights that a run starts from: random ones, or those of an agent, whose network grows if `net` is larger.
 pub fn first_weights(
     net: &NetKind,
     shape: NetShape,

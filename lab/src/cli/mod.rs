@@ -92,7 +92,7 @@ pub fn main() -> ExitCode {
 /// The board of jarmo.
 #[derive(clap::Args)]
 struct BoardArgs {
-    /// A board file with other lines than the standard board (jarmo)
+    /// A board file that replaces the standard board (jarmo)
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
 }

@@ -58,7 +58,7 @@ struct SolvedGameArgs {
     /// The game: jarmo or tammi
     #[arg(long = "game", default_value = "jarmo", value_name = "NAME")]
     name: String,
-    /// A board file with other lines than the standard board (jarmo)
+    /// A board file that replaces the standard board (jarmo)
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
     /// Plies without a capture after which tammi is drawn [default: 30]

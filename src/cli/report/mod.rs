@@ -23,7 +23,7 @@ use jarmo_learn::compare::{Comparison, Member};
 use jarmo_learn::config::Config;
 use jarmo_learn::run::{Searched, keep_searched, open_exam, settings, summary};
 
-/// Write a report on a training run or an agent: one HTML file that needs no network
+/// Write a report on a training run or an agent: one HTML file that works offline
 #[derive(clap::Args)]
 #[command(after_help = "\
 The report has settings, curves, the exam by phase, the ratings of checkpoints, games that the agent plays against

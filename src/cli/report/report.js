@@ -123,7 +123,7 @@ function facts() {
   return rows;
 }
 
-// The share of critical decisions that were wrong, and half its 95% interval, by Agresti and Coull.
+// The share of wrong critical decisions, and half its 95% interval, by Agresti and Coull.
 function wrong({ critical, critical_right: right }) {
   const [z, lost] = [1.96, critical - right];
   const cases = critical + z * z;
@@ -153,7 +153,7 @@ function exam({ scores: [alone, searched], made, picture, causes, mistakes }) {
     .map(([phase, one, other]) => [phase, String(one.decisions), percent(one.right / one.decisions), percent(other.right / other.decisions), String(one.critical), wrong(one), wrong(other)]);
   part("Exam", element("p", {}, "A right decision keeps the best possible result. In a critical position some action loses it. The network takes the exam without search and with 64 simulations."),
     table("Exam by phase", ["phase", "decisions", "right", "right at 64", "critical", "wrong", "wrong at 64"], lines), element("p", { class: "dim" }, made));
-  const why = { policy: "the policy gives the right actions less than 1%", search: "ten times the simulations find a right action", value: "the values are wrong, and more search does not help" };
+  const why = { policy: "the policy gives the right actions a probability below 1%", search: "ten times the simulations find a right action", value: "the values are wrong, and more search does not help" };
   const counted = (causes ?? []).filter(([, count]) => count > 0).map(([cause, count]) => [cause, String(count), why[cause]]);
   part("Where decisions are lost", pictures([picture]), ...(counted.length ? [element("p", {}, "Causes of wrong decisions with 64 simulations:"), table("Causes", ["cause", "decisions", "meaning"], counted)] : []));
   if (hasBoard && mistakes.length) part("The worst decisions with 64 simulations", element("div", { class: "boards" }, ...mistakes.map(mistake)));
@@ -162,7 +162,7 @@ function exam({ scores: [alone, searched], made, picture, causes, mistakes }) {
 function ladder(rated) {
   const played = (matches) => matches.map(({ score, opponent }) => `${percent(score, 0)} ${opponent}`).join(", ");
   const lines = rated.map(({ step, elo: rating, elo_low: low, elo_high: high, matches }) => [String(step), elo(rating), `${elo(low)} to ${elo(high)}`, played(matches)]);
-  part("Ratings of checkpoints", element("p", {}, `From the run's own matches; ${rated.at(-1).anchor} has 0.`), table("Ratings of checkpoints", ["step", "Elo", "95% interval", "points against"], lines));
+  part("Ratings of checkpoints", element("p", {}, `From the run's own matches; ${rated.at(-1).anchor} has rating 0.`), table("Ratings of checkpoints", ["step", "Elo", "95% interval", "points against"], lines));
 }
 
 report.append(element("h1", {}, data.name), table("About this report", [], facts()));

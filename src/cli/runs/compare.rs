@@ -30,7 +30,7 @@ pub(super) struct CompareArgs {
     /// The folders of the runs; any other folder stands for all runs below it
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
-    /// Let the newest checkpoints play a match; a group is represented by its run with the median exam
+    /// Let the newest checkpoints play a match; a group is represented by its run with the median exam result
     #[arg(long = "match")]
     plays: bool,
     /// Games per match: an even number
@@ -154,16 +154,17 @@ pub(crate) fn verdict(compared: &Comparison, measure: Measure) -> String {
     let (best_name, next_name, apart) = (&best.label, &next.label, first.median - second.median);
     let ahead = format!("{best_name} is {apart:.digits$} {unit} ahead of {next_name}");
     if first.values == 1 || second.values == 1 {
-        return format!("{ahead}. One of them has a single seed, so seeds may explain that; train more of them.");
+        return format!("{ahead}. One of them has a single seed, so the seed may explain this; train with more seeds.");
     }
     if first.low <= second.high {
-        return format!("{ahead}, but their seeds overlap, so seeds may explain that.");
+        return format!("{ahead}, but the results of their seeds overlap, so the seeds may explain this.");
     }
     let (one, other) = (first.values, second.values);
     let percent = 100.0 * apart_by_chance(one, other);
-    let what = if percent <= 5.0 { "more than seeds explain" } else { "which seeds may explain" };
+    let what = if percent <= 5.0 { "more than different seeds explain" } else { "which different seeds may explain" };
     format!(
-        "{ahead}, {what}: by chance, the results of {one} and {other} seeds do not overlap in {percent:.1}% of cases."
+        "{ahead}, {what}: without a real difference, the results of {one} and {other} seeds would not overlap in \
+         {percent:.1}% of cases."
     )
 }
 
@@ -204,7 +205,7 @@ fn play(
         let speed =
             |size| game.bench_net(size, &[KernelKind::best()], BATCH, 1, SPEED_TIME.into()).positions_per_cpu_s();
         let (label, costs) = (&compared.groups[1].label, speed(a) / speed(b));
-        let _ = write!(words, " {label}'s network costs {costs:.1} times as much CPU time per position.");
+        let _ = write!(words, " {label}'s network takes {costs:.1} times the CPU time of the other's per position.");
     }
     Ok((report, words))
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use super::{Game, Outcome, Player};
 
 /// A position of any game: a value that is cheap to clone. Only its own game can read it. Positions are equal if search
-/// treats them as the same; it is up to the caller whether they are of games with the same settings.
+/// treats them as the same. The settings of their games are not compared; the caller must ensure that these are the
+/// same.
 #[derive(Clone)]
 pub struct AnyPosition {
     /// The player to move.

@@ -99,7 +99,7 @@ pub fn shorten_quotes(message: &str) -> String {
     }
 }
 
-/// The known word that was probably meant: of those in which at most one letter in three differs, the nearest.
+/// The known word that was probably meant: the nearest one, if at most one letter in three differs.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distances = known.into_iter().map(|known| (distance(word, known), known));
     let (letters, nearest) = distances.min()?;

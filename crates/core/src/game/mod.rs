@@ -33,8 +33,8 @@ const NO_SUCH_ACTION: Wording = Wording { key: "no_such_action", english: "the g
 ///
 /// - `legal(p)` is empty exactly when `outcome(p)` is `Some`.
 /// - `play(p, a)` for `a` in `legal(p)` adds one to `ply(p)` and never panics.
-/// - `parse_position(position_text(p))` writes the same text again, and
-///   `parse_action(p, action_text(p, a))` is `a` for every legal `a`.
+/// - `parse_position(position_text(p))` is a position with the same text, and `parse_action(p, action_text(p, a))` is
+///   `a` for every legal `a`.
 /// - The same player may be to move again after an action; do not assume that turns alternate.
 pub trait Game: Clone + Send + Sync + 'static {
     /// A position. `Eq` and `Hash` decide which positions search treats as the same.

@@ -1,4 +1,4 @@
-//! Why an action is illegal, as a value that every language can put into words.
+//! Why an action is illegal, as a value that can be put into words in every language of the user interface.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::Player;
 /// The key of a reason and its English text, with placeholders for facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wording {
-    /// The key in the tables of languages.
+    /// The key in the translation tables.
     pub key: &'static str,
     /// The English text. Placeholders such as `{place}` stand for facts.
     pub english: &'static str,
@@ -50,7 +50,7 @@ impl Reason {
         self
     }
 
-    /// The key in the tables of languages.
+    /// The key in the translation tables.
     pub fn key(&self) -> &'static str {
         self.wording.key
     }

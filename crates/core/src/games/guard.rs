@@ -75,8 +75,8 @@ impl BoardRules for Turn {
         &["board", "to move", "start/moved", "captured archers", "placements in hand", "passes", "ply"];
     const EVENTS: &'static [&'static str] = &["captures", "placements"];
 
-    /// The rules test this only between turns. Testing it at any time before the move is the same, because a
-    /// placement cannot make it true.
+    /// The rules test this only between turns. Testing it at any time before the move gives the same result, because a
+    /// placement cannot end the game.
     #[inline]
     fn ended(position: &GuardPosition) -> bool {
         !position.more.moved & (position.all_home() | (position.more.passes >= PASSES_TO_END))

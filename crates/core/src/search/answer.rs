@@ -7,8 +7,8 @@ use super::{GumbelSettings, PuctSettings, gumbel, puct};
 use crate::eval::Value;
 use crate::game::{Action, Game, Proven, Verdict};
 
-/// At a PUCT root, an action with value Q and N visits competes for being played with Q − MARGIN / √N: a lower bound
-/// of its value, so that few lucky visits do not win.
+/// At a PUCT root, the action to play has the largest Q − MARGIN / √N, where Q is its value and N its visits. This is a
+/// lower bound of the value, so a few lucky visits do not win.
 pub const MARGIN: f32 = 0.3;
 
 /// What a search found out about one action at the root.
@@ -157,8 +157,9 @@ impl<G: Game> Tree<G> {
         self.best_by(visits, enough, score)
     }
 
-    /// The action with the largest score among the undominated ones that have enough visits, or a proven result: those
-    /// get no further visits. `enough` turns the most visits of an unproven action into the number that is enough.
+    /// The action with the largest score among the undominated ones that have enough visits or a proven result. (Proven
+    /// actions get no further visits.) `enough` computes from the largest number of visits of an unproven action how
+    /// many visits are enough.
     fn best_by(
         &self,
         visits: impl Fn(usize) -> u32,

@@ -14,28 +14,28 @@ use jarmo_core::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use std::fmt::Display;
 
-/// What the check of a claim has seen.
+/// What the check of a claim found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// The most plies until the end.
+    /// The maximum number of plies until the end.
     pub plies: u32,
-    /// Positions with the winner to move, of this claim and those before it.
+    /// How many positions with the winner to move were checked for this claim and those before it.
     pub positions: u64,
 }
 
 /// Replays the strategies of a proof against every reply, and calls `tell` after each claim.
 ///
-/// The shuttle rule counts: the winner's moves are legal with every history that the strategy leads to, and where the
-/// rule leaves the opponent no move, a pass is the reply.
+/// The shuttle rule is followed: the winner's moves are legal with every history that the strategy leads to, and if the
+/// rule leaves the opponent no move, the reply is a pass.
 pub fn check(proof: &Proof, tell: impl FnMut(&Claim, Checked)) -> Result<(), ExactError> {
     let claims: Vec<&Claim> = proof.claims.iter().collect();
     let stored = |position: &JarmoPosition, _| proof.action(position);
     replay(&proof.game, &claims, proof.search, [stored; 2], tell)
 }
 
-/// Replays the strategies of White and Black against every reply, as [`check`] does. A strategy gives the action in a
-/// position without history, if it is stored. The player's own last action is a hint for choosing one: the answer is the
-/// same ever after. Wins of at most `search` plies may be missing in them.
+/// Replays the strategies of White and Black against every reply, as [`check`] does. A strategy gets a position without
+/// history and returns its action there, if it has one. It also gets the player's own last action as a hint, but it
+/// must always return the same action for a position. Strategies can omit wins of at most `search` plies.
 pub fn replay<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>>(
     game: &Jarmo,
     claims: &[&Claim],
@@ -71,13 +71,14 @@ struct Replay<'a, S> {
     winner: Player,
     short: Short<'a>,
     numbers: Numbers,
-    /// Positions with the winner to move: all of them win.
+    /// Positions with the winner to move, in all of which the winner wins.
     known: HashMap<u64, Known, RandomState>,
-    /// The winner's actions on the way to the present position.
+    /// The number of the winner's actions on the way to the present position.
     depth: u32,
 }
 
-/// The most actions of the winner until the end, so that a damaged or hostile proof cannot exhaust the stack.
+/// The maximum number of actions of the winner until the end. This limit keeps a damaged or hostile proof from
+/// exhausting the stack.
 const MOST_DEPTH: u32 = 120;
 
 /// A position in which the winner is to move.
@@ -85,9 +86,9 @@ const MOST_DEPTH: u32 = 120;
 struct Known {
     /// The winner's action.
     action: u8,
-    /// Whether the win was found by search, and is short.
+    /// Whether the win was found by search. Then it is short.
     searched: bool,
-    /// The most plies until the end; 0 while its replies are being checked.
+    /// The maximum number of plies until the end; 0 while the replies to the action are being checked.
     plies: u8,
 }
 
@@ -97,7 +98,7 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
         Err(ExactError::new(format_args!("{problem} in {position}")))
     }
 
-    /// The most plies from the opening's end to the end of the game.
+    /// The maximum number of plies from the opening's end to the end of the game.
     fn claim(&mut self, claim: &Claim) -> Result<u32, ExactError> {
         let mut position = Jarmo::as_solved(&claim.opening.start);
         for &action in &claim.opening.actions {
@@ -116,10 +117,10 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
         Ok(plies)
     }
 
-    /// The most plies of the win, the winner to move.
+    /// The length of the win in plies against the longest defence, with the winner to move.
     ///
-    /// What follows is checked once for every position, as if both began to shuttle here. With streaks that come
-    /// from before, the replies that make them longer are checked again, and so are passes.
+    /// The continuation is checked once for every position, as if no move had been made before. If earlier moves form
+    /// streaks, the replies that make them longer are checked again, and so are passes.
     fn wins(&mut self, position: &JarmoPosition) -> Result<u32, ExactError> {
         let last = position.shuttle(self.winner).last_move();
         let known = self.strategy(&Jarmo::as_solved(position), last.map(|(action, _)| action))?;
@@ -155,7 +156,7 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
         Ok(most)
     }
 
-    /// The most plies of the win whatever the opponent, who is to move, replies.
+    /// The length of the win in plies against the longest defence, with the opponent to move.
     fn wins_against_all(&mut self, position: &JarmoPosition) -> Result<u32, ExactError> {
         let mut most = 0;
         for reply in self.game.legal(position).iter() {
@@ -169,7 +170,7 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
         Ok(1 + most)
     }
 
-    /// The strategy's action and what follows from it, checked once for every position.
+    /// The strategy's action and the win that it leads to, checked once for every position.
     fn strategy(&mut self, position: &JarmoPosition, last: Option<Action>) -> Result<Known, ExactError> {
         let key = self.numbers.of(position).expect("the game is not over");
         if let Some(&known) = self.known.get(&key) {
@@ -206,7 +207,7 @@ impl<S: FnMut(&JarmoPosition, Option<Action>) -> Option<Action>> Replay<'_, S> {
                 plies
             }
         };
-        known.plies = plies as u8; // at most two for each action of the winner
+        known.plies = plies as u8; // at most two for each of the winner's actions, whose number is limited
         self.known.insert(key, known);
         Ok(known)
     }

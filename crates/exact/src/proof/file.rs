@@ -1,4 +1,4 @@
-//! The file of a proof: a header in text, the claims, then the moves as bytes.
+//! The file of a proof: a header and the claims as text, then the moves as bytes.
 
 use std::path::Path;
 
@@ -14,16 +14,17 @@ use jarmo_host::files;
 /// The first line. The number goes up when an older program would misread the file.
 pub const TITLE: &str = "jarmo proof 1";
 
-/// What the second line has before the digits of the checksum.
+/// The text before the digits of the checksum in the second line.
 pub const CHECKSUM: &str = "checksum: ";
 
-/// The digits of a checksum.
+/// The number of digits of a checksum.
 const DIGITS: usize = 16;
 
-/// The most bytes of a file.
+/// The maximum size of a file in bytes.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// The most plies that a checker is asked to search: every two more take many times as long.
+/// The maximum length in plies of a win that a checker must find by search. Every two more plies take many times as
+/// long.
 pub const MOST_SEARCH: u32 = 7;
 
 impl Proof {
@@ -92,7 +93,7 @@ impl Claim {
     }
 }
 
-/// The proof with this header and these bytes of moves.
+/// The proof with this header and these moves.
 fn read(game: &Jarmo, head: &str, bytes: &[u8]) -> Result<Proof, String> {
     let fields = || head.lines().filter_map(|line| line.split_once(": "));
     let field = |name: &str| {
@@ -126,7 +127,8 @@ fn read(game: &Jarmo, head: &str, bytes: &[u8]) -> Result<Proof, String> {
     Ok(Proof { game, made, claims, search, numbers, positions, actions })
 }
 
-/// Positions and actions: the difference to the number before, seven bits a byte with the lowest first, and the action.
+/// Reads positions and actions. Each position is stored as the difference from the previous position's number, seven
+/// bits per byte with the lowest first, followed by its action.
 fn read_moves(game: &Jarmo, numbers: &Numbers, bytes: &[u8]) -> Result<(Vec<u64>, Vec<u8>), String> {
     let wrong = || "its moves cannot be read".to_owned();
     let mut bytes = bytes.iter().copied();
@@ -147,7 +149,7 @@ fn read_moves(game: &Jarmo, numbers: &Numbers, bytes: &[u8]) -> Result<(Vec<u64>
 }
 
 fn read_number(first: u8, rest: &mut impl Iterator<Item = u8>) -> Option<u64> {
-    const MOST_BITS: u32 = 42; // enough for all placements
+    const MOST_BITS: u32 = 42; // enough for all bare positions
     let (mut number, mut bits, mut byte) = (u64::from(first & 127), 7, first);
     while byte >= 128 {
         byte = rest.next()?;

@@ -1,9 +1,9 @@
-//! Proofs: for openings of jarmo that are decided, a strategy that wins against every reply.
+//! Proofs for decided openings of jarmo: a strategy that wins against every reply.
 //!
-//! A [`Proof`] holds *claims* ("after C1-A2 Black wins") and, for each player, moves for the positions that the
-//! strategy meets. Where it holds no move, a short search finds the win. [`check`] replays the strategy against all
-//! replies with the rules alone, the shuttle rule and passes included; it needs no tables. [`replay`] does the same with
-//! any strategies, also with some that are only now being made.
+//! A [`Proof`] contains *claims* ("after C1-A2 Black wins") and, for each player, moves for the positions that the
+//! strategy leads to. If it contains no move for a position, a short search finds the win. [`check`] replays the
+//! strategy against all replies, using only the rules, including the shuttle rule and passes. It needs no tables.
+//! [`replay`] does the same with any strategies, even ones that are still being computed.
 
 mod check;
 mod file;
@@ -37,9 +37,9 @@ pub fn shipped() -> Arc<Proof> {
     SHIPPED.clone()
 }
 
-/// The proof for jarmo on this board that is part of the program.
+/// The proof for this board, if the program contains one.
 pub(crate) fn of_board(game: &Jarmo) -> Option<Arc<dyn ProofStrategy<Jarmo>>> {
-    // A browser tab does without, because the proof is larger than all the rest of the page.
+    // Builds for WebAssembly have no proof, because it is larger than all the rest of the page.
     #[cfg(target_family = "wasm")]
     let proof: Option<Arc<Proof>> = None;
     #[cfg(not(target_family = "wasm"))]

@@ -6,17 +6,16 @@ use super::streak;
 use jarmo_core::game::{Action, Game, Mask, Player, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 
-/// How many plies longer a win may be if a player shuttles, because then the shuttle rule may be in the way of the
-/// quickest one.
+/// How many plies longer a win may be if a player shuttles, because the shuttle rule can then forbid the quickest win.
 const MORE: u32 = 4;
 
 /// A search for short wins of one player.
 pub(super) struct Short<'a> {
     game: &'a Jarmo,
     winner: Player,
-    /// The most plies of a win.
+    /// The maximum length of a win in plies.
     most: u32,
-    /// By action: how often it won.
+    /// How often each action won.
     wins: Vec<u32>,
 }
 
@@ -25,14 +24,14 @@ impl<'a> Short<'a> {
         Short { game, winner, most, wins: vec![0; game.actions()] }
     }
 
-    /// The first action of a shortest win and its plies; the winner is to move.
+    /// The first action of a shortest win and the win's length in plies; the winner is to move.
     pub(super) fn win(&mut self, position: &JarmoPosition) -> Option<(Action, u32)> {
         let shuttles = Player::BOTH.into_iter().any(|player| streak(position, player) > 1);
         let most = self.most + if shuttles { MORE } else { 0 };
         (1..=most).find_map(|plies| Some((self.within(position, plies)?, plies)))
     }
 
-    /// The action of a win within this many plies.
+    /// The first action of a win within this many plies.
     fn within(&mut self, position: &JarmoPosition, plies: u32) -> Option<Action> {
         let mut actions: Vec<Action> = self.game.legal(position).iter().collect();
         actions.sort_by_key(|action| Reverse(self.wins[action.index()]));
@@ -44,7 +43,7 @@ impl<'a> Short<'a> {
         Some(found)
     }
 
-    /// Whether the winner wins within this many plies whatever the opponent, who is to move, replies.
+    /// Whether the winner wins within this many plies against every reply; the opponent is to move.
     fn against_all(&mut self, position: &JarmoPosition, plies: u32) -> bool {
         self.game.legal(position).iter().all(|reply| {
             let next = self.game.after(position, reply);
@@ -52,7 +51,7 @@ impl<'a> Short<'a> {
         })
     }
 
-    /// Whether the winner has won; `None` if the game goes on.
+    /// Whether the winner has won; `None` if the game is not over.
     fn is_won(&self, position: &JarmoPosition) -> Option<bool> {
         Some(self.game.outcome(position)?.verdict(self.winner) == Verdict::Win)
     }

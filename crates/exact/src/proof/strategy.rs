@@ -14,7 +14,7 @@ pub struct Claim {
     pub opening: Line<JarmoPosition>,
     /// Who wins.
     pub winner: Player,
-    /// The most plies until the end.
+    /// The maximum number of plies until the end.
     pub plies: u32,
 }
 
@@ -27,7 +27,7 @@ pub struct Proof {
     pub made: String,
     /// What it proves.
     pub claims: Vec<Claim>,
-    /// The most plies of a win that is not stored but searched.
+    /// The maximum length in plies of a win that is searched and not stored.
     pub search: u32,
     pub(super) numbers: Numbers,
     /// The numbers of the positions with a move, ascending.
@@ -37,7 +37,7 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// The number of moves that it holds.
+    /// The number of moves in the proof.
     pub fn moves(&self) -> usize {
         self.actions.len()
     }
@@ -50,8 +50,8 @@ impl Proof {
 }
 
 impl ProofStrategy<Jarmo> for Proof {
-    /// A stored action, or the first of a short win. `None` also if the shuttle rule or the move limit is in the
-    /// way.
+    /// A stored action, or the first action of a short win. Also `None` if the shuttle rule forbids that action, or if
+    /// the move limit can end the game before the win.
     fn next(&self, game: &Jarmo, position: &JarmoPosition) -> Option<(Action, Option<u32>)> {
         let (action, plies) = match self.action(position) {
             Some(action) => (action, None),
@@ -66,11 +66,11 @@ impl ProofStrategy<Jarmo> for Proof {
     }
 }
 
-/// Numbers all placements: those of each force follow those of the force below, in the order of the tables.
+/// The numbers of all bare positions: those of each force follow those of the force below, in the order of the tables.
 #[derive(Clone, Debug)]
 pub struct Numbers {
     layers: Vec<(u64, JarmoLayer)>, // the first number and the layer of each force
-    pub(super) count: u64,          // of placements
+    pub(super) count: u64,          // of bare positions
 }
 
 impl Default for Numbers {
@@ -89,7 +89,7 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// The number of a position's placement; `None` if a player has no archer.
+    /// The number of a position without its history; `None` if a player has no archer.
     pub fn of(&self, position: &JarmoPosition) -> Option<u64> {
         let above_least = position.force().checked_sub(LEAST_FORCE)?;
         let (first, layer) = self.layers.get(above_least as usize)?;

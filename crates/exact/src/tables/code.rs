@@ -5,7 +5,7 @@ use jarmo_core::game::{Proven, Verdict};
 /// Decodes a byte of a table, for the player to move.
 #[inline(always)]
 pub fn proven(byte: u8) -> Proven {
-    // A lookup instead of a branch, so that the processor does not stall on the byte.
+    // A lookup instead of a branch, so that the CPU does not stall on the byte.
     MEANING[usize::from(byte)]
 }
 

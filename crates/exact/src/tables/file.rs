@@ -198,7 +198,7 @@ impl Bytes {
         &self.0
     }
 
-    /// The most plies of a win or loss.
+    /// The length in plies of the longest win or loss.
     pub(super) fn longest(&self) -> u32 {
         short(&self.0, 32)
     }

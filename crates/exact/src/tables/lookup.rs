@@ -41,7 +41,7 @@ pub struct Tables<G: Solvable = Jarmo> {
 struct Solved<G: Solvable> {
     layer: G::Layer,
     values: Values,
-    longest: u32, // the most plies of a win or loss
+    longest: u32, // the length in plies of the longest win or loss
 }
 
 #[derive(Debug)]
@@ -147,7 +147,7 @@ impl<G: Solvable> Tables<G> {
         owner(&self.game) == owner(game)
     }
 
-    /// The most plies of a win or loss of every force up to this one.
+    /// The length in plies of the longest win or loss of every force up to this one.
     pub(super) fn longest_up_to(&self, force: u32) -> impl Iterator<Item = u32> {
         let forces = force.saturating_sub(*G::TABLES.forces.start()) as usize + 1;
         self.layers.iter().take(forces).map(|solved| solved.longest)
@@ -205,7 +205,7 @@ impl<G: Solvable> Tables<G> {
             for (place, position) in places.iter_mut().zip(positions) {
                 *place = self.place(position);
             }
-            // The reads are independent of each other, so the processor overlaps them.
+            // The reads are independent of each other, so the CPU overlaps them.
             for ((proven, place), position) in out.iter_mut().zip(&places).zip(positions) {
                 *proven = place.map(|place| self.read(position, place));
             }

@@ -30,14 +30,14 @@ pub struct LayerStats {
     pub force: u32,
     /// By side to move, White first.
     pub sides: Vec<SideStats>,
-    /// The most plies of a win under best play, and the first index with it.
+    /// The length in plies of the longest win under best play, and the first index with it.
     pub longest_win: Option<(u32, usize)>,
-    /// The most plies of a loss under best play, and the first index with it.
+    /// The length in plies of the longest loss under best play, and the first index with it.
     pub longest_loss: Option<(u32, usize)>,
 }
 
 impl LayerStats {
-    /// The most plies of a win or loss.
+    /// The length in plies of the longest win or loss.
     pub(super) fn longest(&self) -> u32 {
         self.longest_win.max(self.longest_loss).map_or(0, |(plies, _)| plies)
     }

@@ -5,7 +5,7 @@
 
 use jarmo_core::games::board::CIRCLES;
 
-/// The size of the largest sets: the most archers of a player.
+/// The size of the largest sets: the maximum number of archers of a player.
 pub const MOST: usize = 5;
 
 /// The places of the largest board.

@@ -74,7 +74,7 @@ fn check<G: Solvable>(game: &G, tables: &Tables<G>, position: &G::Position) -> O
     (!right).then(|| wrong_value(game, position, stored, format!("its successors say {found}")))
 }
 
-/// The most plies of a game that is played by tables whose plies do not count to the end.
+/// The maximum number of plies of a game that is played by tables whose plies do not count to the end.
 const MOST_PLIES: u32 = 1000;
 
 /// Plays a won or lost position to its end, both sides with the tables. `None` for other positions, and

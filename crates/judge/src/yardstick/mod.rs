@@ -36,11 +36,11 @@ pub struct YardstickSettings {
     pub seed: u64,
     /// Questions of the fresh exam, all of them critical.
     pub fresh: u32,
-    /// Starts of games against the perfect player, each played from both sides; 0 for no games.
+    /// Starting positions of games against the perfect player, each played from both sides; 0 for no games.
     pub games: u32,
-    /// Starts of the worst case, each from both sides; 0 for none.
+    /// Starting positions of the worst case, each played from both sides; 0 for no worst case.
     pub starts: u32,
-    /// After this many positions without a mistake, the worst case of a start counts as held.
+    /// In the worst case, a start counts as held after this many positions without a mistake.
     pub positions: u32,
 }
 

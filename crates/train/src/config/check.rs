@@ -1,4 +1,4 @@
-//! The bounds of all numbers in the settings, and settings that depend on each other.
+//! Checks of settings: the bounds of all numbers, and settings that depend on each other.
 
 use toml::{Table, Value};
 
@@ -13,7 +13,7 @@ use jarmo_facade::Listed;
 use jarmo_selfplay::replay::ReplaySettings;
 use jarmo_selfplay::selfplay::SelfPlaySettings;
 
-/// The bounds of all numbers, by their groups.
+/// The bounds of all numbers, by group.
 const BOUNDS: [(&str, &[(&str, Bounds)]); 8] = [
     ("net", &NetSettings::BOUNDS),
     ("selfplay", &SelfPlaySettings::BOUNDS),
@@ -25,7 +25,7 @@ const BOUNDS: [(&str, &[(&str, Bounds)]); 8] = [
     ("fleet", &FleetSettings::BOUNDS),
 ];
 
-/// Refuses numbers out of bounds, and other values in their place.
+/// Rejects numbers that are out of bounds, and values that are not numbers.
 pub(super) fn bounds(settings: &Table) -> Result<(), TrainError> {
     for (group, numbers) in BOUNDS {
         for (name, bounds) in numbers {
@@ -62,7 +62,7 @@ pub(super) fn wrong(key: &str, value: &Value, problem: &str) -> TrainError {
     TrainError(format!("{key} = {value}: {problem}"))
 }
 
-/// The game of this name. Refuses one that is not in the list.
+/// The game of this name. Rejects a name that is not in the list.
 pub(super) fn game<'a>(name: &str, games: &'a [Listed]) -> Result<&'a Listed, TrainError> {
     games.iter().find(|game| game.name == name).ok_or_else(|| {
         let names: Vec<&str> = games.iter().map(|game| game.name).collect();
@@ -70,7 +70,7 @@ pub(super) fn game<'a>(name: &str, games: &'a [Listed]) -> Result<&'a Listed, Tr
     })
 }
 
-/// Refuses single settings that their bounds allow.
+/// Rejects single settings that are wrong although they are within their bounds.
 pub(super) fn each(config: &Config) -> Result<(), TrainError> {
     config.net.size().validate().map_err(TrainError::new)?;
     let games = config.evaluation.games;
@@ -82,7 +82,7 @@ pub(super) fn each(config: &Config) -> Result<(), TrainError> {
     Ok(())
 }
 
-/// Refuses settings that contradict each other.
+/// Rejects settings that contradict each other.
 pub(super) fn together(config: &Config) -> Result<(), TrainError> {
     let evaluation = &config.evaluation;
     if evaluation.every > 0 && evaluation.opponents.is_empty() {
@@ -90,7 +90,7 @@ pub(super) fn together(config: &Config) -> Result<(), TrainError> {
                        evaluation.every = 0 to play no matches";
         return Err(TrainError::new(problem));
     }
-    // With a smaller window, learning would never start.
+    // With a smaller replay buffer, learning would never start.
     let (capacity, first) = (config.replay.capacity, config.run.first_samples);
     if first > capacity {
         return Err(TrainError(format!(

@@ -1,4 +1,5 @@
-//! Layers of settings: the defaults, those of a game, then files, then single settings. Every error names the key.
+//! Layers of settings: the general defaults, those of a game, then files, then single settings. Every error contains
+//! the key.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -12,10 +13,10 @@ use jarmo_core::net::{AgentFile, NetKind, NetSettings};
 use jarmo_facade::{Games, Listed};
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
-/// Settings that are gone, with the text that stood for their absence. Runs of earlier versions name them.
+/// Removed settings, each with the value that meant "not used". Runs of earlier versions still contain them.
 const REMOVED: [(&str, &str); 1] = [("selfplay.tables", "")];
 
-/// The setting that is the choice of a game.
+/// The setting that selects the game.
 const GAME: &str = "game.name";
 
 impl Default for Config {
@@ -27,15 +28,15 @@ impl Default for Config {
 /// Defaults that replace the general ones.
 #[derive(Clone, Debug)]
 pub struct Base {
-    /// The games that there are.
+    /// The available games.
     pub games: Vec<Listed>,
-    /// The game, with the training settings that it brings.
+    /// The game, which has training settings of its own.
     pub game: Option<String>,
     /// The size of the network that the run starts from.
     pub net: Option<NetSettings>,
 }
 
-/// The games of this crate, with the general defaults.
+/// The shipped games, with the general defaults.
 impl Default for Base {
     fn default() -> Base {
         Base { games: Games::shipped().list(), game: None, net: None }
@@ -43,8 +44,8 @@ impl Default for Base {
 }
 
 impl Config {
-    /// The defaults of a base, overridden by each file, then by each `KEY=VALUE`, and checked as a whole. Settings that
-    /// name another game than the base are refused.
+    /// The defaults of a base, overridden by each file, then by each `KEY=VALUE`, and checked as a whole. Settings for
+    /// another game than that of the base are rejected.
     pub fn layered(base: &Base, files: &[&Path], settings: &[String]) -> Result<Config, TrainError> {
         let mut table = defaults();
         if let Some(first) = base.games.first() {
@@ -81,8 +82,8 @@ impl Config {
         whole.map_err(|error| in_file(error, files, settings))
     }
 
-    /// The settings of a new run: those of the first game if nothing here can name one. The size of the network of
-    /// the agent that the run starts from becomes the default.
+    /// The settings of a new run. Its game is the first one, unless an argument can name another. If the run starts
+    /// from an agent, the size of its network is the default.
     pub fn of_run(
         games: &Games,
         game: Option<&str>,
@@ -113,12 +114,12 @@ impl Config {
         toml::to_string(self).expect("settings are plain data")
     }
 
-    /// All settings by their full keys, such as `learner.rate`, in their order.
+    /// All settings in order, by their full keys, such as `learner.rate`.
     pub fn settings(&self) -> Vec<(String, Value)> {
         leaves(self.table())
     }
 
-    /// Reads settings as [`Config::to_toml`] writes them. Missing settings have their defaults.
+    /// Reads settings as [`Config::to_toml`] writes them. Missing settings get their defaults.
     pub fn from_toml(text: &str) -> Result<Config, TrainError> {
         let mut table = defaults();
         let layer: Result<Table, toml::de::Error> = text.parse();
@@ -137,7 +138,8 @@ impl Config {
     }
 }
 
-/// An error about settings as a whole, with the last file that sets one of those it names, unless a `KEY=VALUE` does.
+/// Adds the path of a file to an error: the last file that sets one of the settings in the error. Adds nothing if a
+/// `KEY=VALUE` sets one of them.
 pub fn in_file(error: TrainError, files: &[&Path], settings: &[String]) -> TrainError {
     let named = |key: &str| error.0.contains(key);
     if settings.iter().any(|one| one.split('=').next().is_some_and(|key| named(key.trim()))) {
@@ -154,7 +156,7 @@ pub fn in_file(error: TrainError, files: &[&Path], settings: &[String]) -> Train
     }
 }
 
-/// Overrides settings of a table by a text from this place, which errors name.
+/// Overrides settings of a table by those in a text. Errors say that the text is from `place`.
 fn add_text(table: &mut Table, text: &str, place: &str) -> Result<(), TrainError> {
     let wrong = |error: &dyn Display| TrainError(format!("{place}: {error}"));
     let layer = text.parse().map_err(|error: toml::de::Error| wrong(&error))?;
@@ -171,8 +173,8 @@ fn add_settings(table: &mut Table, settings: &[String]) -> Result<(), TrainError
     together(added.collect())
 }
 
-/// Overrides settings of a table, if all keys are known and each value is one of its setting's. The result is what is
-/// wrong, each on its own.
+/// Overrides settings of a table if all keys are known and all values fit. Otherwise returns an error for each setting
+/// that is wrong.
 fn add_layer(table: &mut Table, layer: Vec<(String, Value)>) -> Vec<TrainError> {
     let known: Vec<String> = leaves(defaults()).into_iter().map(|(key, _)| key).collect();
     let wrong: Vec<TrainError> =
@@ -185,7 +187,7 @@ fn add_layer(table: &mut Table, layer: Vec<(String, Value)>) -> Vec<TrainError> 
     wrong
 }
 
-/// Checks a setting, apart from all others.
+/// Checks a setting on its own.
 fn check_setting(key: &str, value: &Value, known: &[String]) -> Result<(), TrainError> {
     check_key(key, known)?;
     let mut alone = defaults();
@@ -196,13 +198,13 @@ fn check_setting(key: &str, value: &Value, known: &[String]) -> Result<(), Train
     check::each(&read.map_err(wrong)?)
 }
 
-/// All problems, a line for each; no error without any.
+/// One error with a line for each problem, or `Ok` if there is none.
 fn together(problems: Vec<TrainError>) -> Result<(), TrainError> {
     let lines: Vec<String> = problems.into_iter().map(|problem| problem.0).collect();
     if lines.is_empty() { Ok(()) } else { Err(TrainError(lines.join("\n"))) }
 }
 
-/// The settings of a table whose layers are checked.
+/// The settings of a table. Each of its layers has been checked.
 fn read(table: Table) -> Result<Config, TrainError> {
     let config: Config = table.try_into().expect("every layer was read");
     check::together(&config)?;
@@ -223,7 +225,7 @@ fn single(setting: &str) -> Result<(String, Value), TrainError> {
     Ok((key.trim().to_owned(), value.unwrap_or_else(|| Value::String(text.to_owned()))))
 }
 
-/// Gives the setting of a full key, which the table has, this value.
+/// Changes the setting with this full key, which the table must contain.
 fn set(table: &mut Table, key: &str, value: Value) {
     match key.split_once('.').map(|(group, name)| (table.get_mut(group), name)) {
         Some((Some(Value::Table(group)), name)) => set(group, name, value),
@@ -257,8 +259,8 @@ fn check_key(key: &str, known: &[String]) -> Result<(), TrainError> {
     Err(TrainError(format!("unknown setting {key}; {remedy}")))
 }
 
-/// What to write instead of an unknown key: the settings of that name in any group, a setting that differs by a slip,
-/// or the settings of the named group.
+/// What to write instead of an unknown key: the settings of that name in any group, a setting that differs by a typo,
+/// or all settings of the group in the key.
 fn remedy(key: &str, known: &[String]) -> String {
     let ending = format!(".{key}");
     let named = known.iter().filter(|known| known.ends_with(&ending));

@@ -1,8 +1,8 @@
 //! The settings of a run, in layers: defaults, files and single settings.
 //!
-//! Each stage owns its settings and their meaning; this module composes them. The defaults are in
-//! `configs/default.toml` alone, because that is where users read them. The file is part of the library,
-//! so [`Config::default`] needs no file at run time.
+//! Each stage defines its own settings; this module composes them. The defaults are only in `configs/default.toml`,
+//! because that is where users read them. The library contains this file, so [`Config::default`] needs no file at run
+//! time.
 
 mod check;
 mod layers;
@@ -36,7 +36,7 @@ pub struct Config {
     pub net: NetChoice,
     /// Self-play.
     pub selfplay: SelfPlaySettings,
-    /// The replay window.
+    /// The replay buffer.
     pub replay: ReplaySettings,
     /// Learning.
     pub learner: LearnerSettings,
@@ -52,7 +52,7 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GameChoice {
-    /// The name in the catalog of the program.
+    /// The name by which the program knows the game.
     pub name: String,
     /// The board file of jarmo and guard; empty for the standard board.
     pub board: PathBuf,
@@ -70,9 +70,9 @@ impl GameChoice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetChoice {
-    /// The built-in network: units per layer.
+    /// Units per layer of the built-in network.
     pub width: usize,
-    /// The built-in network: residual blocks of one layer each.
+    /// Residual blocks of the built-in network, with one layer each.
     pub blocks: usize,
     /// The name of a custom network, which the program registers; empty for the built-in one.
     pub custom: String,
@@ -98,7 +98,7 @@ impl NetChoice {
 #[serde(deny_unknown_fields)]
 pub struct EvaluationSettings {
     /// Training steps between matches, or a tenth of the steps so far if that is more; 0 for no matches. The first
-    /// ones come early, see [`Config::first_matches`].
+    /// matches come early, see [`Config::first_matches`].
     pub every: u64,
     /// Games against each opponent: an even number, because each opening is played from both sides.
     pub games: u32,
@@ -108,10 +108,10 @@ pub struct EvaluationSettings {
     pub random_plies: u32,
     /// Specs of fixed agents; the first one has rating 0.
     pub opponents: Vec<String>,
-    /// How many earlier checkpoints are among the opponents: the best one, then the newest.
+    /// How many earlier checkpoints are opponents: the best one, then the newest.
     pub past: usize,
-    /// The exam that the network takes at each checkpoint: `built-in` for the one that is part of the program, if it has
-    /// one for the game, `none`, or the path of a file.
+    /// The exam that the network takes at each checkpoint: `built-in` (the program's own exam, if it has one for the
+    /// game), `none`, or the path of a file.
     pub exam: String,
 }
 
@@ -126,7 +126,7 @@ impl EvaluationSettings {
     ];
 }
 
-/// Writes the name of a kernel, or `fastest` for none.
+/// Writes the name of a kernel, or `fastest` for `None`.
 fn write_kernel<S: Serializer>(kernel: &Option<KernelKind>, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_str(kernel.map_or("fastest", KernelKind::name))
 }
@@ -146,8 +146,8 @@ pub struct RunSettings {
     pub seed: u64,
     /// Threads of self-play; 0 for one per core.
     pub threads: usize,
-    /// The kernel that computes networks on the processor; `None` is its fastest. The folder of a run keeps which one that
-    /// was.
+    /// The kernel that computes networks on the CPU; `None` is the fastest one. The folder of a run records which
+    /// kernel was used.
     #[serde(serialize_with = "write_kernel", deserialize_with = "read_kernel")]
     pub kernel: Option<KernelKind>,
     /// Samples per training step.
@@ -164,7 +164,7 @@ pub struct RunSettings {
     pub steps: u64,
     /// The limit of finished games; 0 for no limit.
     pub games: u64,
-    /// The limit of minutes; 0 for no limit.
+    /// The limit of wall-clock minutes; 0 for no limit.
     pub minutes: f64,
     /// The limit of minutes of CPU time, all threads together; 0 for no limit.
     pub cpu_minutes: f64,
@@ -176,11 +176,11 @@ pub struct RunSettings {
 pub struct FleetSettings {
     /// Games in parallel per thread of a worker.
     pub games: usize,
-    /// Training steps between networks for the workers.
+    /// Training steps from one network for the workers to the next.
     pub publish: u64,
-    /// The highest age in training steps of the weights that played a file; older files are dropped.
+    /// A file is dropped if the weights that played it are more than this many training steps old.
     pub max_age: u64,
-    /// The most files that wait for the learner at the server; then workers wait.
+    /// The maximum number of files that wait for the learner on the server. When it is reached, workers wait.
     pub queue: u64,
 }
 
@@ -218,7 +218,7 @@ impl RunSettings {
         ("cpu_minutes", Bounds::Real(CPU_MINUTES)),
     ];
 
-    /// The limits that are set, as pairs of a count and its name.
+    /// The limits that are set, as pairs of a number and its unit.
     pub fn limits(&self) -> Vec<(f64, &'static str)> {
         let limits = [
             (self.steps as f64, "steps"),
@@ -229,7 +229,7 @@ impl RunSettings {
         limits.into_iter().filter(|(most, _)| *most > 0.0).collect()
     }
 
-    /// The share of the nearest limit that is done, at most 1; `None` without a limit.
+    /// How much of the nearest limit is used up, from 0 to 1; `None` without a limit.
     pub fn done(&self, steps: u64, games: u64, seconds: f64, cpu_seconds: f64) -> Option<f64> {
         let parts = [
             (steps as f64, self.steps as f64),
@@ -257,15 +257,14 @@ impl RunSettings {
 }
 
 impl Config {
-    /// The step of the first matches: that of the first checkpoint, so that a run shows its strength early. `None`
-    /// without matches.
+    /// The step of the first matches: at the latest that of the first checkpoint, so that a run shows its strength
+    /// early. `None` without matches.
     pub fn first_matches(&self) -> Option<u64> {
         let every = self.evaluation.every;
         (every > 0).then(|| every.min(self.run.checkpoint))
     }
 
-    /// Refuses settings that are out of range or contradict each other. This does not depend on the game, and any name
-    /// of a game will do.
+    /// Rejects settings that are out of range or contradict each other. Whether the game exists is not checked.
     pub fn validate(&self) -> Result<(), TrainError> {
         let table = toml::Table::try_from(self).map_err(TrainError::new)?;
         check::bounds(&table)?;

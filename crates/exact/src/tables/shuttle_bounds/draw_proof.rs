@@ -30,7 +30,7 @@ const UNLESS: u8 = 2;
 /// Set in the byte of a placement that has to be evaluated again.
 pub const WAITING: u8 = 0x80;
 
-/// The most moves of a side that fit into the byte.
+/// The maximum number of moves of a side that fit into the byte.
 pub const MOST_MOVES: usize = ((WAITING - UNLESS) / SHUTTLE_LIMIT) as usize;
 
 impl DrawProof {

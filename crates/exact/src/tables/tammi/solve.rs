@@ -13,7 +13,7 @@ use crate::tables::solvable::{Layer, Solvable};
 use jarmo_core::game::{Game, Mask, Verdict};
 use jarmo_core::games::{Tammi, TammiPosition};
 
-/// The most actions of a player in a position without captures: each king reaches thirteen squares.
+/// The maximum number of actions of a player in a position without captures: each king reaches thirteen squares.
 const MOST_ACTIONS: u32 = 13 * *FORCES.end();
 
 /// Placements whose results spread before the placements they lead to are updated.
