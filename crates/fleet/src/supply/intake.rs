@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Shared;
 use super::exam::{Found, sample};
+use super::share::Shares;
 use crate::places::{BLOCKED, read_value, sender};
 use crate::status::plain;
 use crate::{FleetError, GameFile, MOST_BYTES, json, lock};
@@ -42,6 +43,9 @@ const PATIENCE: Duration = Duration::from_secs(1); // of a request for files
 const MOST_BAD: u32 = 100;
 const STAY: Duration = Duration::from_secs(3600);
 
+/// Files of a key beyond its share stay at the server for this long.
+const WAIT: Duration = Duration::from_secs(10);
+
 /// Files that have arrived, shared by the threads that take them in and the loop.
 #[derive(Default)]
 pub(super) struct Arrivals {
@@ -54,12 +58,19 @@ pub(super) struct Arrivals {
     pub(super) asked: BTreeMap<String, (u64, Vec<Found>)>, // of the newest file of a key, with its weights
     blocked: BTreeSet<String>,                           // keys
     shunned: BTreeSet<String>,                           // keys, until the learner is started again
+    shares: Shares,                                      // of the newest samples
+    slowed: BTreeSet<String>,                            // keys that have exceeded their share
     bad: BTreeMap<String, u32>,                          // files, by key
     pub(super) report: FleetReport,
     pub(super) warnings: Vec<String>,
 }
 
 impl Arrivals {
+    /// Before the first file, for a replay buffer of so many samples.
+    pub(super) fn new(capacity: usize) -> Arrivals {
+        Arrivals { shares: Shares::new(capacity), ..Arrivals::default() }
+    }
+
     /// Adds a warning, unless the loop has not yet fetched the same one.
     pub(super) fn warn(&mut self, warning: String) {
         if !self.warnings.contains(&warning) {
@@ -82,6 +93,20 @@ impl Arrivals {
     /// Gives up the games of a file.
     fn release(&mut self, file: FileId) {
         self.claimed.retain(|_, of| *of != file);
+    }
+
+    /// Whether a file is taken now; not if its key has exceeded its share of the newest samples.
+    fn admit(&mut self, delivery: &Delivery, share: f64) -> bool {
+        let Sent { id, key, .. } = &delivery.sent;
+        if !self.shares.admit(key, delivery.samples.len(), share) {
+            self.release(*id);
+            if self.slowed.insert(key.clone()) {
+                let most = 100.0 * share;
+                self.warn(format!("{key} has sent {most}% of the newest samples (fleet.share); its next files wait"));
+            }
+            return false;
+        }
+        true
     }
 
     /// Takes the next file.
@@ -240,7 +265,7 @@ impl Shared {
                 arrivals.report.blocked += 1;
                 done.push(message);
             } else if arrivals.shunned.contains(&name.key) {
-                left.push(message);
+                left.push((message, STAY));
             } else {
                 arrivals.report.bytes += message.payload.len() as u64;
                 if arrivals.has(name.id) {
@@ -251,9 +276,6 @@ impl Shared {
                 }
             }
         }
-        for message in left {
-            self.link.wait(message.ack_with(AckKind::Nak(Some(STAY))))?;
-        }
         let newest = self.arrivals().newest;
         let checked: Vec<_> =
             new.par_iter().map(|(name, message)| self.check(name, &message.payload, newest)).collect();
@@ -261,6 +283,10 @@ impl Shared {
         for ((name, message), checked) in new.iter().zip(checked) {
             match checked {
                 Ok((delivery, _)) if delivery.games.is_empty() => self.arrivals().report.duplicates += 1,
+                Ok((delivery, _)) if !self.arrivals().admit(&delivery, self.share) => {
+                    left.push((*message, WAIT));
+                    continue;
+                }
                 Ok((delivery, found)) => {
                     if !found.is_empty() {
                         self.arrivals().asked.insert(name.key.clone(), (delivery.sent.weights, found));
@@ -270,6 +296,9 @@ impl Shared {
                 Err(problem) => self.put_away(name, &message.payload, &problem)?,
             }
             done.push(*message);
+        }
+        for (message, time) in left {
+            self.link.wait(message.ack_with(AckKind::Nak(Some(time))))?;
         }
         let (files, deliveries): (Vec<_>, Vec<_>) = sound.into_iter().unzip();
         self.inbox.keep(&files)?;

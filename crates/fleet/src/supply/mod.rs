@@ -3,6 +3,7 @@
 mod exam;
 mod intake;
 mod lease;
+mod share;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,6 +56,7 @@ struct Shared {
     run: String,
     queue: u64,
     max_age: u64,
+    share: f64,       // the largest of a key
     settings: String, // as workers read them
     lease: Lease,
     lost: OnceLock<String>, // why the run is another learner's
@@ -86,6 +88,7 @@ impl NatsSupply {
         let shared = Shared {
             queue,
             max_age: config.fleet.max_age,
+            share: config.fleet.share,
             settings: json(&published),
             places: find(&link, LearnerPlaces::open(&link.context, &run, queue, lease.holder))?,
             lease,
@@ -94,7 +97,7 @@ impl NatsSupply {
             check: check(&run, game, &config.selfplay),
             search: game.search_again(&config.selfplay),
             kernel: config.run.kernel.unwrap_or_else(KernelKind::best),
-            arrivals: Mutex::default(),
+            arrivals: Mutex::new(Arrivals::new(config.replay.capacity)),
             newest: watch::Sender::default(),
             begun: Instant::now(),
             is_over: AtomicBool::new(false),

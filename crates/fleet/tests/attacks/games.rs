@@ -5,7 +5,7 @@ use std::fs;
 use jarmo_fleet::GameFile;
 use jarmo_learn::run::{Delivery, Seen, Supply};
 
-use super::kit::{RUN, Stranger, TestServer, file, idle_learner, learner, learner_in, until};
+use super::kit::{RUN, Stranger, TestServer, file, idle_learner, learner, learner_in, open, settings, until};
 use super::{report, take};
 
 /// The same games in another file: its worker has another name.
@@ -58,6 +58,52 @@ fn the_same_games_are_learned_once_whatever_file_and_key_they_come_in() {
     supply.begin(&seen).unwrap();
     first.ask(&first.files(RUN), renamed(&content, "later"), None).unwrap();
     until("it is dropped", || report(&supply).duplicates > 0);
+}
+
+#[test]
+fn a_key_fills_no_more_than_its_share_while_another_one_sends() {
+    let Some(server) = TestServer::start(2) else {
+        return;
+    };
+    let mut config = settings(64);
+    config.fleet.share = 0.5;
+    config.replay.capacity = 100_000;
+    let supply = open(&server, RUN, &server.folder(RUN), &config).unwrap();
+    supply.begin(&Seen::default()).unwrap();
+    let [flood, honest] = [1, 2].map(|key| Stranger::with_key(&server, key));
+    // Alone, a key may send all. Each file is 10,000 samples or a little more.
+    let large = |seed: u64| {
+        let (content, mut positions) = file(RUN, 0, 1000 * seed, "");
+        let mut large = GameFile::from_bytes(&content).unwrap();
+        for seed in 1000 * seed + 1.. {
+            if positions > 10_000 {
+                break;
+            }
+            let (content, more) = file(RUN, 0, seed, "");
+            large.games.extend(GameFile::from_bytes(&content).unwrap().games);
+            positions += more;
+        }
+        large.to_bytes()
+    };
+    for seed in 0..4 {
+        flood.ask(&flood.files(RUN), large(seed), None).unwrap();
+    }
+    take(&supply, 4);
+    for seed in 10..12 {
+        honest.ask(&honest.files(RUN), large(seed), None).unwrap();
+    }
+    take(&supply, 2);
+    // Now it has two thirds: its files wait, and the other's do not.
+    for seed in 20..24 {
+        flood.ask(&flood.files(RUN), large(seed), None).unwrap();
+    }
+    until("it is said", || supply.warnings().iter().any(|warning| warning.contains("has sent 50% of the newest")));
+    for seed in 30..34 {
+        honest.ask(&honest.files(RUN), large(seed), None).unwrap();
+    }
+    let taken = take(&supply, 5);
+    assert!(taken[..3].iter().all(|file| file.sent.key == honest.key), "the honest key's files pass by");
+    assert!(taken[3..].iter().any(|file| file.sent.key == flood.key), "its files are taken while there is room");
 }
 
 #[test]

@@ -115,14 +115,24 @@ pub(crate) fn idle_learner(server: &TestServer, run: &str, queue: u64) -> Result
 
 /// A learner of a run with this folder.
 pub(crate) fn learner_in(server: &TestServer, run: &str, folder: &Path, queue: u64) -> Result<NatsSupply, FleetError> {
-    fs::create_dir_all(folder).unwrap();
-    let link = Link::open(&server.learner(), "learner").unwrap();
+    open(server, run, folder, &settings(queue))
+}
+
+/// The settings of the learners above.
+pub(crate) fn settings(queue: u64) -> Config {
     let mut config = Config::default();
     config.game.name = "connect_four".to_owned();
     config.fleet.queue = queue;
     config.fleet.games = 16;
     config.selfplay.simulations = 2;
-    NatsSupply::open(link, erase(ConnectFour::new(0)).as_ref(), run.to_owned(), folder, &config)
+    config
+}
+
+/// A learner with these settings.
+pub(crate) fn open(server: &TestServer, run: &str, folder: &Path, config: &Config) -> Result<NatsSupply, FleetError> {
+    fs::create_dir_all(folder).unwrap();
+    let link = Link::open(&server.learner(), "learner").unwrap();
+    NatsSupply::open(link, erase(ConnectFour::new(0)).as_ref(), run.to_owned(), folder, config)
 }
 
 /// A file of games by a network of so many learning steps, and its positions. Another seed gives another file.

@@ -171,7 +171,7 @@ pub struct RunSettings {
 }
 
 /// Self-play on other machines, for `train --fleet`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FleetSettings {
     /// Games in parallel per thread of a worker.
@@ -182,15 +182,19 @@ pub struct FleetSettings {
     pub max_age: u64,
     /// The maximum number of files that wait for the learner on the server. When it is reached, workers wait.
     pub queue: u64,
+    /// The largest share that a key may have of the newest samples, as many as the replay buffer holds, while other keys
+    /// send some; 1 for no limit.
+    pub share: f64,
 }
 
 impl FleetSettings {
     /// The bounds of the numbers.
-    pub const BOUNDS: [(&str, Bounds); 4] = [
+    pub const BOUNDS: [(&str, Bounds); 5] = [
         ("games", Bounds::Whole(PARALLEL_GAMES)),
         ("publish", Bounds::whole(1, STEPS.most)),
         ("max_age", Bounds::Whole(STEPS)),
         ("queue", Bounds::whole(1, 1_000_000)),
+        ("share", Bounds::real(0.01, 1.0)),
     ];
 }
 
