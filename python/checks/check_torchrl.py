@@ -1,22 +1,20 @@
-"""TorchRL's own check of every environment through its wrapper of Gymnasium, and rollouts with masks and without."""
+"""TorchRL's own check of every environment through its wrapper of Gymnasium, and whole games of random legal actions."""
 
 import warnings
 
 import gymnasium
-import torch
-from torchrl.envs import GymWrapper
+from torchrl.envs import ActionMask, GymWrapper, TransformedEnv
 from torchrl.envs.utils import check_env_specs
 
 from jarmo.gym import IDS
 
 warnings.simplefilter("ignore")  # TorchRL's own
-torch.manual_seed(1)
 for name in IDS.values():
-    env = GymWrapper(gymnasium.make(name, opponent="random", action_mask=True))
+    env = TransformedEnv(GymWrapper(gymnasium.make(name, opponent="random")), ActionMask())
     check_env_specs(env, seed=1)
-    ended = 0
+    plies = 0
     for _ in range(5):
-        games = env.rollout(1000)
-        ended += int(games["next", "done"].sum())
-    print(name, f"{ended} games")
-    assert ended == 5
+        game = env.rollout(1000)
+        assert game["next", "done"].sum() == 1, "a game ends once"
+        plies += len(game)
+    print(name, f"5 games, {plies} plies")
