@@ -54,7 +54,7 @@ pub fn task(puzzle: &Puzzle, session: &Session, texts: &Texts) -> String {
         Goal::Win => "puzzle_win",
         Goal::Draw => "puzzle_draw",
     };
-    texts.fill(key, &[("player", &texts.player(player(session)))])
+    texts.fill(key, &[("player", &texts.player(&puzzle.game, player(session)))])
 }
 
 /// How ratings change. The page reads these numbers, too.

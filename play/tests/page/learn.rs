@@ -124,7 +124,7 @@ fn the_first_visit_asks_whom_to_play_once() {
     browser.choose("welcome-level", "newcomer");
     browser.click("#welcome-play");
     browser.wait_for_game("connect_four");
-    browser.wait_for_text("strip-bottom", "White · newcomer");
+    browser.wait_for_text("strip-bottom", "Yellow · newcomer");
     browser.wait_for_moves(1);
     browser.reload();
     let open = "return document.getElementById('welcome-box').open";

@@ -554,8 +554,8 @@ async function begin() {
   const shown = () => exercise.view ?? study.seen(view);
   const label = (cell, state) => cellLabel(shown(), cell, state);
   board = new Board($("board"), play, label, (cell, targets) => announce({ picked: saidPicked(shown(), cell, targets) }), (piece) => {
-    const { layout, scene } = shown();
-    const message = text("foreign_piece", { cell: layout.cells[piece.cell].name, player: playerName(piece.player), mover: playerName(scene.to_move) });
+    const { layout, scene, game } = shown();
+    const message = text("foreign_piece", { cell: layout.cells[piece.cell].name, player: playerName(piece.player, game), mover: playerName(scene.to_move, game) });
     if (exercise.on) exercise.say(message, false);
     else say(message);
   });
