@@ -108,6 +108,12 @@ fn axe_finds_nothing_in_a_report_and_its_exercises() {
     browser.cell(6);
     browser.wait_for_text("exercise-said", "The reply is A.");
     check(&browser, "a wrong try");
+    browser.click("#exercise-leave");
+    browser.load(r#"{"game":"connect_four","moves":["D"]}"#);
+    browser.click("#analyse");
+    browser.run("document.getElementById('explorer').open = true");
+    browser.wait("return document.querySelector('#openings tr') !== null");
+    check(&browser, "the opening explorer");
     browser.click("#deck");
     browser.wait_for_text("deck-count", "In all: 1.");
     check(&browser, "own mistakes");

@@ -6,6 +6,7 @@ import { countMistake, Deck, dueMistakes } from "./deck.js";
 import { Drill } from "./drill.js";
 import { Editor } from "./editor.js";
 import { Exercise } from "./exercise.js";
+import { Explorer } from "./explorer.js";
 import { Friend, keepSeat, ownSeat, secretFor } from "./friend.js";
 import { forget, gameKey, indexOf, isKept, keep, keptGames } from "./kept.js";
 import { Lesson } from "./lesson.js";
@@ -35,7 +36,7 @@ let turned = false;
 let exercise = null; // a lesson or puzzles; while it is on, the game is not shown
 let travelling = false; // through the history: the address is there already
 let written = null; // the address as it was written last; another one is about to be followed
-let study, report, friend, deck, tabs; // what is seen beside the game, what it was like, the game of two, own mistakes, and other tabs
+let study, report, explorer, friend, deck, tabs; // what is seen beside the game, what it was like, openings, the game of two, own mistakes, and other tabs
 const spoken = { game: "", thought: "", found: "", picked: "" }; // for screen readers
 
 // The server.
@@ -334,6 +335,7 @@ function redraw() {
   announce({ thought: best, ...(board.picked === null && { picked: "" }) });
   report.show(view, study.retry !== null);
   friend.show(view);
+  explorer.show(seen, !view.analysing || Boolean(view.duel) || study.retry !== null);
   buttons();
   study.buttons(view);
 }
@@ -405,13 +407,13 @@ async function loadTexts() {
   $("game").replaceChildren(...words.games.map((game) => new Option(text(`game_${game}`), game)));
 }
 
-// What the page offers to share.js, editor.js, friend.js, study.js and report.js.
+// What the page offers to share.js, editor.js, explorer.js, friend.js, study.js and report.js.
 const pageParts = {
-  ask, open, send, playOn, say, language,
+  ask, open, send, play, playOn, say, language,
   view: () => view,
   seen: () => study.seen(view),
   redraw: () => redraw(),
-  picture: () => study.picture(),
+  here: (path) => study.here(path),
   drill: (cards) => drill(cards),
   async fetchText(path) {
     return (await request(path, session)).text;
@@ -554,6 +556,7 @@ async function begin() {
   const shown = () => exercise.view ?? study.seen(view);
   const label = (cell, state) => cellLabel(shown(), cell, state);
   board = new Board($("board"), play, label, (cell, targets) => announce({ picked: saidPicked(shown(), cell, targets) }), (piece) => {
+  explorer = new Explorer(pageParts);
     const { layout, scene, game } = shown();
     const message = text("foreign_piece", { cell: layout.cells[piece.cell].name, player: playerName(piece.player, game), mover: playerName(scene.to_move, game) });
     if (exercise.on) exercise.say(message, false);

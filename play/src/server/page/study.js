@@ -43,10 +43,10 @@ export class Study {
     return `${path}?${this.page.language()}&place=${place}&moves=${moves.join(",")}`;
   }
 
-  // The path to the picture of the board shown.
-  picture() {
+  // The path to something about the board shown, such as its picture.
+  here(path) {
     const { place, moves, at } = this.shown ?? { place: this.page.view().cursor, moves: [], at: 0 };
-    return this.query("/api/picture", place, moves.slice(0, at));
+    return this.query(path, place, moves.slice(0, at));
   }
 
   leave() {
