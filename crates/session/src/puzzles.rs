@@ -71,7 +71,7 @@ pub struct Scale {
 }
 
 /// The scale of all players.
-pub const SCALE: Scale = Scale { start: 1000, first: 80, fall: 4, last: 20 };
+pub const SCALE: Scale = Scale { start: 1000, first: 40, fall: 1, last: 20 };
 
 /// A puzzle that a player has finished.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

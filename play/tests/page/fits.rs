@@ -43,6 +43,10 @@ fn no_label_is_cut_on_a_phone_in_any_language() {
             assert_eq!(browser.run(fits), json!(true), "{language:?} {game}");
             browser.click("#moves-tab");
         }
+        browser.click("#puzzles");
+        browser.wait("return document.getElementById('exercise-note').textContent !== ''");
+        assert_eq!(browser.run(CUT), json!([]), "{language:?}, puzzles");
+        browser.click("#exercise-leave");
         for (button, dialog) in [("#welcome-open", "welcome"), ("#seat-black", "seat"), ("#deck", "deck")] {
             browser.click(button);
             browser.wait(&format!("return document.getElementById('{dialog}-box').open"));
