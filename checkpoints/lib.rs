@@ -16,6 +16,10 @@ pub const EXAMS: [(&str, &[u8]); 3] = [
     ("tammi", include_bytes!("tammi.exam")),
 ];
 
+/// What the opening explorer of the page knows, as JSON compressed by gzip.
+pub const EXPLORERS: [(&str, &[u8]); 2] =
+    [("jarmo", include_bytes!("jarmo.explorer")), ("connect_four", include_bytes!("connect_four.explorer"))];
+
 /// Balanced openings, a line each; a comment names the board.
 pub const OPENINGS: [(&str, &str); 1] = [("jarmo", include_str!("jarmo.openings"))];
 

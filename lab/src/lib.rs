@@ -7,6 +7,7 @@ pub mod exam;
 pub mod proof;
 pub mod puzzles;
 pub mod balance;
+pub mod explorer;
 pub mod shuttle_bounds;
 pub mod lookups;
 pub mod shuttle;

@@ -2,6 +2,7 @@
 
 mod balance;
 mod exam;
+mod explorer;
 mod numbers;
 mod pictures;
 mod proof;

@@ -115,7 +115,7 @@ impl Plain<'_> {
             }
             self.session.finish(&job, Ok(thought));
         }
-        let moves = self.session.board().moves();
+        let (game, moves) = (self.session.board().game(), self.session.board().moves());
         for (one, played) in self.session.assessments().into_iter().zip(moves) {
             let value = |value: Option<f32>| value.map_or("?".to_owned(), words::chance);
             let mut line = format!(
@@ -130,7 +130,7 @@ impl Plain<'_> {
                 line += &format!("  ({best})");
             }
             if let Some(certain) = one.certain {
-                line += &format!("  {}", words::proven(self.texts, certain));
+                line += &format!("  {}", words::proven(self.texts, game, certain));
             }
             self.say(&line)?;
         }
@@ -262,15 +262,15 @@ impl Plain<'_> {
         let Some(thought) = self.session.hint().cloned() else {
             return Ok(Next::Ask);
         };
-        let mover = self.session.board().scene().to_move;
+        let (game, mover) = (self.session.board().game(), self.session.board().scene().to_move);
         let value = words::mine(mover, thought.value);
         let best = self.texts.fill("hint_best", &[("move", &thought.text)]);
         self.say(&format!("{best} ({})", words::chance(value)))?;
         if let Some(proven) = thought.proven {
-            self.say(&words::proven(self.texts, proven))?;
+            self.say(&words::proven(self.texts, game, proven))?;
         }
         for idea in &thought.candidates {
-            self.say(&format!("  {}", words::idea(self.texts, mover, idea)))?;
+            self.say(&format!("  {}", words::idea(self.texts, game, mover, idea)))?;
         }
         Ok(Next::Ask)
     }
@@ -348,7 +348,8 @@ impl Plain<'_> {
         }
         let (layout, scene) = (board.layout(), board.scene());
         let grid = tui::Grid::new(&layout, AREA, false);
-        let picture = tui::Picture { grid, scene: &scene, cursor: None, picked: None, targets: &[] };
+        let letters = Player::BOTH.map(|player| self.texts.letter(board.game(), player));
+        let picture = tui::Picture { grid, scene: &scene, letters, cursor: None, picked: None, targets: &[] };
         let mut buffer = Buffer::empty(AREA);
         tui::draw(&picture, &mut buffer);
         let lines = buffer.content.chunks(AREA.width.into()).map(|row| {

@@ -38,6 +38,9 @@ pub struct Puzzle {
     pub line: Vec<String>,
     /// The difficulty, from 600 to 2100. It grows by 100 with each doubling of the simulations that the agent needs.
     pub rating: u16,
+    /// The themes of the solution (`tools/puzzle_themes.py`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub themes: Vec<String>,
 }
 
 impl Puzzle {

@@ -54,7 +54,7 @@ pub fn task(puzzle: &Puzzle, session: &Session, texts: &Texts) -> String {
         Goal::Win => "puzzle_win",
         Goal::Draw => "puzzle_draw",
     };
-    texts.fill(key, &[("player", &texts.player(player(session)))])
+    texts.fill(key, &[("player", &texts.player(&puzzle.game, player(session)))])
 }
 
 /// How ratings change. The page reads these numbers, too.
@@ -71,7 +71,7 @@ pub struct Scale {
 }
 
 /// The scale of all players.
-pub const SCALE: Scale = Scale { start: 1000, first: 80, fall: 4, last: 20 };
+pub const SCALE: Scale = Scale { start: 1000, first: 40, fall: 1, last: 20 };
 
 /// A puzzle that a player has finished.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,12 +15,12 @@ pub fn status(texts: &Texts, session: &Session) -> String {
     let Some(outcome) = board.outcome(here) else {
         let mover = board.mover(here).unwrap_or(Player::White);
         let key = if session.agent_to_move() { "thinking" } else { "to_move" };
-        return texts.fill(key, &[("player", &texts.player(mover))]);
+        return texts.fill(key, &[("player", &texts.player(board.game(), mover))]);
     };
     let result = match outcome.winner {
         _ if outcome.truncated => texts.get("cut_off").to_owned(),
         None => texts.get("draw").to_owned(),
-        Some(winner) => texts.fill("wins", &[("player", &texts.player(winner))]),
+        Some(winner) => texts.fill("wins", &[("player", &texts.player(board.game(), winner))]),
     };
     match outcome.score {
         Some([white, black]) => format!("{result}, {white} : {black}"),
@@ -73,7 +73,7 @@ pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
     let board = session.board();
     let mut notes: Vec<String> = Vec::new();
     for note in board.scene().notes {
-        let player = note.player.map_or("", |player| texts.player(player));
+        let player = note.player.map_or("", |player| texts.player(board.game(), player));
         notes.push(texts.fill(note.key, &[("player", &player), ("what", &note.what)]));
     }
     if session.analysing() {
@@ -82,7 +82,7 @@ pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
     if session.analysing() || session.evaluating {
         let here = board.cursor();
         let found = session.thought(here).and_then(|thought| thought.proven);
-        let found = found.map(|found| proven(texts, found));
+        let found = found.map(|found| proven(texts, board.game(), found));
         notes.extend(known(texts, session).or(found));
     }
     notes
@@ -90,8 +90,9 @@ pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
 
 /// The exact result of the position, if the tables hold it.
 pub fn known(texts: &Texts, session: &Session) -> Option<String> {
-    let known = session.board().known(session.board().cursor())?;
-    Some(texts.fill("by_tables", &[("result", &proven(texts, known))]))
+    let board = session.board();
+    let known = board.known(board.cursor())?;
+    Some(texts.fill("by_tables", &[("result", &proven(texts, board.game(), known))]))
 }
 
 /// The rules of a game: the texts of this program, or else the game's own.
@@ -137,7 +138,8 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
             });
             marks.join(", ")
         });
-        texts.fill("analysed", &[("white", &white), ("black", &black)])
+        let [first, second] = Player::BOTH.map(|player| texts.player(session.board().game(), player));
+        texts.fill("analysed", &[("first", &first), ("second", &second), ("white", &white), ("black", &black)])
     }];
     if let Some(mistakes) = mistakes(&assessments) {
         let [white, black] = mistakes;
@@ -156,9 +158,9 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
 
 /// A candidate move as a line of text: its proven result, or else the mover's expected share of the points,
 /// the visits, and the expected line.
-pub fn idea(texts: &Texts, mover: Player, idea: &Candidate) -> String {
+pub fn idea(texts: &Texts, game: &str, mover: Player, idea: &Candidate) -> String {
     if let Some(known) = idea.proven {
-        return format!("{:<6} {}", idea.text, proven(texts, known));
+        return format!("{:<6} {}", idea.text, proven(texts, game, known));
     }
     let equal = if idea.equal { "= " } else { "" };
     let chance = format!("{equal}{}", chance(mine(mover, idea.value)));
@@ -166,12 +168,12 @@ pub fn idea(texts: &Texts, mover: Player, idea: &Candidate) -> String {
     format!("{:<6} {chance:>7} {:>8} {line}", idea.text, idea.visits)
 }
 
-/// White's proven result in words.
-pub fn proven(texts: &Texts, proven: Proven) -> String {
+/// White's proven result in a game, in words.
+pub fn proven(texts: &Texts, game: &str, proven: Proven) -> String {
     let Some(winner) = winner(proven.verdict) else {
         return texts.get("surely_draw").to_owned();
     };
-    let player = texts.player(winner);
+    let player = texts.player(game, winner);
     match proven.plies {
         None => texts.fill("surely_wins", &[("player", &player)]),
         Some(1) => texts.fill("wins_in_one", &[("player", &player)]),
@@ -210,7 +212,7 @@ pub fn cell(texts: &Texts, board: &Board, name: &str) -> Option<Vec<String>> {
         };
         let kind = if piece.strong { "strong" } else { "piece" };
         let kind = texts.get(&format!("{kind}_{}", board.game()));
-        let player = texts.player(piece.player);
+        let player = texts.player(board.game(), piece.player);
         texts.fill("piece_on", &[("cell", &name), ("player", &player), ("piece", &kind)])
     };
     let mut lines = vec![content(chosen)];

@@ -2,6 +2,7 @@
 
 mod balance;
 mod exam;
+mod explorer;
 mod pictures;
 mod proof;
 mod puzzles;
@@ -41,6 +42,7 @@ enum Command {
     Balance(balance::Args),
     Ceiling(ceiling::Args),
     Exam(exam::Args),
+    Explorer(explorer::Args),
     Pictures(pictures::Args),
     Proof(proof::Args),
     Puzzles(puzzles::Args),
@@ -71,6 +73,7 @@ pub fn main() -> ExitCode {
         Command::Balance(args) => balance::run(&args),
         Command::Ceiling(args) => ceiling::run(&args, &mut stdout().lock()),
         Command::Exam(args) => exam::run(&args),
+        Command::Explorer(args) => explorer::run(&args),
         Command::Pictures(args) => pictures::run(&args),
         Command::Proof(args) => proof::run(&args),
         Command::Puzzles(args) => puzzles::run(&args),

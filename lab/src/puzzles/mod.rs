@@ -141,6 +141,7 @@ impl<P: Copy> Draft<P> {
             plies: self.plies,
             line: game.line_texts(self.position, &self.line),
             rating,
+            themes: Vec::new(),
         }
     }
 }

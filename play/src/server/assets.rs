@@ -16,6 +16,7 @@ use hyper::{HeaderMap, StatusCode};
 
 use super::api::Response;
 use jarmo_core::checksum::digits;
+use jarmo_data::EXPLORERS;
 
 /// Where `index.html` finds the other files; in the answer there is the hash instead.
 const ADDRESS: &str = "assets/";
@@ -25,10 +26,10 @@ macro_rules! files {
 }
 
 /// The other files of the page.
-const FILES: [(&str, &str); 25] = files![
-    "address.js" "board.js" "deck.js" "drill.js" "editor.js" "exercise.js" "friend.js" "fsrs.js" "icon.svg" "kept.js"
-    "lesson.js" "look.js" "panels.js" "plain.js" "play.css" "play.js" "puzzle.js" "report.js" "server.js" "share.js"
-    "sound.js" "study.js" "tabs.js" "texts.js" "welcome.js"
+const FILES: [(&str, &str); 26] = files![
+    "address.js" "board.js" "deck.js" "drill.js" "editor.js" "exercise.js" "explorer.js" "friend.js" "fsrs.js" "icon.svg"
+    "kept.js" "lesson.js" "look.js" "panels.js" "plain.js" "play.css" "play.js" "puzzle.js" "report.js" "server.js"
+    "share.js" "sound.js" "study.js" "tabs.js" "texts.js" "welcome.js"
 ];
 
 /// A content that does not change while the server runs.
@@ -80,15 +81,22 @@ impl Asset {
 /// All files of the page.
 struct Assets {
     index: Asset,
-    files: Vec<(&'static str, Asset)>,
+    files: Vec<(String, Asset)>,
     folder: String, // the hash of all files
 }
 
 static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
-    let folder = digits(&FILES.map(|(_, content)| content.as_bytes()));
+    let scripts = FILES.map(|(name, content)| (name.to_owned(), content.as_bytes()));
+    let openings = EXPLORERS.map(|(game, content)| (format!("{game}.explorer"), content));
+    let files = [&scripts[..], &openings].concat();
+    let folder = digits(&files.iter().map(|(_, content)| *content).collect::<Vec<_>>());
     let index = include_str!("page/index.html").replace(ADDRESS, &format!("{folder}/"));
-    let files = FILES.map(|(name, content)| (name, Asset::new(kind_of(name), content)));
-    Assets { index: Asset::new(kind_of("index.html"), index), files: files.into(), folder }
+    let asset = |(name, content): (String, &'static [u8])| {
+        let asset = Asset::new(kind_of(&name), content);
+        (name, asset)
+    };
+    let files = files.into_iter().map(asset).collect();
+    Assets { index: Asset::new(kind_of("index.html"), index), files, folder }
 });
 
 fn kind_of(name: &str) -> &'static str {

@@ -105,7 +105,7 @@ async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::
     let methods = match path {
         "/api/sessions" | "/api/join" | "/api/setup" | "/api/lesson" | "/api/puzzle" => "POST",
         "/api/session" => "GET, HEAD, POST",
-        "/api/texts" | "/api/scene" | "/api/picture" | "/api/record" | "/api/puzzles" => "GET, HEAD",
+        "/api/texts" | "/api/scene" | "/api/moves" | "/api/picture" | "/api/record" | "/api/puzzles" => "GET, HEAD",
         _ if file.is_some() => "GET, HEAD",
         _ => return api::problem(StatusCode::NOT_FOUND, "there is no such page here"),
     };

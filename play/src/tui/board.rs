@@ -14,6 +14,7 @@ use jarmo_core::view::{Layout, Piece, Style as BoardStyle};
 pub(crate) struct Picture<'a> {
     pub(crate) grid: Grid<'a>,
     pub(crate) scene: &'a Scene,
+    pub(crate) letters: [char; 2],    // of the players, where all pieces are alike
     pub(crate) cursor: Option<usize>, // the cell under the keyboard cursor
     pub(crate) picked: Option<usize>, // the cell of the picked piece
     pub(crate) targets: &'a [usize],  // legal target cells
@@ -178,11 +179,15 @@ fn draw_cell(picture: &Picture, cell: usize, buffer: &mut Buffer) {
         true => LAST,
         false => Color::Gray,
     };
+    let letters = piece.map_or(String::new(), |piece| match grid.layout.style {
+        BoardStyle::Slots => format!(" {} ", picture.letters[piece.player.index()]),
+        _ => letters(piece).to_owned(),
+    });
     let mut sides = ["(", ")"];
     let (text, inner) = match piece {
         None if target => (" • ", Style::new().fg(LIT).bg(back).add_modifier(Modifier::BOLD)),
         None => ("   ", Style::new().fg(Color::Gray).bg(back)),
-        Some(piece) => (letters(piece), disc(piece.player)),
+        Some(piece) => (letters.as_str(), disc(grid.layout.style, piece.player)),
     };
     let mut rim_style = Style::new().fg(rim).bg(back);
     if target || last || picked {
@@ -219,10 +224,12 @@ fn letters(piece: &Piece) -> &'static str {
     }
 }
 
-pub(super) fn disc(player: Player) -> Style {
-    let style = match player {
-        Player::White => Style::new().fg(Color::Black).bg(Color::White),
-        Player::Black => Style::new().fg(Color::White).bg(Color::Blue),
+pub(super) fn disc(board: BoardStyle, player: Player) -> Style {
+    let style = match (board, player) {
+        (BoardStyle::Slots, Player::White) => Style::new().fg(Color::Black).bg(Color::Yellow),
+        (BoardStyle::Slots, Player::Black) => Style::new().fg(Color::White).bg(Color::Red),
+        (_, Player::White) => Style::new().fg(Color::Black).bg(Color::White),
+        (_, Player::Black) => Style::new().fg(Color::White).bg(Color::Blue),
     };
     style.add_modifier(Modifier::BOLD)
 }

@@ -79,6 +79,7 @@ impl App {
         let picture = Picture {
             grid: Grid::new(&self.layout, area, self.flipped()),
             scene: &self.scene,
+            letters: Player::BOTH.map(|player| self.texts.letter(self.session.board().game(), player)),
             cursor: Some(self.cursor),
             picked: self.picked,
             targets: &targets,
@@ -123,13 +124,14 @@ impl App {
     }
 
     fn seat_line(&self, player: Player) -> Line<'static> {
-        let letter = format!(" {} ", player.letter());
+        let game = self.session.board().game();
+        let letter = format!(" {} ", self.texts.letter(game, player));
         let seat = self.session.seats()[player.index()].to_string();
-        let name = format!(" {} · {}", self.texts.player(player), words::seat(self.texts, &seat));
+        let name = format!(" {} · {}", self.texts.player(game, player), words::seat(self.texts, &seat));
         let turn = self.scene.outcome.is_none() && self.scene.to_move == player;
         let name = if turn { Span::from(name).bold() } else { Span::from(name) };
         let sign = if turn { " ◂" } else { "" };
-        Line::from(vec![Span::styled(letter, board::disc(player)), name, Span::from(sign)])
+        Line::from(vec![Span::styled(letter, board::disc(self.layout.style, player)), name, Span::from(sign)])
     }
 
     /// The evaluation bar with White's share, and its number.
@@ -147,7 +149,7 @@ impl App {
     }
 
     fn idea_lines(&self, width: u16) -> Vec<Line<'static>> {
-        let here = self.session.board().cursor();
+        let (game, here) = (self.session.board().game(), self.session.board().cursor());
         let thought = match self.session.analysing() {
             true => self.session.thought(here),
             false => self.session.hint(),
@@ -164,12 +166,12 @@ impl App {
         let head = wrap(&format!("{best} ({searched})"), width).into_iter();
         let mut lines: Vec<Line> = head.map(|line| Line::from(line).green().bold()).collect();
         if let Some(proven) = thought.proven {
-            let proven = wrap(&words::proven(self.texts, proven), width).into_iter();
+            let proven = wrap(&words::proven(self.texts, game, proven), width).into_iter();
             lines.extend(proven.map(|line| Line::from(line).green()));
         }
         const IDEAS: usize = 3;
         for idea in thought.candidates.iter().take(IDEAS) {
-            let text = format!(" {}", words::idea(self.texts, self.scene.to_move, idea));
+            let text = format!(" {}", words::idea(self.texts, game, self.scene.to_move, idea));
             let shown = match idea.proven {
                 Some(_) if text.chars().count() > width.into() => {
                     wrap(&text, width.saturating_sub(1)).into_iter().map(|line| format!(" {line}")).collect()
@@ -230,7 +232,7 @@ impl App {
                 Some(name) => words::rated_seat(self.texts, &self.session, GAMES[menu.game], name),
                 None => format!("{}: {}_", self.texts.get("agent_spec"), choice.spec),
             };
-            lines.push(row(player.index() + 1, self.texts.player(player), value));
+            lines.push(row(player.index() + 1, self.texts.player(GAMES[menu.game], player), value));
         }
         lines.push(Line::default());
         lines.push(Line::from(format!("   [Enter] {}", self.texts.get("start"))));

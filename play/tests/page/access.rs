@@ -52,7 +52,7 @@ fn axe_finds_nothing_in_light_and_dark() {
     browser.wait("return !document.getElementById('retry').hidden");
     clean("a blunder in analysis");
     browser.click("#retry");
-    browser.wait_for_text("status", "Find a better move for White");
+    browser.wait_for_text("status", "Find a better move for Yellow");
     clean("retry");
     browser.click("#retry-leave");
     browser.wait("return document.getElementById('retry').hidden === false");
@@ -104,10 +104,16 @@ fn axe_finds_nothing_in_a_report_and_its_exercises() {
     load_lost_game(&browser);
     check(&browser, "report");
     browser.click("#report .main");
-    browser.wait_for_text("exercise-text", "Find a better move for White than G.");
+    browser.wait_for_text("exercise-text", "Find a better move for Yellow than G.");
     browser.cell(6);
     browser.wait_for_text("exercise-said", "The reply is A.");
     check(&browser, "a wrong try");
+    browser.click("#exercise-leave");
+    browser.load(r#"{"game":"connect_four","moves":["D"]}"#);
+    browser.click("#analyse");
+    browser.run("document.getElementById('explorer').open = true");
+    browser.wait("return document.querySelector('#openings tr') !== null");
+    check(&browser, "the opening explorer");
     browser.click("#deck");
     browser.wait_for_text("deck-count", "In all: 1.");
     check(&browser, "own mistakes");
@@ -281,9 +287,9 @@ fn hints_analysis_and_undo_are_announced() {
     browser.click("#hint");
     browser.wait_for_text("said", "Best: A, ");
     browser.click("#last");
-    browser.wait_for_text("said", "White: stone on G1.");
+    browser.wait_for_text("said", "Yellow: stone on G1.");
     browser.click("#analyse");
-    browser.wait_for_text("said", "Analysed. White: ?! ");
+    browser.wait_for_text("said", "Analysed. Yellow: ?! ");
     browser.wait_for_text("said", "Best: A, 100\u{a0}%");
 }
 

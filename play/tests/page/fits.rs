@@ -16,7 +16,7 @@ const CUT: &str = "const pen = document.createElement('canvas').getContext('2d')
         const room = node.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 16;
         return pen.measureText(node.selectedOptions[0]?.text ?? '').width > room;
     };
-    const nodes = [...document.querySelectorAll('button, select, label, legend:not(.unseen), h1, h2, #status, .strip, .tally, #graph-box span')];
+    const nodes = [...document.querySelectorAll('button, select, summary, label, legend:not(.unseen), h1, h2, #status, .strip, .tally, #graph-box span, #openings td')];
     return nodes.filter((node) => node.checkVisibility({ visibilityProperty: true }) && node.clientWidth > 1 && isCut(node))
         .map((node) => `${node.id || node.className}: ${node.textContent}`);";
 
@@ -34,11 +34,19 @@ fn no_label_is_cut_on_a_phone_in_any_language() {
             assert_eq!(browser.run(CUT), json!([]), "{language:?} {game}");
             browser.click("#analyse");
             browser.wait("return document.documentElement.hasAttribute('data-analysing')");
+            if browser.shows("#explorer") {
+                browser.run("document.getElementById('explorer').open = true");
+                browser.wait("return document.querySelector('#openings tr') !== null");
+            }
             assert_eq!(browser.run(CUT), json!([]), "{language:?} {game}, analysis");
             let fits = "return document.documentElement.scrollWidth <= innerWidth";
             assert_eq!(browser.run(fits), json!(true), "{language:?} {game}");
             browser.click("#moves-tab");
         }
+        browser.click("#puzzles");
+        browser.wait("return document.getElementById('exercise-note').textContent !== ''");
+        assert_eq!(browser.run(CUT), json!([]), "{language:?}, puzzles");
+        browser.click("#exercise-leave");
         for (button, dialog) in [("#welcome-open", "welcome"), ("#seat-black", "seat"), ("#deck", "deck")] {
             browser.click(button);
             browser.wait(&format!("return document.getElementById('{dialog}-box').open"));

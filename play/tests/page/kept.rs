@@ -150,17 +150,17 @@ fn a_finished_game_stays_in_the_list_when_another_move_is_tried() {
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","D","A"]}"#);
     browser.wait_for_moves(6);
     browser.cell(3 + 7 * 3);
-    browser.wait_for_text("status", "White wins");
+    browser.wait_for_text("status", "Yellow wins");
     browser.click("#undo");
     browser.wait("return document.documentElement.dataset.turn === 'human'");
     browser.cell(4);
-    browser.wait_for_text("status", "Black to move");
+    browser.wait_for_text("status", "Red to move");
     browser.click("#games");
     let list = browser.text("games-list");
-    assert!(list.contains("Connect four · White wins"), "{list}");
+    assert!(list.contains("Connect four · Yellow wins"), "{list}");
     assert!(list.contains("Connect four · unfinished"), "{list}");
     browser.click("#games-list li:nth-child(2) button");
-    browser.wait_for_text("status", "White wins");
+    browser.wait_for_text("status", "Yellow wins");
     let count = browser.run("return JSON.parse(localStorage.getItem('games')).length");
     assert_eq!(count, json!(2), "a game that goes on is not listed twice");
 }

@@ -124,7 +124,7 @@ fn the_first_visit_asks_whom_to_play_once() {
     browser.choose("welcome-level", "newcomer");
     browser.click("#welcome-play");
     browser.wait_for_game("connect_four");
-    browser.wait_for_text("strip-bottom", "White · newcomer");
+    browser.wait_for_text("strip-bottom", "Yellow · newcomer");
     browser.wait_for_moves(1);
     browser.reload();
     let open = "return document.getElementById('welcome-box').open";
@@ -172,6 +172,7 @@ fn a_failed_puzzle_is_analysed_and_other_games_say_whose_puzzles_they_are() {
     let wrong = legal.iter().find(|one| one.text != puzzle.line[0]).unwrap();
     click(&browser, &mut session, &wrong.text);
     browser.wait_for_text("exercise-said", "Try again");
+    browser.wait_for_text("exercise-said", "The reply is ");
     browser.click("#exercise-analyse");
     browser.wait_for_moves(1);
     browser.wait("return document.getElementById('analyse').ariaSelected === 'true'");
@@ -225,6 +226,9 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
         assert!(second["rating"].as_i64().unwrap() < first);
         assert_eq!(second["count"], json!(2));
         assert_eq!(second["latest"][1]["solved"], json!(false));
+        browser.wait_for_text("exercise-said", "The reply is ");
+        browser.click("#exercise-again");
+        browser.wait("return document.getElementById('exercise-said').textContent === ''");
     }
     browser.click("#exercise-solution");
     let solution = format!("The solution: {}", puzzle.line.join(" "));
@@ -324,5 +328,8 @@ fn puzzles_of_connect_four_are_solved_in_its_column() {
     let kept = browser.run("return JSON.parse(localStorage.getItem('puzzles-connect_four')).count");
     assert_eq!(kept, json!(1));
     assert_eq!(browser.run("return localStorage.getItem('puzzles')"), json!(null));
-    assert_eq!(browser.run("return location.hash"), json!("#puzzles=connect_four"));
+    assert_eq!(
+        browser.run("return location.hash"),
+        json!(format!("#puzzles=connect_four&from={}", puzzle.position.replace(' ', "_")))
+    );
 }

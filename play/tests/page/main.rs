@@ -17,6 +17,7 @@ mod kept;
 mod learn;
 mod messages;
 mod notices;
+mod openings;
 mod own;
 mod program;
 mod proxies;

@@ -29,10 +29,10 @@ fn the_winning_four_are_marked() {
     let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     let won = "return document.querySelectorAll('#board .piece.won').length";
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","D","B","D"]}"#);
-    browser.wait_for_text("notes", "White has four in a line.");
+    browser.wait_for_text("notes", "Yellow has four in a line.");
     browser.wait("return document.querySelectorAll('#board .piece.won').length === 4");
     browser.click("#back");
-    browser.wait_for_text("status", "White to move");
+    browser.wait_for_text("status", "Yellow to move");
     browser.wait("return document.querySelectorAll('#board .piece.won').length === 0");
     assert_eq!(browser.run(won), json!(0));
 }

@@ -96,7 +96,7 @@ fn the_address_holds_the_game_and_the_way_back_leads_to_the_one_before() {
     hash("#game=tammi");
     for (button, exercise) in [("#puzzles", "#puzzles=tammi"), ("#learn", "#learn=tammi")] {
         browser.click(button);
-        hash(exercise);
+        browser.wait(&format!("return location.hash.startsWith('{exercise}')"));
         browser.wait_for_text("exercise-heading", ":");
         browser.run("history.back()");
         hash("#game=tammi");

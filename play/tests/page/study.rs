@@ -46,7 +46,7 @@ fn the_better_move_is_found_in_place_of_a_mistake() {
     browser.click("#analyse");
     browser.wait("return !document.getElementById('retry').hidden");
     browser.click("#retry");
-    browser.wait_for_text("status", "Find a better move for White than G.");
+    browser.wait_for_text("status", "Find a better move for Yellow than G.");
     for hidden in ["#bar", "#graph", "#ideas board", "#moves .bad"] {
         let script = format!(
             "return document.querySelector('{hidden}')?.checkVisibility({{ visibilityProperty: true }}) ?? false"
@@ -76,12 +76,12 @@ fn the_graph_says_who_is_better_when_and_how_much() {
     let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     browser.click("#analyse");
-    browser.wait_for_text("graph-now", "After move 4. G: White 0\u{a0}%");
+    browser.wait_for_text("graph-now", "After move 4. G: Yellow 0\u{a0}%");
     assert_eq!(browser.text("graph-end"), "4");
     let box_text = browser.text("graph-box");
-    assert!(box_text.contains("White better") && box_text.contains("Black better"));
+    assert!(box_text.contains("Yellow better") && box_text.contains("Red better"));
     browser.click("#first");
-    browser.wait_for_text("graph-now", "After move 0: White ");
+    browser.wait_for_text("graph-now", "After move 0: Yellow ");
     let label = browser.run("return document.getElementById('graph').ariaLabel");
     assert!(label.as_str().unwrap().starts_with("Evaluation move by move. After move 0"), "{label}");
 }
@@ -102,7 +102,7 @@ fn the_summary_leads_to_each_mistake_and_the_number_of_lines_is_chosen() {
     );
     browser.wait("return document.getElementById('last').disabled");
     browser.click("#retry");
-    browser.wait_for_text("status", "Find a better move for White than G.");
+    browser.wait_for_text("status", "Find a better move for Yellow than G.");
     browser.click("#retry-leave");
     browser.click("#first");
     browser.wait("return document.querySelectorAll('#ideas tr').length >= 3");
@@ -163,17 +163,17 @@ fn a_finished_game_has_a_report_whose_mistakes_become_exercises() {
     assert!(!browser.shows("#report-open"), "the game is not over");
     load_lost_game(&browser);
     let report = browser.text("report");
-    for part in ["Accuracy0", "Turning point: after 1. G Black stayed ahead.", "G loses in 1 ply, because of A."] {
+    for part in ["Accuracy0", "Turning point: after 1. G Red stayed ahead.", "G loses in 1 ply, because of A."] {
         assert!(report.contains(part), "{part}: {report}");
     }
     browser.click("#report li button");
     browser.wait("return document.querySelector('#moves [aria-current]')?.textContent.startsWith('G')");
     browser.click("#report .main");
-    browser.wait_for_text("exercise-text", "Find a better move for White than G.");
+    browser.wait_for_text("exercise-text", "Find a better move for Yellow than G.");
     // The answer to a wrong try is played on the board.
     browser.cell(6);
     browser.wait_for_text("exercise-said", "The reply is A.");
-    browser.wait("return document.querySelector('[data-cell=\"21\"]').ariaLabel.startsWith('A4, Black')");
+    browser.wait("return document.querySelector('[data-cell=\"21\"]').ariaLabel.startsWith('A4, Red')");
     browser.click("#exercise-again");
     browser.wait("return document.querySelector('[data-cell=\"21\"]').ariaLabel.startsWith('A4, empty')");
     browser.cell(0);
@@ -192,7 +192,7 @@ fn a_mistake_that_is_solved_comes_back_on_another_day() {
     load_lost_game(&browser);
     browser.wait("return localStorage.getItem('deck') !== null");
     browser.open_link(browser.run("return location.href.split('#')[0] + '#deck'").as_str().unwrap());
-    browser.wait_for_text("exercise-text", "Find a better move for White than G.");
+    browser.wait_for_text("exercise-text", "Find a better move for Yellow than G.");
     browser.cell(0);
     browser.wait_for_text("exercise-said", "A is as good as the best move.");
     browser.click("#deck");

@@ -42,7 +42,7 @@ fn a_move_from_an_earlier_position_is_asked_about_and_keeps_the_rest() {
     // A click on a move of the variation shows it again.
     browser.click("#moves .aside button");
     browser.wait("return document.querySelector('#moves .aside [aria-current]') !== null");
-    browser.wait_for_text("status", "Black to move");
+    browser.wait_for_text("status", "Red to move");
     // After an undo nothing is asked.
     browser.click("#moves li button");
     browser.wait("return document.querySelector('#moves li button').ariaCurrent === 'true'");
@@ -66,7 +66,7 @@ fn variations_of_an_analysis_are_edited_and_outlive_a_reload_and_a_link() {
     browser.wait_for_moves(5);
     wait_for_tree(&browser, "D D C ( E ) C");
     // The agent does not answer.
-    browser.wait_for_text("status", "Black to move");
+    browser.wait_for_text("status", "Red to move");
     browser.run("[...document.querySelectorAll('#marks button')].find((one) => one.textContent === '?!').click()");
     wait_for_tree(&browser, "D D C ( E ?! ) C");
     browser

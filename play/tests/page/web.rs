@@ -155,6 +155,11 @@ fn exact_tables_tell_the_page_what_is_certain() {
     let view = request(address, "POST", "/api/session", &[JSON, session], &load).json();
     assert_eq!(view["known"], json!({ "winner": "white", "plies": 23 }));
     assert_eq!(view["values"], json!([1.0]));
+    // The opening explorer learns what is certain after each move.
+    let moves = request(address, "GET", "/api/moves", &[session], "").json();
+    assert_eq!((&moves["to_move"], &moves["position"]), (&json!("white"), &view["position"]));
+    let best = json!({ "winner": "white", "plies": 22 });
+    assert!(moves["moves"].as_array().unwrap().iter().any(|one| one["known"] == best), "{moves}");
     // A game without tables is played as ever.
     let tammi = request(address, "POST", "/api/sessions", &[JSON], r#"{"game":"tammi"}"#);
     assert_eq!((tammi.status, &tammi.json()["known"]), (201, &Value::Null));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::common::chooser;
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
-use jarmo::game::{Action, Game, Mask, Reason};
+use jarmo::game::{Action, Game, Mask, Player, Reason};
 use jarmo::games::{Jarmo, reasons};
 use play::lang::Language;
 
@@ -54,6 +54,24 @@ fn all_languages_have_the_same_keys_and_placeholders() {
             assert_eq!(headings(ours), headings(theirs), "{language:?} {game}");
         }
     }
+}
+
+#[test]
+fn connect_four_names_the_players_by_the_colours_of_their_discs() {
+    for language in Language::ALL {
+        let (texts, table) = (language.texts(), written(language));
+        let lessons = table["lessons"]["connect_four"].to_string();
+        let reasons = table.get("reasons").map_or(String::new(), |reasons| reasons["stone_counts"].to_string());
+        let all = [texts.rules("connect_four"), &lessons, &reasons].join(" ").to_lowercase();
+        for player in Player::BOTH {
+            let [usual, own] = ["jarmo", "connect_four"].map(|game| texts.player(game, player).to_lowercase());
+            assert_ne!(usual, own, "{language:?}");
+            // The beginning, because endings vary.
+            assert!(all.contains(&own[..3]), "{language:?}: {own}");
+            assert!(!all.contains(&usual[..4]), "{language:?}: {usual} in {all}");
+        }
+    }
+    assert_eq!(Language::En.texts().player("connect_four", Player::White), "Yellow");
 }
 
 #[test]

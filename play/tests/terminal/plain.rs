@@ -112,9 +112,7 @@ fn a_record_is_saved_loaded_and_analysed() {
     let args = ["--game", "connect_four", "--black", "human"];
     play(&args, &format!("{moves}save {file}\n")).success().stdout(contains("Saved"));
     play(&["--analyse", file, "--export", out, "--plain"], "").success().stdout(
-        contains("4. A")
-            .and(contains("(D)"))
-            .and(contains("Analysed. White: ?! 0, ? 0, ?? 1; Black: ?! 1, ? 0, ?? 1.")),
+        contains("4. A").and(contains("(D)")).and(contains("Analysed. Yellow: ?! 0, ? 0, ?? 1; Red: ?! 1, ? 0, ?? 1.")),
     );
     let annotated = std::fs::read_to_string(out).unwrap();
     assert!(annotated.contains("\"analysis\""));

@@ -233,7 +233,7 @@ fn hints_show_moves_with_values() {
     person.keys("h");
     let screen = person.screen();
     assert!(screen.contains("Best: D"), "{screen}");
-    assert!(screen.contains("D      White wins in 1 ply"), "{screen}");
+    assert!(screen.contains("D      Yellow wins in 1 ply"), "{screen}");
 }
 
 #[test]

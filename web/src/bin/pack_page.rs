@@ -51,6 +51,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let exam = fs::read(root.join(format!("checkpoints/{game}.exam")))?;
         files.push((format!("{game}.exam.bin"), pack(&exam)?));
     }
+    for game in ["jarmo", "connect_four"] {
+        let name = format!("{game}.explorer");
+        let openings = fs::read(root.join("checkpoints").join(&name))?;
+        files.push((name, openings));
+    }
     for game in GAMES {
         let path = root.join(format!("checkpoints/{game}.safetensors"));
         // Of 20,000 decisions in an exam, at most 14 more or fewer are wrong with these weights; guard has no exam.

@@ -73,6 +73,6 @@ wordings! {
 
     // Positions of connect four.
     STONE_ABOVE_GAP = "stone_above_gap", "column {column} has a stone above an empty circle";
-    STONE_COUNTS = "stone_counts", "{white} white and {black} black stones; the players alternate and White moves first";
+    STONE_COUNTS = "stone_counts", "{white} stones of the first player and {black} of the second; the players alternate";
     ALREADY_FOUR = "already_four", "the player to move already has four in a line";
 }

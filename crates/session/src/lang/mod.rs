@@ -109,9 +109,20 @@ impl Texts {
         text
     }
 
-    /// White or Black.
-    pub fn player(&self, player: Player) -> &str {
-        self.get(player.name())
+    /// The name of a player in a game: White or Black, unless the game has its own words.
+    pub fn player(&self, game: &str, player: Player) -> &str {
+        self.own_name(game, player).unwrap_or_else(|| self.get(player.name()))
+    }
+
+    fn own_name(&self, game: &str, player: Player) -> Option<&str> {
+        self.texts.get(&format!("{}_{game}", player.name())).map(String::as_str)
+    }
+
+    /// The letter of a player's pieces on a board of characters: that of the position's text, unless the game has its
+    /// own words.
+    pub fn letter(&self, game: &str, player: Player) -> char {
+        let first = self.own_name(game, player).and_then(|name| name.chars().next());
+        first.map_or(player.letter(), |letter| letter.to_ascii_lowercase())
     }
 
     /// Whether the table has the texts of a game: of shipped games, but not of games from other crates.
@@ -132,9 +143,10 @@ impl Texts {
         &self.lessons[game][step]
     }
 
-    /// Why a move is illegal. Falls back to English if the table lacks the reason.
+    /// Why a move is illegal. Falls back to English if the table lacks the reason. No reason of a game with its own names
+    /// of the players mentions one.
     pub fn reason(&self, reason: &Reason) -> String {
-        let player = |player| self.player(player);
+        let player = |player: Player| self.get(player.name());
         match self.reasons.get(reason.key()) {
             Some(pattern) => reason.worded(pattern, player),
             None => reason.in_english(player),

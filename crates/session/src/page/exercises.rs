@@ -98,7 +98,7 @@ fn puzzle(asked: Puzzle, texts: &Texts) -> Result<Value, Rejection> {
 fn puzzles() -> Value {
     let games = GAMES.map(|game| {
         let list = puzzles::of(game).iter();
-        let list = list.map(|one| json!({ "position": one.position, "rating": one.rating }));
+        let list = list.map(|one| json!({ "position": one.position, "rating": one.rating, "themes": one.themes }));
         (game, list.collect())
     });
     let games: BTreeMap<&str, Vec<Value>> = games.into();

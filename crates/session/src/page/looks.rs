@@ -8,6 +8,7 @@ use crate::analysis::record_line;
 use crate::board::Board;
 use crate::lang::Texts;
 use crate::session::{Refusal, Session};
+use crate::thought::by_winner;
 use crate::words;
 use jarmo_core::view::Setup;
 
@@ -34,6 +35,7 @@ pub fn look(
     Ok(match path {
         "/api/setup" => (JSON, setup(session, body, texts)?.to_string()),
         "/api/scene" => (JSON, scene(session, query, texts)?.to_string()),
+        "/api/moves" => (JSON, moves(&wanted(session, query, texts)?).to_string()),
         "/api/picture" => ("image/svg+xml", picture(session, query, texts)?),
         "/api/record" => (JSON, record_line(session) + "\n"),
         _ => return Err(Rejection(404, "there is no such page here".to_owned())),
@@ -49,6 +51,19 @@ fn scene(session: &Session, query: &Query<'_>, texts: &Texts) -> Result<Value, R
         "position": board.position_text(),
         "place": board.cursor(),
     }))
+}
+
+/// The legal moves, the position after each, and its exact result, if the tables have it.
+fn moves(board: &Board) -> Value {
+    let after = |text: &str| {
+        let mut next = board.clone();
+        next.play(text).expect("the move is legal");
+        let known = by_winner(&next.known(next.cursor()), serde_json::value::Serializer);
+        json!({ "text": text, "position": next.position_text(), "known": known.expect("a result is plain JSON") })
+    };
+    let scene = board.scene();
+    let moves = scene.legal.iter().map(|legal| after(&legal.text));
+    json!({ "position": board.position_text(), "to_move": scene.to_move, "moves": moves.collect::<Vec<_>>() })
 }
 
 /// Fails for a game without a board of cells.

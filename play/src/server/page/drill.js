@@ -1,86 +1,117 @@
-// Exercises with mistakes: at each position a better move than the one played there. A session of its own judges every try, as
-// an analysis does, and its answer to a wrong one is played on the board.
+// Exercises that come back: at each mistake a better move than the one played there, and puzzles of the collection.
 
+import { Puzzles } from "./puzzle.js";
 import { percent, playerName, text } from "./texts.js";
 
-export class Drill {
-  // `cards` are {game, position, player, move, best}. `ask(session, path, body)` asks about a session, and `count(card, solved)`
-  // is told how the first try at a card ended.
-  constructor(cards, { ask, language, count = () => {} }) {
-    Object.assign(this, { cards, server: ask, language, count, place: 0, session: null, shown: null });
-  }
-
-  get card() {
-    return this.cards[this.place];
+// A session of its own, in which the agent judges moves as an analysis does. `ask(session, path, body)` asks about a session.
+export class Judge {
+  constructor(ask, language) {
+    Object.assign(this, { ask, language, session: null });
   }
 
   tell(command) {
-    return this.server(this.session, `/api/session?${this.language()}`, command);
+    return this.ask(this.session, `/api/session?${this.language()}`, command);
+  }
+
+  // Opens a position after some moves, and returns the view.
+  async open(game, position, moves = []) {
+    const record = JSON.stringify({ game, position, moves });
+    if (this.session) {
+      await this.tell({ do: "load", record });
+      return this.tell({ do: "analyse", on: true });
+    }
+    const view = await this.ask(null, `/api/sessions?${this.language()}`, { record, analyse: true });
+    this.session = view.id;
+    return view;
+  }
+
+  // Plays a move at a place: {view, right, lost, reply, boards} once it is judged. Before that, `show(view)` shows it. The
+  // reply is the agent's answer to it, and is on the last board; there is none if the game is over.
+  async play(place, move, show) {
+    let view = await this.tell({ do: "line", place, moves: [move] });
+    show(view);
+    const judged = () => view.assessments[place]?.lost ?? null;
+    while (judged() === null || !(view.thought || view.scene.outcome)) {
+      view = await this.ask(this.session, `/api/session?${this.language()}&since=${view.version}`);
+    }
+    const reply = view.scene.outcome ? null : view.thought.text;
+    const boards = reply === null ? [view] : [view, await this.after(view, place + 1, reply)];
+    return { view, right: view.assessments[place].mark === "", lost: judged(), reply, boards };
+  }
+
+  // The view after a move at a place.
+  async after(view, place, move) {
+    const { scene } = await this.ask(this.session, `/api/scene?${this.language()}&place=${place}&moves=${move}`);
+    return { ...view, scene, cursor: place + 1, moves: [...view.moves.slice(0, place), { text: move }] };
+  }
+}
+
+// A mistake: {game, position, player, move, best}.
+class Mistake {
+  constructor(card, page) {
+    Object.assign(this, { card, judge: page.judge(), count: page.count, counted: false, analysis: null, view: null });
   }
 
   async load() {
-    const { card } = this;
-    const { game, position, player, move } = card;
-    if (this.shown === card) {
-      this.view = await this.tell({ do: "go", place: 0 });
-    } else {
-      Object.assign(this, { counted: false, analysis: null });
-      await this.open(JSON.stringify({ game, position, moves: [] }));
-      this.shown = card;
-    }
-    const heading = text("deck_heading", { game: text(`game_${game}`), n: this.place + 1, all: this.cards.length });
-    return { heading, lines: [text("retry_ask", { player: playerName(player), move })], boards: [this.view], player };
-  }
-
-  // Opens a position in the session of this task.
-  async open(record) {
-    if (this.session) {
-      await this.tell({ do: "load", record });
-      this.view = await this.tell({ do: "analyse", on: true });
-    } else {
-      this.view = await this.server(null, `/api/sessions?${this.language()}`, { record, analyse: true });
-      this.session = this.view.id;
-    }
+    const { game, position, player, move } = this.card;
+    this.view = this.view ? await this.judge.tell({ do: "go", place: 0 }) : await this.judge.open(game, position);
+    return { lines: [text("retry_ask", { player: playerName(player, game), move })], boards: [this.view], player };
   }
 
   async play(_ask, move, show) {
-    this.view = await this.tell({ do: "line", place: 0, moves: [move] });
-    show([this.view], text("retry_checking", { move }));
-    const judged = () => this.view.assessments[0]?.lost ?? null;
-    while (judged() === null || !(this.view.thought || this.view.scene.outcome)) {
-      this.view = await this.server(this.session, `/api/session?${this.language()}&since=${this.view.version}`);
-    }
-    const right = this.view.assessments[0].mark === "";
+    const { view, right, lost, reply, boards } = await this.judge.play(0, move, (tried) => show([tried], text("retry_checking", { move })));
     this.counts(right);
-    if (right) return this.end(text("retry_good", { move }), [this.view]);
-    const said = text("retry_bad", { move, lost: percent(judged() / 2) });
-    if (this.view.scene.outcome) return { said, right, over: false, again: true, boards: [this.view] };
-    const reply = this.view.thought.text;
-    const boards = [this.view, await this.after(1, reply)];
-    return { said: `${said} ${text("drill_reply", { move: reply })}`, right, over: false, again: true, boards };
-  }
-
-  // The board after a move at a place.
-  async after(place, move) {
-    const { scene } = await this.server(this.session, `/api/scene?${this.language()}&place=${place}&moves=${move}`);
-    return { ...this.view, scene, cursor: place + 1, moves: [...this.view.moves.slice(0, place), { text: move }] };
+    if (right) return this.end(text("retry_good", { move }), [view]);
+    const said = [text("retry_bad", { move, lost: percent(lost / 2) }), reply && text("drill_reply", { move: reply })];
+    return { said: said.filter(Boolean).join(" "), right, over: false, again: true, boards };
   }
 
   async solution() {
     const { best } = this.card;
     this.counts(false);
-    return this.end(text("retry_solution", { move: best }), [await this.after(0, best)]);
+    return this.end(text("retry_solution", { move: best }), [await this.judge.after(this.view, 0, best)]);
   }
 
   end(said, boards) {
     const { game, position } = this.card;
     this.analysis = JSON.stringify({ game, position, moves: boards.at(-1).moves.map((move) => move.text) });
-    return { said: this.hasNext() ? said : `${said} ${text("drill_over")}`, right: true, over: true, boards };
+    return { said, right: true, over: true, boards };
   }
 
   counts(solved) {
     if (!this.counted) this.count(this.card, solved);
     this.counted = true;
+  }
+}
+
+export class Drill {
+  // `cards` are mistakes, and puzzles as {game, position, puzzle}. `page` has judge(), language(), and count(card, solved), which
+  // is told how the first try at a card ended.
+  constructor(cards, page) {
+    Object.assign(this, { cards, page, place: 0, part: null });
+  }
+
+  get analysis() {
+    return this.part?.analysis;
+  }
+
+  async load(ask) {
+    const card = this.cards[this.place];
+    this.part ??= card.puzzle ? new Puzzles(card.game, { ...this.page, from: card.position, again: true }) : new Mistake(card, this.page);
+    const heading = text("deck_heading", { game: text(`game_${card.game}`), n: this.place + 1, all: this.cards.length });
+    return { ...(await this.part.load(ask)), heading };
+  }
+
+  async play(ask, move, show) {
+    return this.told(await this.part.play(ask, move, show));
+  }
+
+  async solution(ask) {
+    return this.told(await this.part.solution(ask));
+  }
+
+  told(answer) {
+    return answer.over && !this.hasNext() ? { ...answer, said: `${answer.said} ${text("drill_over")}` } : answer;
   }
 
   hasNext() {
@@ -89,6 +120,7 @@ export class Drill {
 
   next() {
     this.place++;
+    this.part = null;
   }
 
   note() {

@@ -105,11 +105,11 @@ export class Editor {
       if (!tool) return radio("editor-tool", index, checked, text("editor_remove"), []);
       const picture = make("svg", { viewBox: PIECE_BOX, "aria-hidden": "true" }, pieceShape(this.game, tool));
       const name = text(`${tool.strong ? "strong" : "piece"}_${this.game}`);
-      return radio("editor-tool", index, checked, `${playerName(tool.player)}: ${name}`, [picture]);
+      return radio("editor-tool", index, checked, `${playerName(tool.player, this.game)}: ${name}`, [picture]);
     }));
     $("editor-mover").hidden = !mover;
     $("editor-mover").replaceChildren(element("legend", { textContent: text("editor_mover") }), ...["white", "black"].map((player) => {
-      const label = radio("editor-mover", player, player === this.mover, playerName(player), []);
+      const label = radio("editor-mover", player, player === this.mover, playerName(player, this.game), []);
       label.firstChild.onchange = () => {
         this.mover = player;
         this.check();
@@ -140,9 +140,9 @@ export class Editor {
     }
     const number = (name, most, start, title) => listen(element("input", { id: name, type: "number", min: 0, max: most, value: start, ariaLabel: title }));
     if (kind.number !== undefined) return [label, number(id, kind.number, value, text(key))];
-    label.textContent += ` (${playerName("white")}, ${playerName("black")})`;
+    label.textContent += ` (${playerName("white", this.game)}, ${playerName("black", this.game)})`;
     const [white, black] = value.split(",");
-    const title = (player) => `${text(key)}, ${playerName(player)}`;
+    const title = (player) => `${text(key)}, ${playerName(player, this.game)}`;
     return [label, element("span", { className: "pair" }, number(id, kind.pair, white, title("white")), number(`${id}-black`, kind.pair, black, title("black")))];
   }
 

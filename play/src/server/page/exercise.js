@@ -69,15 +69,29 @@ export class Exercise {
     const { heading, lines, boards, player } = found;
     this.flipped = player === "black" && !falls(boards[0].layout);
     $("exercise-heading").textContent = heading;
+    if (this.task.address) history.replaceState(history.state, "", this.task.address);
     document.title = `${text(`game_${boards[0].game}`)} – ${heading}`;
     $("title").textContent = text(`game_${boards[0].game}`);
     document.documentElement.dataset.game = boards[0].game;
     $("exercise-text").replaceChildren(...lines.map((line) => element("p", { textContent: line })));
     $("exercise-back").hidden = !this.task.back;
     $("exercise-back").disabled = this.task.back && !this.task.hasBack();
+    this.themes(this.task.themes ?? []);
     this.buttons(false);
     this.say("", true);
     await this.draw(boards, true);
+  }
+
+  // The themes to choose from, as {name, label}.
+  themes(themes) {
+    const box = $("exercise-theme");
+    box.hidden = themes.length === 0;
+    box.replaceChildren(...themes.map(({ name, label }) => new Option(label, name)));
+    box.value = this.task.theme;
+    box.onchange = () => {
+      this.task.theme = box.value;
+      this.go("next");
+    };
   }
 
   // The main button is the next step once the task is done.

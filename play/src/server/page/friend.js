@@ -43,6 +43,7 @@ export class Friend {
     $("invite").onclick = () => {
       $("invite-about").textContent = text("invite_about", { game: text(`game_${page.view().game}`) });
       $("invite-message").textContent = "";
+      for (const side of document.querySelectorAll("input[name=invite-side]")) side.nextSibling.textContent = playerName(side.value, page.view().game);
       $("invite-box").showModal();
     };
     $("invite-make").onclick = () => this.invite();
@@ -75,7 +76,7 @@ export class Friend {
     if (!duel.you) return [line(text("duel_watch")), ...this.afterwards(duel)];
     const friend = duel.you === "white" ? 1 : 0;
     const presence = !duel.joined[friend] ? "friend_awaited" : duel.here[friend] ? "friend_here" : "friend_left";
-    const parts = [line(`${text("duel_you", { player: playerName(duel.you) })} ${text(presence)}`)];
+    const parts = [line(`${text("duel_you", { player: playerName(duel.you, view.game) })} ${text(presence)}`)];
     if (!duel.joined[friend]) parts.push(...this.link(view));
     if (duel.offer) parts.push(...this.offer(duel));
     else if (!duel.over) parts.push(this.actions(view));

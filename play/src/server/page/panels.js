@@ -36,7 +36,7 @@ export function cards(view, flipped, choose) {
       tallies.replaceChildren(...view.scene.tallies.map(({ key, values }) => tally(view, player, key, values[index])));
     }
     const who = view.seats?.[index];
-    name.textContent = who ? `${playerName(player)} · ` : playerName(player);
+    name.textContent = playerName(player, view.game) + (who ? " · " : "");
     level.id = `seat-${player}`;
     level.hidden = !who;
     level.disabled = !choose;
@@ -45,7 +45,7 @@ export function cards(view, flipped, choose) {
       level.title = rated;
       level.dataset.who = who;
       const rating = who && rated.slice(seatName(who).length);
-      level.ariaLabel = `${playerName(player)}: ${rated}`;
+      level.ariaLabel = `${playerName(player, view.game)}: ${rated}`;
       level.replaceChildren(who ? seatName(who) : "", ...(rating ? [element("span", { className: "rating", textContent: rating })] : []));
     }
     level.onclick = () => choose?.(player);
@@ -82,7 +82,7 @@ export function seatDialog(view, player, send) {
     $("seat-box").close();
     send({ do: "seat", player, who });
   };
-  $("seat-heading").textContent = playerName(player);
+  $("seat-heading").textContent = playerName(player, view.game);
   $("seat-list").replaceChildren(...(known.includes(now) ? known : [...known, now]).map((who) => {
     const rating = levelName(who, view.game).slice(seatName(who).length).replace(/[ ()]/g, "");
     const button = element("button", {}, seatName(who), element("span", { textContent: rating }));
@@ -107,7 +107,7 @@ export function bar(view, flipped, again) {
   if (value === null && again) return;
   $("bar-white").style.height = value === null ? "50%" : chance(value).replace("\u00a0", "");
   $("bar-text").textContent = value === null ? "" : Math.round(50 * (value + 1));
-  $("bar").setAttribute("aria-label", value === null ? text("evaluation") : `${text("evaluation")}: ${playerName("white")} ${chance(value)}`);
+  $("bar").setAttribute("aria-label", value === null ? text("evaluation") : `${text("evaluation")}: ${playerName("white", view.game)} ${chance(value)}`);
 }
 
 const GRAPH = { width: 300, height: 100, edge: 6 }; // the edge keeps dots whole
@@ -146,9 +146,10 @@ export function graph(view, send) {
     };
     svg.append(dot);
   }
+  for (const [place, player] of [["up", "white"], ["down", "black"]]) $("graph-box").querySelector(`.${place}`).textContent = text("graph_better", { player: playerName(player, view.game) });
   const now = values[view.cursor] ?? null;
   const value = now === null ? "…" : chance(now);
-  $("graph-now").textContent = text("graph_now", { n: moveBefore(view, view.cursor), player: playerName("white"), value });
+  $("graph-now").textContent = text("graph_now", { n: moveBefore(view, view.cursor), player: playerName("white", view.game), value });
   $("graph-end").textContent = view.moves.at(-1)?.number ?? 0;
   svg.setAttribute("aria-label", `${text("graph_label")}. ${$("graph-now").textContent}`);
   svg.onclick = (event) => {
@@ -259,7 +260,7 @@ export function mistakes(view, send) {
       button.onclick = () => send({ do: "go", place: place + 1 });
       return button;
     });
-    return element("p", {}, `${playerName(player)}: `, ...(buttons.length ? buttons : ["–"]));
+    return element("p", {}, `${playerName(player, view.game)}: `, ...(buttons.length ? buttons : ["–"]));
   });
   $("mistakes").replaceChildren(...lines);
 }
@@ -306,7 +307,7 @@ function ideaNote(thought) {
 }
 
 function ideaRows(view, thought, study) {
-  const caption = [text("hint_best", { move: thought.text }), certain(thought.proven), !view.analysing && `${text("positions")}: ${count(thought.nodes)}`].filter(Boolean).join(" · ");
+  const caption = [text("hint_best", { move: thought.text }), certain(thought.proven, view.game), !view.analysing && `${text("positions")}: ${count(thought.nodes)}`].filter(Boolean).join(" · ");
   const table = element("table", {}, element("caption", { textContent: caption }));
   const most = Math.max(...thought.candidates.map((idea) => idea.visits));
   for (const idea of thought.candidates.slice(0, lineCount())) {
@@ -322,7 +323,7 @@ function ideaRows(view, thought, study) {
     const share = `${idea.equal ? "= " : ""}${chance(mine(view, idea.value))}`;
     Object.assign(row.insertCell(), { textContent: share, className: unsure ? "unsure" : "" });
     row.insertCell().textContent = idea.visits > 0 ? count(idea.visits) : "";
-    row.insertCell().append(...[certain(idea.proven), ...rest].filter(Boolean));
+    row.insertCell().append(...[certain(idea.proven, view.game), ...rest].filter(Boolean));
   }
   return table;
 }
@@ -334,7 +335,7 @@ export function gameList(games, open) {
   box.replaceChildren(...games.map((game) => {
     const record = JSON.parse(game.record);
     const [white, black] = game.seats.map(seatName);
-    const end = record.outcome ? result(record.outcome, game.seats) : text("unfinished");
+    const end = record.outcome ? result(record.game, record.outcome, game.seats) : text("unfinished");
     const day = new Date(game.at).toLocaleString(words.language, { dateStyle: "short", timeStyle: "short" });
     const about = `${white} – ${black} · ${text("moves")}: ${record.moves.length} · ${day}`;
     const button = element("button", {}, element("b", { textContent: `${text(`game_${record.game}`)} · ${end}` }), element("span", { textContent: about }));

@@ -2,10 +2,11 @@
 
 import { invitation, invitationTo, linkTo, readLink } from "./address.js";
 import { Board, falls } from "./board.js";
-import { countMistake, Deck, dueMistakes } from "./deck.js";
-import { Drill } from "./drill.js";
+import { countCard, Deck, dueCards } from "./deck.js";
+import { Drill, Judge } from "./drill.js";
 import { Editor } from "./editor.js";
 import { Exercise } from "./exercise.js";
+import { Explorer } from "./explorer.js";
 import { Friend, keepSeat, ownSeat, secretFor } from "./friend.js";
 import { forget, gameKey, indexOf, isKept, keep, keptGames } from "./kept.js";
 import { Lesson } from "./lesson.js";
@@ -35,7 +36,7 @@ let turned = false;
 let exercise = null; // a lesson or puzzles; while it is on, the game is not shown
 let travelling = false; // through the history: the address is there already
 let written = null; // the address as it was written last; another one is about to be followed
-let study, report, friend, deck, tabs; // what is seen beside the game, what it was like, the game of two, own mistakes, and other tabs
+let study, report, explorer, friend, deck, tabs; // what is seen beside the game, what it was like, openings, the game of two, own mistakes, and other tabs
 const spoken = { game: "", thought: "", found: "", picked: "" }; // for screen readers
 
 // The server.
@@ -73,13 +74,20 @@ async function train(task, hash) {
 }
 
 const learn = (game) => train(new Lesson(game, language), `#learn=${game}`);
-const solve = (game) => train(new Puzzles(game, language), `#puzzles=${game}`);
-const drill = (cards) => train(new Drill(cards, { ask: (of, path, body) => ask(path, body, undefined, of), language, count: countMistake }), "#deck");
+const solve = (game, from) => train(new Puzzles(game, { ...practice(), from }), from ? location.hash : `#puzzles=${game}`);
+const drill = (cards) => train(new Drill(cards, practice()), "#deck");
+
+// What exercises need; one session judges all their moves.
+function practice() {
+  let judge = null;
+  return { judge: () => (judge ??= new Judge((of, path, body) => ask(path, body, undefined, of), language)), language, count: countCard };
+}
+
 const watch = (game) => { location.href = `${words.watch}#game=${game}`; };
 
-// Begins with the mistakes that are due. Without any the game stays, and its address.
+// Begins with the cards that are due. Without any the game stays, and its address.
 function practise() {
-  if (dueMistakes().length) return drill(dueMistakes());
+  if (dueCards().length) return drill(dueCards());
   written = location.href;
   note(false);
   deck.open();
@@ -91,10 +99,10 @@ const puzzled = (game) => (words.puzzles.includes(game) ? game : words.puzzles[0
 // What opens the lesson or the puzzles that an address names; null if it names none that there are.
 function taskOf(hash) {
   if (hash === "#deck") return practise;
-  const [, task, named] = /^#(learn|puzzles)(?:=(\w+))?$/.exec(hash) ?? [];
+  const [, task, named, from] = /^#(learn|puzzles)(?:=(\w+))?(?:&from=(\S+))?$/.exec(hash) ?? [];
   const game = named ?? (task === "puzzles" ? words.puzzles[0] : undefined);
   if (task === "learn" && words.games.includes(game)) return () => learn(game);
-  if (task === "puzzles" && words.puzzles.includes(game)) return () => solve(game);
+  if (task === "puzzles" && words.puzzles.includes(game)) return () => solve(game, from && decodeURI(from).replaceAll("_", " "));
   return null;
 }
 
@@ -327,6 +335,7 @@ function redraw() {
   remarks(study.shown || study.retry || view.duel ? { ...view, analysing: false } : view, send);
   const thought = study.retry ? null : shownThought();
   ideaTable(view, thought, study);
+  explorer.show(seen, !view.analysing || Boolean(view.duel) || study.retry !== null);
   moveList(study.listed(view), send); // scrolls, so it comes after what takes room from it
   const mover = view.scene.to_move === "white" ? 1 : -1;
   $("searched").textContent = searched(view);
@@ -405,13 +414,13 @@ async function loadTexts() {
   $("game").replaceChildren(...words.games.map((game) => new Option(text(`game_${game}`), game)));
 }
 
-// What the page offers to share.js, editor.js, friend.js, study.js and report.js.
+// What the page offers to share.js, editor.js, explorer.js, friend.js, study.js and report.js.
 const pageParts = {
-  ask, open, send, playOn, say, language,
+  ask, open, send, play, playOn, say, language,
   view: () => view,
   seen: () => study.seen(view),
   redraw: () => redraw(),
-  picture: () => study.picture(),
+  here: (path) => study.here(path),
   drill: (cards) => drill(cards),
   async fetchText(path) {
     return (await request(path, session)).text;
@@ -547,6 +556,7 @@ async function begin() {
   await loadTexts();
   study = new Study(pageParts);
   report = new Report(pageParts);
+  explorer = new Explorer(pageParts);
   friend = new Friend(pageParts);
   new Share(pageParts);
   new Editor(pageParts);
@@ -554,8 +564,8 @@ async function begin() {
   const shown = () => exercise.view ?? study.seen(view);
   const label = (cell, state) => cellLabel(shown(), cell, state);
   board = new Board($("board"), play, label, (cell, targets) => announce({ picked: saidPicked(shown(), cell, targets) }), (piece) => {
-    const { layout, scene } = shown();
-    const message = text("foreign_piece", { cell: layout.cells[piece.cell].name, player: playerName(piece.player), mover: playerName(scene.to_move) });
+    const { layout, scene, game } = shown();
+    const message = text("foreign_piece", { cell: layout.cells[piece.cell].name, player: playerName(piece.player, game), mover: playerName(scene.to_move, game) });
     if (exercise.on) exercise.say(message, false);
     else say(message);
   });

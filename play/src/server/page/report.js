@@ -82,7 +82,7 @@ export class Report {
     const marked = view.assessments.filter(({ mark }) => mark);
     const parts = [this.table(view, marked)];
     const turn = outcome.winner ? turningPoint(view, outcome.winner) : null;
-    if (turn !== null) parts.push(element("p", { className: "turn", textContent: text("turning_point", { move: moveBefore(view, turn + 1), player: playerName(outcome.winner) }) }));
+    if (turn !== null) parts.push(element("p", { className: "turn", textContent: text("turning_point", { move: moveBefore(view, turn + 1), player: playerName(outcome.winner, view.game) }) }));
     if (marked.length === 0) return [...parts, element("p", { textContent: text("no_mistakes") })];
     const person = personOf(view.seats);
     const own = marked.filter(({ player }) => player === (person ?? player));
@@ -109,7 +109,7 @@ export class Report {
     };
     const head = (name) => element("th", { scope: "row", textContent: text(name) });
     const rows = PHASES.map((phase, third) => element("tr", {}, head(phase), ...cells(players.map((player) => marked.filter((one) => one.player === player && thirdOf(one) === third).length))));
-    const names = players.map((player) => element("th", { scope: "col", textContent: playerName(player) }));
+    const names = players.map((player) => element("th", { scope: "col", textContent: playerName(player, view.game) }));
     return element("table", {}, element("tr", {}, element("td"), ...names), element("tr", { className: "accuracy" }, head("accuracy"), ...cells(players.map(share))), ...rows);
   }
 

@@ -24,7 +24,7 @@ export async function copyFrom(field, message) {
 }
 
 export class Share {
-  // `page` has fetchText(path), view() and seen(), load(record), and picture(), the path to the picture.
+  // `page` has fetchText(path), view() and seen(), load(record), and here(path), the path to something about the position shown.
   constructor(page) {
     this.page = page;
     const message = $("record-message");
@@ -33,7 +33,7 @@ export class Share {
     $("record-copy").onclick = () => copyFrom($("record-text"), message);
     $("record-load").onclick = () => this.load($("record-text").value);
     $("record-save").onclick = () => save($("record-text").value, "application/json", this.name("jsonl"));
-    $("picture-save").onclick = async () => save(await page.fetchText(page.picture()), "image/svg+xml", this.name("svg"));
+    $("picture-save").onclick = async () => save(await page.fetchText(page.here("/api/picture")), "image/svg+xml", this.name("svg"));
     $("record-upload").onclick = () => $("record-file").click();
     $("record-file").onchange = (event) => this.upload(event.target);
   }

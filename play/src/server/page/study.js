@@ -43,10 +43,10 @@ export class Study {
     return `${path}?${this.page.language()}&place=${place}&moves=${moves.join(",")}`;
   }
 
-  // The path to the picture of the board shown.
-  picture() {
+  // The path to something about the board shown, such as its picture.
+  here(path) {
     const { place, moves, at } = this.shown ?? { place: this.page.view().cursor, moves: [], at: 0 };
-    return this.query("/api/picture", place, moves.slice(0, at));
+    return this.query(path, place, moves.slice(0, at));
   }
 
   leave() {
@@ -158,10 +158,10 @@ export class Study {
   // The task, or what became of the move that was tried.
   judged() {
     const { player, played, best, place, tried } = this.retry;
-    if (this.shown) return this.shown.at === 0 ? text("retry_ask", { player: playerName(player), move: played }) : text("retry_solution", { move: best });
+    if (this.shown) return this.shown.at === 0 ? text("retry_ask", { player: playerName(player, this.page.view().game), move: played }) : text("retry_solution", { move: best });
     const { assessments, line } = this.page.view();
     const { text: move, lost, mark } = assessments?.[place] ?? {};
-    if (tried === null || line[place + 1] !== tried) return text("retry_ask", { player: playerName(player), move: played });
+    if (tried === null || line[place + 1] !== tried) return text("retry_ask", { player: playerName(player, this.page.view().game), move: played });
     if (lost === null) return text("retry_checking", { move });
     return mark === "" ? text("retry_good", { move }) : text("retry_bad", { move, lost: percent(lost / 2) });
   }

@@ -16,7 +16,8 @@ export function text(key, values = {}) {
 export const rulesOf = (game) => words.texts.rulebook[game] ?? words.rules[game] ?? undefined;
 export const aimOf = (game) => (rulesOf(game) ?? "").trim().split("\n")[1] ?? "";
 
-export const playerName = (player) => text(player);
+// White or Black, unless the game has its own words.
+export const playerName = (player, game) => words.texts[`${player}_${game}`] ?? text(player);
 
 export function seatName(who) {
   if (who === "human" || who === "friend") return text(who);
@@ -46,13 +47,13 @@ export function personOf(seats) {
   return people.length === 1 ? people[0] : null;
 }
 
-// Who won, with the score from the side of the only person, or of White.
-export function result(outcome, seats) {
+// Who won a game, with the score from the side of the only person, or of White.
+export function result(game, outcome, seats) {
   const person = personOf(seats);
   let words = text("draw");
   if (outcome.truncated) words = text("cut_off");
   else if (outcome.winner && person) words = text(outcome.winner === person ? "you_win" : "you_lose");
-  else if (outcome.winner) words = text("wins", { player: playerName(outcome.winner) });
+  else if (outcome.winner) words = text("wins", { player: playerName(outcome.winner, game) });
   if (!outcome.score) return words;
   const [first, second] = person === "black" ? outcome.score.toReversed() : outcome.score;
   return `${words}, ${first} : ${second}`;
@@ -66,34 +67,34 @@ export function searched({ analysing, deepening, deeper, thought }) {
 
 export function status(view) {
   const { outcome, to_move: mover } = view.scene;
-  if (outcome) return result(outcome, view.seats);
-  return text(view.thinking ? "thinking" : "to_move", { player: playerName(mover) });
+  if (outcome) return result(view.game, outcome, view.seats);
+  return text(view.thinking ? "thinking" : "to_move", { player: playerName(mover, view.game) });
 }
 
-export function certain(proven) {
+export function certain(proven, game) {
   if (!proven) return null;
   if (!proven.winner) return text("surely_draw");
-  const player = playerName(proven.winner);
+  const player = playerName(proven.winner, game);
   if (proven.plies === null) return text("surely_wins", { player });
   return proven.plies === 1 ? text("wins_in_one", { player }) : text("wins_in", { player, n: proven.plies });
 }
 
 // How a game of two ended by resignation or agreement.
-function ending({ duel: { ended } }) {
+function ending({ game, duel: { ended } }) {
   if (!ended.winner) return text("end_agreed");
-  return text("end_resigned", { player: playerName(ended.winner === "white" ? "black" : "white") });
+  return text("end_resigned", { player: playerName(ended.winner === "white" ? "black" : "white", game) });
 }
 
 export function notes(view) {
   const lines = view.duel?.ended ? [ending(view)] : [];
-  lines.push(...view.scene.notes.map((note) => text(note.key, { player: note.player ? playerName(note.player) : "", what: note.what })));
+  lines.push(...view.scene.notes.map((note) => text(note.key, { player: note.player ? playerName(note.player, view.game) : "", what: note.what })));
   if (view.match) {
     const [first, second] = view.match.points;
     lines.push(text(view.match.over ? "match_over" : "match_score", { game: view.match.game, first, second }));
   }
   if (view.evaluating || view.analysing) {
-    if (view.known) lines.push(text("by_tables", { result: certain(view.known) }));
-    else if (view.thought?.proven && !view.scene.outcome) lines.push(certain(view.thought.proven));
+    if (view.known) lines.push(text("by_tables", { result: certain(view.known, view.game) }));
+    else if (view.thought?.proven && !view.scene.outcome) lines.push(certain(view.thought.proven, view.game));
   }
   if (view.analysing) {
     if (view.unstudied > 0) lines.push(text("analysing", { n: view.unstudied }));
@@ -111,7 +112,8 @@ export function notes(view) {
 // How many moves of each player have which mark.
 export function analysed(view) {
   const marks = (player) => ["?!", "?", "??"].map((mark) => `${mark} ${view.assessments.filter((one) => one.player === player && one.mark === mark).length}`).join(", ");
-  return text("analysed", { white: marks("white"), black: marks("black") });
+  const names = { first: playerName("white", view.game), second: playerName("black", view.game) };
+  return text("analysed", { ...names, white: marks("white"), black: marks("black") });
 }
 
 const cellName = (view, cell) => view.layout.cells[cell].name;
@@ -123,7 +125,7 @@ export const isRedeploy = (view, move) => move !== null && view.layout.style ===
 
 // The move between two views in words.
 export function said(before, view) {
-  const player = playerName(before.scene.to_move);
+  const player = playerName(before.scene.to_move, view.game);
   if (view.drawing !== null) return `${player}: ${view.moves[view.cursor - 1].text}`;
   const { last } = view.scene;
   if (last.to === null) return text("said_pass", { player });
@@ -149,7 +151,7 @@ export function saidPicked(view, cell, targets) {
 export function cellLabel(view, cell, state) {
   const name = cellName(view, cell);
   const piece = pieceAt(view, cell);
-  const parts = [piece ? text("piece_on", { cell: name, player: playerName(piece.player), piece: pieceName(view, piece) }) : text("empty_cell", { cell: name })];
+  const parts = [piece ? text("piece_on", { cell: name, player: playerName(piece.player, view.game), piece: pieceName(view, piece) }) : text("empty_cell", { cell: name })];
   if (state.redeploy) parts.push(text("redeploy_here"));
   else if (state.target) parts.push(text("target"));
   else if (state.forbidden) parts.push(text("forbidden_here"));

@@ -2,7 +2,7 @@
 
 import { make, pieceShape } from "./board.js";
 import { element } from "./panels.js";
-import { aimOf, levelName, seatName, text, words } from "./texts.js";
+import { aimOf, levelName, playerName, seatName, text, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 const SEEN = "welcomed";
@@ -71,6 +71,7 @@ function gameCards(chosen) {
 function fill(chosen) {
   const name = game();
   $("welcome-about").textContent = aimOf(name);
+  for (const side of $("welcome-side").options) side.textContent = playerName(side.value, name);
   $("welcome-learn").hidden = $("welcome-text").hidden = !words.lessons.includes(name);
   $("welcome-puzzles").hidden = !words.puzzles.includes(name);
   $("welcome-watch").hidden = !words.watch;
