@@ -72,7 +72,7 @@ impl Session {
 
 /// The value that a move loses for its player. The agent's own decision loses nothing, even if a later search evaluates
 /// its result lower.
-fn lost(session: &Session, place: usize, played: &Played) -> Option<f32> {
+pub(crate) fn lost(session: &Session, place: usize, played: &Played) -> Option<f32> {
     match session.thought(place) {
         Some(best) if best.text == played.text => Some(0.0),
         _ => Some(mine(played.player, session.value(place)? - session.value(place + 1)?).max(0.0)),

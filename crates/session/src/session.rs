@@ -386,11 +386,6 @@ impl Session {
         self.deepening = deepening && self.analysing;
     }
 
-    /// The number of places that the analysis has not evaluated yet.
-    pub fn unstudied(&self) -> usize {
-        (0..=self.board.length()).filter(|&place| self.lacks(place, Effort::Study)).count()
-    }
-
     /// The record of the game with its players.
     pub fn record(&self) -> GameRecord {
         GameRecord { white: Some(self.seats[0].name()), black: Some(self.seats[1].name()), ..self.board.record() }

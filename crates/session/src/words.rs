@@ -126,7 +126,7 @@ pub fn help(texts: &Texts, board: &Board) -> String {
 }
 
 fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
-    let left = session.unstudied();
+    let left = session.unstudied().count();
     let assessments = session.assessments();
     let mut notes = vec![if left > 0 {
         texts.fill("analysing", &[("n", &left)])

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http_body_util::Full;
 use hyper::body::Bytes;
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::ServerOptions;
 use super::assets::{Asset, StaticPage};
+use super::clock::Clock;
 use super::duel::{Duel, Hashed, Role, Who};
 use super::room::{Inside, Room, Rooms, is_id, new_id};
 use crate::lang::Texts;
@@ -76,7 +77,7 @@ impl<'a> Call<'a> {
             "/api/session" => self.watch().await?,
             path @ ("/api/lesson" | "/api/puzzle" | "/api/puzzles") => page::exercise(path, self.body()?, self.texts)?,
             path => {
-                let (room, _) = self.find()?;
+                let (room, _) = self.find().await?;
                 let looked = page::look(&room.lock().session, path, &self.query, self.body()?);
                 let (kind, text) = looked?;
                 return Ok(answer(StatusCode::OK, kind, text));
@@ -99,12 +100,13 @@ impl<'a> Call<'a> {
     /// Opens a session.
     async fn create(&self) -> Result<Value, Rejection> {
         let opening: Opening = page::read(self.body()?)?;
+        let clock = opening.clock.map(|clock| Clock::new(clock).ok_or_else(no_clock)).transpose()?;
         let session = || opening.begin(&self.rooms.options.defaults, self.texts, fresh_seed());
         let (mut id, room) = self.rooms.open(self.client, self.texts, session)?;
         let mut role = Role::Owner;
         if let Some(side) = opening.duel {
             let secret = new_id();
-            room.lock().duel = Some(Duel::new(self.client, side, &secret));
+            room.lock().duel = Some(Duel::new(self.client, side, &secret, clock));
             id = format!("{id}.{secret}");
             role = Role::Seat(Who::Inviter);
             self.rooms.save(&room).await;
@@ -121,7 +123,7 @@ impl<'a> Call<'a> {
             return Err(Rejection(400, "a secret has 32 hexadecimal digits, chosen at random".to_owned()));
         }
         let mut key = self.key()?.to_owned();
-        let (room, mut role) = self.find()?;
+        let (room, mut role) = self.find().await?;
         if role == Role::Watcher {
             let joins = |duel: &mut Duel| duel.join(&Hashed::of(&secret));
             let joined = room.lock().duel.as_mut().and_then(joins);
@@ -137,18 +139,20 @@ impl<'a> Call<'a> {
 
     /// Shows a session, once it is newer than what the page has.
     async fn watch(&self) -> Result<Value, Rejection> {
-        let (room, role) = self.find()?;
+        let (room, role) = self.find().await?;
         let _listener = room.listen(role);
         self.rooms.schedule(&room); // nothing was thought about while it was not listened to
         if let Some(seen) = self.query.since {
-            room.wait_past(seen, PATIENCE).await;
+            let due = room.lock().duel.as_ref().and_then(|duel| duel.due(Instant::now()));
+            room.wait_past(seen, due.unwrap_or(PATIENCE).min(PATIENCE)).await;
+            self.find().await?; // a flag may fall
         }
         Ok(view(&room, role, None))
     }
 
     /// Changes a session.
     async fn command(&self) -> Result<Value, Rejection> {
-        let (room, role) = self.find()?;
+        let (room, role) = self.find().await?;
         let command = page::read(self.body()?)?;
         let applied = {
             let mut inside = room.lock();
@@ -176,8 +180,8 @@ impl<'a> Call<'a> {
         })
     }
 
-    fn find(&self) -> Result<(Arc<Room>, Role), Rejection> {
-        self.rooms.find(self.key()?, self.client, self.texts)
+    async fn find(&self) -> Result<(Arc<Room>, Role), Rejection> {
+        self.rooms.find(self.key()?, self.client, self.texts).await
     }
 
     /// The message, if the request is one that is posted.
@@ -190,6 +194,10 @@ impl<'a> Call<'a> {
             _ => Err(Rejection(415, "messages are application/json".to_owned())),
         }
     }
+}
+
+fn no_clock() -> Rejection {
+    Rejection(400, "clock: expected [1 to 10800, 0 to 180], the time and the increment in seconds".to_owned())
 }
 
 #[derive(Deserialize)]

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::clock::Clock;
 use crate::lang::Texts;
 use crate::session::Session;
 use jarmo_core::game::{Outcome, Player};
@@ -66,6 +67,7 @@ pub(super) struct Duel {
     white: Who,
     offer: Option<(Who, Offer)>,
     ended: Option<Ended>,
+    clock: Option<Clock>,
     /// Whether the game is on disk, as it is now.
     #[serde(skip)]
     pub(super) kept: bool,
@@ -82,8 +84,8 @@ pub(super) struct Presence {
 
 impl Presence {
     /// Notes a request.
-    pub(super) fn notice(&mut self) {
-        self.seen = Some(Instant::now());
+    pub(super) fn notice(&mut self, now: Instant) {
+        self.seen = Some(now);
     }
 
     /// Notes a request that waits for news.
@@ -94,35 +96,38 @@ impl Presence {
     /// Notes the end of such a request.
     pub(super) fn leave(&mut self) {
         self.listening -= 1;
-        self.notice();
+        self.notice(Instant::now());
     }
 
     /// How long there has been no request.
-    pub(super) fn idle(&self) -> Duration {
+    pub(super) fn idle(&self, now: Instant) -> Duration {
         match self.seen {
             _ if self.listening > 0 => Duration::ZERO,
-            Some(seen) => seen.elapsed(),
+            Some(seen) => now.saturating_duration_since(seen),
             None => Duration::MAX,
         }
     }
 }
 
-/// An end by agreement or resignation, not by the rules of the game.
+/// An end by agreement, resignation or time, not by the rules of the game.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Ended {
-    /// The opponent of the one who resigned; none if a draw was agreed.
+    /// The opponent of the one who resigned or ran out of time; none if a draw was agreed.
     winner: Option<Player>,
+    #[serde(default)]
+    by_time: bool,
 }
 
 impl Duel {
     /// A game of a person with this side and this secret, and of a guest who has not come yet.
-    pub(super) fn new(creator: IpAddr, side: Player, secret: &str) -> Duel {
+    pub(super) fn new(creator: IpAddr, side: Player, secret: &str, clock: Option<Clock>) -> Duel {
         Duel {
             creator,
             secrets: [Some(Hashed::of(secret)), None],
             white: if side == Player::White { Who::Inviter } else { Who::Guest },
             offer: None,
             ended: None,
+            clock,
             kept: false,
             presence: Default::default(),
         }
@@ -149,8 +154,35 @@ impl Duel {
         &mut self.presence[who as usize]
     }
 
-    pub(super) fn is_here(&self, who: Who) -> bool {
-        self.presence[who as usize].idle() < ABSENCE
+    pub(super) fn is_here(&self, who: Who, now: Instant) -> bool {
+        self.presence[who as usize].idle(now) < ABSENCE
+    }
+
+    /// Counts the time up to now, before a request is noted. Returns whether a flag falls, which ends the game.
+    ///
+    /// A clock runs on while one of the two is away, because otherwise a player could stop it by closing the page.
+    pub(super) fn count_time(&mut self, now: Instant) -> bool {
+        let idle = self.presence.iter().map(|one| one.idle(now)).min();
+        let away = idle.filter(|idle| *idle >= ABSENCE).unwrap_or_default();
+        let Some(player) = self.clock.as_mut().and_then(|clock| clock.count(now, away)) else {
+            return false;
+        };
+        self.end(Some(!player), true);
+        true
+    }
+
+    /// The time until a flag falls, if a clock runs and one of the two is connected.
+    pub(super) fn due(&self, now: Instant) -> Option<Duration> {
+        let clock = self.clock.as_ref().filter(|_| Who::BOTH.iter().any(|who| self.is_here(*who, now)));
+        clock?.due()
+    }
+
+    fn end(&mut self, winner: Option<Player>, by_time: bool) {
+        self.ended = Some(Ended { winner, by_time });
+        self.offer = None;
+        if let Some(clock) = &mut self.clock {
+            clock.run(None);
+        }
     }
 
     fn is_over(&self, session: &Session) -> bool {
@@ -175,8 +207,11 @@ impl Duel {
                     return refused("not_your_turn");
                 }
                 page::apply(session, command, texts, &[])?;
+                if session.board().mover(session.board().cursor()) != mover {
+                    self.clock.iter_mut().for_each(Clock::increment);
+                }
             }
-            Command::Resign {} => self.ended = Some(Ended { winner: Some(!self.player(me)) }),
+            Command::Resign {} => self.end(Some(!self.player(me)), false),
             Command::Decline {} => {}
             Command::Offer { what } => {
                 let accepts = self.offer == Some((me.other(), what));
@@ -199,9 +234,10 @@ impl Duel {
                             session.remove(session.board().node(place + 1));
                         }
                     }
-                    Offer::Draw => self.ended = Some(Ended { winner: None }),
+                    Offer::Draw => self.end(None, false),
                     Offer::Rematch => {
                         self.ended = None;
+                        self.clock.iter_mut().for_each(Clock::reset);
                         self.white = self.white.other();
                         session.new_game();
                     }
@@ -210,7 +246,17 @@ impl Duel {
             _ => return refused("duel_fair"),
         }
         self.offer = None;
+        self.run_clock(session);
         Ok(())
+    }
+
+    /// Starts the clock of the player to move, once both have moved.
+    fn run_clock(&mut self, session: &Session) {
+        let over = self.is_over(session);
+        let Some(clock) = &mut self.clock else { return };
+        let (board, moves) = (session.board(), session.board().moves());
+        let begun = Player::BOTH.iter().all(|player| moves.iter().any(|played| played.player == *player));
+        clock.run(board.mover(board.length()).filter(|_| begun && !over));
     }
 
     /// The place where a person moved last.
@@ -231,11 +277,12 @@ impl Duel {
         view["duel"] = json!({
             "you": me,
             "joined": people.map(|who| self.secrets[who as usize].is_some()),
-            "here": people.map(|who| self.is_here(who)),
+            "here": people.map(|who| self.is_here(who, Instant::now())),
             "offer": self.offer.map(|(by, what)| json!({ "by": self.player(by), "what": what })),
             "ended": self.ended,
             "over": over,
             "kept": self.kept,
+            "clock": self.clock.as_ref().map(Clock::view),
         });
         view["seats"] = json!(Player::BOTH.map(|player| match me {
             Some(me) if me != player => "friend",
@@ -246,7 +293,7 @@ impl Duel {
         for value in view["values"].as_array_mut().into_iter().flatten() {
             *value = Value::Null;
         }
-        if let Some(Ended { winner }) = self.ended {
+        if let Some(Ended { winner, .. }) = self.ended {
             let outcome = Outcome { winner, score: None, truncated: false };
             let record = GameRecord { outcome: Some(outcome), ..session.record() };
             view["record"] = json!(record.to_line());

@@ -8,6 +8,7 @@ mod api;
 mod assets;
 mod client;
 mod origin;
+mod clock;
 mod duel;
 mod connections;
 mod pool;

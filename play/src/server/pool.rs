@@ -6,7 +6,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
@@ -55,7 +55,7 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Ar
     let mut inside = room.lock();
     if inside.running.take().is_none_or(|running| running.given_up) {
         // The next request puts the session into the queue again; one that came meanwhile could not.
-        let asked = inside.presence.idle() < bounds.absence;
+        let asked = inside.presence.idle(Instant::now()) < bounds.absence;
         drop(inside);
         if asked {
             rooms.schedule(room);
@@ -90,7 +90,7 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Ar
 fn take(room: &Room, absence: Duration) -> Option<(Arc<Job>, Arc<AtomicBool>)> {
     let mut inside = room.lock();
     inside.queued = false;
-    if inside.presence.idle() >= absence {
+    if inside.presence.idle(Instant::now()) >= absence {
         return None;
     }
     let job = Arc::new(inside.session.job()?);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -163,14 +163,19 @@ impl Rooms {
     }
 
     /// The session of a key, and what the key allows. The key of a seat is the id, a dot, and the secret of the seat.
-    pub(super) fn find(&self, key: &str, client: IpAddr, texts: &Texts) -> Result<(Arc<Room>, Role), Rejection> {
+    pub(super) async fn find(&self, key: &str, client: IpAddr, texts: &Texts) -> Result<(Arc<Room>, Role), Rejection> {
         let (id, secret) = match key.split_once('.') {
             Some((id, secret)) => (id, Some(Hashed::of(secret))),
             None => (key, None),
         };
         let room = self.get(id, client, texts)?;
+        let now = Instant::now();
+        if room.lock().duel.as_mut().is_some_and(|duel| duel.count_time(now)) {
+            self.save(&room).await;
+            room.changed();
+        }
         let mut inside = room.lock();
-        inside.presence.notice();
+        inside.presence.notice(now);
         if let (Some(saved), Some(_)) = (&self.saved, &inside.duel) {
             saved.touch(id);
         }
@@ -179,10 +184,10 @@ impl Rooms {
             (Some(_), None) => Role::Watcher,
             (Some(duel), Some(secret)) => {
                 let who = duel.person(&secret).ok_or_else(no_session)?;
-                if !duel.is_here(who) {
+                if !duel.is_here(who, now) {
                     room.changed();
                 }
-                duel.presence(who).notice();
+                duel.presence(who).notice(now);
                 Role::Seat(who)
             }
             (None, Some(_)) => return Err(no_session()),
@@ -255,7 +260,7 @@ impl Room {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let first = now.map_or(1, |now| now.as_millis() as u64);
         let mut presence = Presence::default();
-        presence.notice();
+        presence.notice(Instant::now());
         Arc::new(Room {
             id,
             client,
@@ -301,7 +306,7 @@ impl Room {
 
     /// How long the session has had no request.
     pub(super) fn idle(&self) -> Duration {
-        self.lock().presence.idle()
+        self.lock().presence.idle(Instant::now())
     }
 
     /// Stops the search that runs, and forgets it: the session stays as it is.
@@ -326,7 +331,7 @@ impl Drop for Listener {
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move {
                 tokio::time::sleep(ABSENCE).await;
-                let here = |duel: &Duel| duel.is_here(who);
+                let here = |duel: &Duel| duel.is_here(who, Instant::now());
                 if !room.lock().duel.as_ref().is_some_and(here) {
                     room.changed(); // the other person is told
                 }

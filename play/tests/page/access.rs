@@ -92,9 +92,15 @@ fn axe_finds_nothing_in_light_and_dark() {
     browser.resize(390, 844);
     clean("small");
     browser.click("#invite");
+    browser.choose("invite-clock", "[60,0]");
     browser.click("#invite-make");
     browser.wait("return document.getElementById('duel-link') !== null");
     clean("a game of two");
+    browser.run("['low', 'runs'].forEach((name, at) => document.querySelectorAll('.clock')[at].classList.add(name))");
+    for theme in ["dark", "light"] {
+        browser.system_theme(theme);
+        clean("clocks that run");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use play::server::ServerLimits;
 use serde_json::json;
 
 /// The buttons, headings and lists on the screen whose text does not fit.
-const CUT: &str = "const pen = document.createElement('canvas').getContext('2d');
+pub(crate) const CUT: &str = "const pen = document.createElement('canvas').getContext('2d');
     const isCut = (node) => {
         if (!(node instanceof HTMLSelectElement)) return node.scrollWidth > node.clientWidth + 1;
         const style = getComputedStyle(node);

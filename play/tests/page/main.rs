@@ -4,6 +4,7 @@
 //! caddy; `build.rs` looks for them.
 
 mod chromium;
+mod clocks;
 mod crowd;
 mod http;
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::game::Player;
@@ -11,7 +12,7 @@ use play::agents::AgentCache;
 use play::analysis;
 use play::session::{Refusal, Session};
 use play::specs::Store;
-use play::thought::Time;
+use play::thought::{Analysis, Time};
 
 fn session(game: &str, seats: [&str; 2]) -> Session {
     let mut session = Session::new(Store::default(), game, GameSettings::default(), None, seats, 5).unwrap();
@@ -201,7 +202,7 @@ fn analysis_assesses_every_move_and_marks_a_blunder() {
     }
     session.set_analysing(true);
     think(&mut session);
-    assert_eq!(session.unstudied(), 0);
+    assert_eq!(session.unstudied().count(), 0);
     let assessments = session.assessments();
     assert_eq!(assessments.len(), 7);
     assert_eq!(assessments[6].best.as_deref(), Some("D"));
@@ -211,6 +212,33 @@ fn analysis_assesses_every_move_and_marks_a_blunder() {
     assert_eq!(json["analysis"]["moves"].as_array().unwrap().len(), 7);
     let again = GameRecord::parse(&annotated).unwrap();
     assert_eq!(again.moves.len(), 7, "an annotated record is a record");
+}
+
+#[test]
+fn an_analysis_looks_longest_where_a_move_may_be_a_mistake() {
+    let mut session = session("jarmo", ["human", "human"]);
+    for text in ["A1-C2", "A5-C4", "B1-D2", "B5-D4", "C2-A1", "C4-A5"] {
+        session.play(text).unwrap();
+    }
+    session.set_analysing(true);
+    session.go_to(0);
+    // The third move loses 0.3, a clear `?`; the fifth 0.12, which may be a `?!` or nothing.
+    let values = [0.0, 0.0, 0.0, -0.3, -0.3, -0.42, -0.42];
+    let (mut cache, mut asked) = (AgentCache::default(), Vec::new());
+    let stop = AtomicBool::new(false);
+    let time = Time { most: Some(Duration::ZERO), ..Time::alone(play::machine::clock, &stop) };
+    while let Some(job) = session.job() {
+        let (place, round) = match asked.is_empty() {
+            true => (0, 2), // the position shown
+            false => session.unstudied().min_by_key(|(_, round)| *round).unwrap(),
+        };
+        let thought = job.run(&mut cache, time).unwrap();
+        assert!(session.finish(&job, Ok(Analysis { value: values[place], text: "another".to_owned(), ..thought })));
+        asked.push((place, round));
+    }
+    let (every, suspects) = ((1..=6).map(|place| (place, 0)), (2..=5).map(|place| (place, 1)));
+    let expected: Vec<_> = [(0, 2)].into_iter().chain(every).chain(suspects).chain([(4, 2), (5, 2)]).collect();
+    assert_eq!(asked, expected);
 }
 
 #[test]

@@ -188,7 +188,7 @@ pub fn view(session: &Session) -> Value {
         "analysing": session.analysing(),
         "deepening": session.deepening(),
         "deeper": session.next_round().is_some(),
-        "unstudied": session.analysing().then(|| session.unstudied()),
+        "unstudied": session.analysing().then(|| session.unstudied().count()),
         "assessments": session.analysing().then(|| session.assessments()),
         "values": places.map(|place| session.value(place)).collect::<Vec<_>>(),
         "thought": session.thought(board.cursor()),

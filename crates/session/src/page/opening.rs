@@ -26,6 +26,8 @@ pub struct Opening {
     analyse: bool,
     /// The side of the person who invites another one.
     pub duel: Option<Player>,
+    /// For such a game, the time of each player and what a move adds, in seconds. Only the server measures time.
+    pub clock: Option<[u32; 2]>,
 }
 
 impl Opening {
@@ -42,6 +44,9 @@ impl Opening {
 }
 
 fn begin<'a>(defaults: &'a Defaults, opening: &'a Opening, texts: &Texts, seed: u64) -> Result<Session, String> {
+    if opening.clock.is_some() && opening.duel.is_none() {
+        return Err("clock: only a game of two people has clocks".to_owned());
+    }
     let record = opening.record.as_ref().map(|line| parse_record(line, "", texts)).transpose()?;
     let games = defaults.store.games.names();
     let known = |name: &&String| games.contains(&name.as_str());

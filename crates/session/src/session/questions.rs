@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{DEEPEST, Session};
 use crate::agents::{AgentCache, MOVE_TIME};
+use crate::analysis::{MARKS, lost};
 use crate::levels::Level;
 use crate::specs::LimitedAgent;
 use crate::thought::{Analysis, Question, Time};
@@ -13,11 +14,25 @@ use jarmo_exact::agent::AgentSpec;
 /// Time for the evaluation of a position during play.
 const GLANCE: Duration = Duration::from_millis(120);
 
+/// The rounds of an analysis. All places have the first round. Those before and after a move that may be a mistake have
+/// the second, and if it leaves the annotation uncertain, the third. A search of a round has the reviewer's nodes divided
+/// by this.
+const SHARES: [u64; 3] = [16, 8, 1];
+const LAST: usize = SHARES.len() - 1;
+
+/// A move that loses at least this much in the first round may be a mistake.
+const SUSPECT: f32 = 0.05;
+
+/// An annotation is uncertain if the loss is nearer than this to a bound between two. These numbers were measured: see
+/// `docs/lab/search.md`.
+const UNCERTAIN: f32 = 0.02;
+
 /// The effort of an evaluation, least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Effort {
     Glance,
-    Study,
+    /// A round of the analysis, from 0.
+    Study(usize),
     Hint,
     /// A round of *Search on*, from 1.
     Deep(u32),
@@ -77,14 +92,14 @@ impl Session {
             return look(here, Effort::Hint, agents.analyst(MOVE_TIME));
         }
         if self.analysing {
-            if !self.lacks(here, Effort::Study)
-                && let Some(round) = self.next_round()
-            {
-                return look(here, Effort::Deep(round), agents.deepened(round));
-            }
-            let end = self.board.length();
-            let next = std::iter::once(here).chain(0..=end).find(|&place| self.lacks(place, Effort::Study))?;
-            return look(next, Effort::Study, agents.reviewer());
+            let (place, round) = match self.next_round() {
+                _ if self.lacks(here, Effort::Study(LAST)) => (here, LAST),
+                Some(round) => return look(here, Effort::Deep(round), agents.deepened(round)),
+                None => self.unstudied().min_by_key(|(_, round)| *round)?,
+            };
+            let reviewer = agents.reviewer();
+            let nodes = reviewer.nodes.map(|nodes| nodes / SHARES[round]);
+            return look(place, Effort::Study(round), LimitedAgent { nodes, ..reviewer });
         }
         if self.evaluating && self.lacks(here, Effort::Glance) {
             return look(here, Effort::Glance, agents.analyst(GLANCE));
@@ -150,8 +165,28 @@ impl Session {
         Job { question: self.board.question(place, seed), agent, purpose, node, edition: self.edition }
     }
 
+    /// The places that the analysis has not evaluated enough yet, with the round that they need.
+    pub fn unstudied(&self) -> impl Iterator<Item = (usize, usize)> {
+        let moves = self.board.moves();
+        let mut rounds = vec![0; moves.len() + 1];
+        for (place, played) in moves.iter().enumerate() {
+            let lost = lost(self, place, played).unwrap_or(0.0);
+            let is_compared = !self.lacks(place, Effort::Study(1)) && !self.lacks(place + 1, Effort::Study(1));
+            let is_uncertain = MARKS.iter().any(|(_, least)| (lost - least).abs() < UNCERTAIN);
+            let round = match lost >= SUSPECT {
+                true if is_compared && is_uncertain => LAST,
+                true => 1,
+                false => 0,
+            };
+            for needed in &mut rounds[place..=place + 1] {
+                *needed = round.max(*needed);
+            }
+        }
+        rounds.into_iter().enumerate().filter(|&(place, round)| self.lacks(place, Effort::Study(round)))
+    }
+
     /// Whether the game is not over at a place and the place was not yet evaluated with this effort.
-    pub(super) fn lacks(&self, place: usize, effort: Effort) -> bool {
+    fn lacks(&self, place: usize, effort: Effort) -> bool {
         let known = self.thoughts.get(&self.board.node(place));
         self.board.mover(place).is_some() && known.is_none_or(|(had, _)| *had < effort)
     }

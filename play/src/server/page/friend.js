@@ -1,6 +1,7 @@
 // A game of two people: the invitation, and what stands beside the board during such a game.
 
 import { invitationTo } from "./address.js";
+import { clockChoices, clockName } from "./clock.js";
 import { stored } from "./kept.js";
 import { element } from "./panels.js";
 import { copyFrom } from "./share.js";
@@ -44,6 +45,7 @@ export class Friend {
       $("invite-about").textContent = text("invite_about", { game: text(`game_${page.view().game}`) });
       $("invite-message").textContent = "";
       for (const side of document.querySelectorAll("input[name=invite-side]")) side.nextSibling.textContent = playerName(side.value, page.view().game);
+      clockChoices($("invite-clock"));
       $("invite-box").showModal();
     };
     $("invite-make").onclick = () => this.invite();
@@ -52,7 +54,7 @@ export class Friend {
   async invite() {
     const duel = document.querySelector("input[name=invite-side]:checked").value;
     try {
-      await this.page.open({ game: this.page.view().game, duel });
+      await this.page.open({ game: this.page.view().game, duel, clock: JSON.parse($("invite-clock").value || "null") });
       $("invite-box").close();
     } catch (error) {
       $("invite-message").textContent = error.status ? error.message : text("connection_lost");
@@ -64,7 +66,7 @@ export class Friend {
     const { duel } = view;
     const panel = $("duel");
     panel.hidden = !duel;
-    const wanted = duel ? JSON.stringify([duel, view.session, view.moves.length > 0, document.documentElement.lang]) : "";
+    const wanted = duel ? JSON.stringify([{ ...duel, clock: null }, view.session, view.moves.length > 0, document.documentElement.lang]) : "";
     if (wanted === this.drawn) return;
     this.drawn = wanted;
     panel.replaceChildren(...(duel ? this.content(view) : []));
@@ -73,10 +75,11 @@ export class Friend {
   content(view) {
     const { duel } = view;
     const line = (content) => element("p", { textContent: content });
-    if (!duel.you) return [line(text("duel_watch")), ...this.afterwards(duel)];
+    const control = duel.clock ? ` ${clockName(duel.clock)}.` : "";
+    if (!duel.you) return [line(text("duel_watch") + control), ...this.afterwards(duel)];
     const friend = duel.you === "white" ? 1 : 0;
     const presence = !duel.joined[friend] ? "friend_awaited" : duel.here[friend] ? "friend_here" : "friend_left";
-    const parts = [line(`${text("duel_you", { player: playerName(duel.you, view.game) })} ${text(presence)}`)];
+    const parts = [line(`${text("duel_you", { player: playerName(duel.you, view.game) })} ${text(presence)}${control}`)];
     if (!duel.joined[friend]) parts.push(...this.link(view));
     if (duel.offer) parts.push(...this.offer(duel));
     else if (!duel.over) parts.push(this.actions(view));

@@ -2,6 +2,7 @@
 
 import { invitation, invitationTo, linkTo, readLink } from "./address.js";
 import { Board, falls } from "./board.js";
+import { Clocks } from "./clock.js";
 import { countCard, Deck, dueCards } from "./deck.js";
 import { Drill, Judge } from "./drill.js";
 import { Editor } from "./editor.js";
@@ -32,6 +33,7 @@ let left = null; // the key of the game that the one shown has replaced
 let redeployed = null; // a sentence about the last move, if it brought back a piece
 let wantHint = false;
 let board = null;
+const clocks = new Clocks();
 let turned = false;
 let exercise = null; // a lesson or puzzles; while it is on, the game is not shown
 let travelling = false; // through the history: the address is there already
@@ -330,6 +332,7 @@ function redraw() {
   const lines = [tabs.others.size ? text("two_tabs") : null, study.shown ? null : redeployed, ...notes(seen)].filter(Boolean);
   $("notes").replaceChildren(...lines.map((line) => element("p", { textContent: line })));
   cards(seen, board.flipped, view.duel ? null : (player) => seatDialog(view, player, send));
+  clocks.show(view, board.flipped);
   graph(study.retry ? seen : view, send);
   mistakes(study.retry ? { ...view, assessments: null } : view, send);
   remarks(study.shown || study.retry || view.duel ? { ...view, analysing: false } : view, send);

@@ -79,10 +79,10 @@ export function certain(proven, game) {
   return proven.plies === 1 ? text("wins_in_one", { player }) : text("wins_in", { player, n: proven.plies });
 }
 
-// How a game of two ended by resignation or agreement.
+// How a game of two ended by resignation, agreement or time.
 function ending({ game, duel: { ended } }) {
   if (!ended.winner) return text("end_agreed");
-  return text("end_resigned", { player: playerName(ended.winner === "white" ? "black" : "white", game) });
+  return text(ended.by_time ? "end_time" : "end_resigned", { player: playerName(ended.winner === "white" ? "black" : "white", game) });
 }
 
 export function notes(view) {
