@@ -97,7 +97,7 @@ pub fn count<G: Keyed>(
         let line = record.replay(game)?;
         let positions = line.positions(game);
         let winner = record.outcome.and_then(|outcome| outcome.winner);
-        let opening = record.opening_plies.unwrap_or(0) as usize;
+        let opening = record.opening_plies.unwrap_or(0);
         for (position, text) in positions.iter().zip(&record.moves).skip(opening) {
             let (key, is_mirrored) = game.key(position);
             let text = if is_mirrored { G::mirrored(text) } else { text.clone() };
