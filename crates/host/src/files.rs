@@ -234,10 +234,9 @@ impl Locks {
             use std::os::unix::fs::MetadataExt;
             let inode = fs::metadata(path).map_or(0, |found| found.ino()).to_string();
             // `1: FLOCK ADVISORY WRITE 4221 fe:00:464 0 EOF`: the process, and the inode after two numbers of the device.
-            let words = self.list.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-            let mut held =
-                words.filter(|words| words.get(5).is_some_and(|file| file.rsplit(':').next() == Some(&inode)));
-            held.find(|words| words[1] == "FLOCK").map_or((false, None), |words| (true, words[4].parse().ok()))
+            let held = |line: &&str| line.contains("FLOCK") && line.contains(&format!(":{inode} "));
+            let process = |line: &str| (true, line.split_whitespace().nth(4).and_then(|number| number.parse().ok()));
+            self.list.lines().find(held).map_or((false, None), process)
         }
         #[cfg(not(target_os = "linux"))]
         (matches!(File::open(path).map(|file| file.try_lock_shared()), Ok(Err(TryLockError::WouldBlock))), None)
