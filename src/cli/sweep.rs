@@ -15,7 +15,7 @@ use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::runs::{compared_text, groups_table, runs_table};
 use super::{Failure, in_file, write_output};
 use jarmo_facade::Games;
-use jarmo_host::files::{Locks, SETTINGS_BYTES, lock_folder, read_text};
+use jarmo_host::files::{SETTINGS_BYTES, is_locked, lock_folder, read_text};
 use jarmo_host::program::{command, quoted};
 use jarmo_host::run_folder::CONFIG;
 use jarmo_learn::compare::{Comparison, Member};
@@ -153,7 +153,7 @@ impl Work<'_> {
 
     /// Starts a run, or continues it. A process that a killed sweep left behind has to end first.
     fn start(&self, place: &Path, run: &Planned, minutes: f64) -> Result<Child, Failure> {
-        while Locks::now().of(place).0 && !self.stop.load(Ordering::Relaxed) {
+        while is_locked(place).0 && !self.stop.load(Ordering::Relaxed) {
             thread::sleep(LOOK_EVERY);
         }
         if !place.join(CONFIG).exists() {
@@ -174,6 +174,6 @@ impl Work<'_> {
 
 /// Whether a run has ended at this limit. With matches it ends up to a fifth before, because the last one fits in.
 fn has_ended(run: &Path, minutes: f64) -> bool {
-    let run = summary(run, run, &Locks::now());
+    let run = summary(run, run);
     run.cpu_seconds >= 60.0 * minutes || (run.state == State::Finished && run.cpu_seconds >= 48.0 * minutes)
 }

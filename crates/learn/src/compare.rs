@@ -10,7 +10,6 @@ use crate::TrainError;
 use crate::config::{Config, RunSettings};
 use crate::observe::Metrics;
 use crate::run::{metrics, settings, summary};
-use jarmo_host::files::Locks;
 use jarmo_judge::Curve;
 use jarmo_judge::spread::{Spread, apart_by_chance};
 
@@ -80,7 +79,7 @@ impl Member {
     /// Reads the run in a folder.
     pub fn read(folder: &Path) -> Result<Member, TrainError> {
         let (config, metrics) = (settings(folder)?, metrics(folder)?);
-        let cpu_seconds = summary(folder, folder, &Locks::now()).cpu_seconds;
+        let cpu_seconds = summary(folder, folder).cpu_seconds;
         Ok(Member { folder: folder.to_owned(), seed: config.run.seed, config, metrics, cpu_seconds })
     }
 
@@ -167,7 +166,7 @@ impl Comparison {
 
     /// Compares some runs, at least one, by a measure after this many CPU seconds.
     pub fn by(measure: Measure, cpu_seconds: f64, runs: Vec<Member>) -> Result<Comparison, TrainError> {
-        let Some(first) = runs.first() else { return Err(TrainError("there is no run with a result to compare".to_owned())) };
+        let Some(first) = runs.first() else { return Err(TrainError("no run has a result to compare".to_owned())) };
         let game = first.config.game.name.clone();
         if let Some(other) = runs.iter().find(|run| run.config.game.name != game) {
             let (one, other, name) = (first.folder.display(), other.folder.display(), &other.config.game.name);

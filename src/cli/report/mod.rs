@@ -15,7 +15,7 @@ use jarmo_core::game::AnyPosition;
 use jarmo_facade::measure::AnyExam;
 use jarmo_facade::{AgentPlan, AnyGame, Games};
 use jarmo_host::agent_file;
-use jarmo_host::files::{Locks, SETTINGS_BYTES, read_text};
+use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use jarmo_host::program::{command, this_program};
 use jarmo_host::record::GameRecord;
 use jarmo_host::run_folder::{MANIFEST, checkpoint_at};
@@ -77,7 +77,7 @@ pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
         let rated = member.metrics.iter().flat_map(|line| line.strength.iter().chain(&line.final_match));
         data["ladder"] = rated.map(|strength| json!(strength)).collect();
         data["pictures"] = pictures(&Comparison::new(vec![member])?).into();
-        data["run"] = json!(summary(run, run, &Locks::now()));
+        data["run"] = json!(summary(run, run));
         data["manifest"] = read_text(&run.join(MANIFEST), SETTINGS_BYTES).unwrap_or_default().into(); // it only informs
     }
     if let (Some(agent), Some(file)) = (agent, &file) {

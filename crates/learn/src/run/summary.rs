@@ -12,7 +12,7 @@ use crate::TrainError;
 use crate::config::Config;
 use crate::observe::{Metrics, Strength};
 use jarmo_core::checksum::{sealed_lines, sound_line};
-use jarmo_host::files::{Locks, SETTINGS_BYTES, read, read_text, write_whole};
+use jarmo_host::files::{SETTINGS_BYTES, is_locked, read, read_text, write_whole};
 use jarmo_host::run_folder::{CONFIG, METRICS, find};
 use jarmo_judge::accuracy::ExamScore;
 
@@ -99,12 +99,11 @@ impl Searched {
 /// The runs below a folder, by name.
 pub fn list(folder: &Path) -> Result<Vec<Summary>, TrainError> {
     let runs = find(folder).map_err(|error| at(folder, error))?;
-    let locks = Locks::now();
-    Ok(runs.par_iter().map(|run| summary(run, folder, &locks)).collect())
+    Ok(runs.par_iter().map(|run| summary(run, folder)).collect())
 }
 
 /// The run in a folder, under its path below another one.
-pub fn summary(run: &Path, below: &Path, locks: &Locks) -> Summary {
+pub fn summary(run: &Path, below: &Path) -> Summary {
     let config = read_settings(run);
     let metrics = read_lines(run, METRICS).ok().flatten().unwrap_or_default();
     // A half-written line does not count. Only lines with the field are parsed, because parsing takes the most time.
@@ -122,7 +121,7 @@ pub fn summary(run: &Path, below: &Path, locks: &Locks) -> Summary {
         _ => (line.step, line.games, line.timing.seconds, line.timing.cpu_seconds),
     };
     let done = config.as_ref().ok().and_then(|config| config.run.done(steps, games, seconds, cpu_seconds));
-    let (is_locked, process) = locks.of(run);
+    let (is_locked, process) = is_locked(run);
     let problem = config.as_ref().err().or(current.as_ref().err()).filter(|_| !is_locked).map(ToString::to_string);
     let state = match done {
         _ if is_locked => State::Running,
