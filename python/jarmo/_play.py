@@ -125,7 +125,7 @@ def exam(
 
     Args:
         agent: An agent, its spec, or a function of positions, or of features and masks.
-        game: A game or its name; the package has exams for jarmo, tammi and connect_four.
+        game: A game or its name. Without `file`, a game whose exam the package does not have is an error.
         file: Another exam than the one in the package.
         nodes: Simulations or nodes per position, in place of the spec's.
         seed: The seed of the agent; None for another one each time.

@@ -86,7 +86,8 @@ def sweep(file: Path, folder: Path | None = None) -> dict[str, Any]:
         folder: The folder of the sweep; by default ``runs/`` and the name of the file.
 
     Returns:
-        ``runs`` (what is known of each run), ``comparison`` (see `compare`) and ``verdict``.
+        ``runs`` (what is known of each run), ``comparison`` (see `compare`), and ``halvings``: with halving, the comparisons
+        after which the worse half was dropped.
     """
     place = [] if folder is None else ["--run", os.fspath(folder)]
     result: dict[str, Any] = _program("sweep", "--json", *place, "--", os.fspath(file), shows=True)

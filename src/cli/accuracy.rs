@@ -2,17 +2,18 @@
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use super::accuracy_report::{to_json, write_table};
-use super::interrupt::{interrupted, stop_on_interrupt};
-use super::measure::{MeasureArgs, Watched, budget_name, budgets, check_nodes};
-use super::{Failure, check_output, first, game_of_file, thread_pool, write_output};
-use jarmo_core::numbers::{BUDGET, NumberRange};
+use super::interrupt::interrupted;
+use super::measure::{MeasureArgs, Measuring, budget_name, budgets, check_nodes};
+use super::{Failure, check_output, first, game_of_file, write_output};
+use jarmo_core::numbers::NumberRange;
 use jarmo_exact::agent::{AGENTS, AgentSpec, Networks, read_spec};
 use jarmo_exact::catalog::GameSettings;
-use jarmo_facade::measure::{Examinee, Measured};
+use jarmo_facade::measure::Measured;
 use jarmo_facade::{AgentPlan, AnyGame, Games};
-use jarmo_judge::accuracy::{ExamHeader, FEWEST, Watch, draw_stages};
+use jarmo_judge::accuracy::{ExamHeader, FEWEST, draw_stages};
 
 /// Measure how often agents keep the best result
 #[derive(clap::Args)]
@@ -26,16 +27,6 @@ pub(super) struct Args {
     /// A board file that replaces the standard board (jarmo and guard)
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
-    /// Nodes or simulations per decision, several to compare; 0 uses the network of an agent file without search and
-    /// skips other agents [default: the number in the agent's spec, and 0 for agent files]
-    #[arg(
-        long,
-        visible_alias = "sims",
-        value_name = "N,N…",
-        value_delimiter = ',',
-        value_parser = BUDGET.or_zero().parser::<u64>()
-    )]
-    nodes: Vec<u64>,
     /// Number of the worst mistakes to list
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = WORST.parser::<usize>())]
     worst: usize,
@@ -54,12 +45,11 @@ pub(super) struct Args {
 const WORST: NumberRange<u64> = NumberRange::new(0, 10_000_000);
 
 pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
-    check_nodes(&args.agents, &args.nodes)?;
+    check_nodes(&args.agents, &args.shared.nodes)?;
     if args.svg.is_some() && args.agents.len() > 1 {
         return Err(Failure::usage("--svg draws one agent; give only one"));
     }
     check_output(args.svg.as_deref())?;
-    let pool = thread_pool(args.shared.threads)?;
     let exam = args.exam.as_deref().map(ExamHeader::load).transpose()?;
     let settings = GameSettings { board: args.board.clone(), ..GameSettings::default() };
     let networks = Networks::new();
@@ -74,26 +64,22 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
         game.agent(&agent)?; // what is wrong with it is reported before the first one is measured
         examined.push((game, exam, agent));
     }
-    let stop = stop_on_interrupt()?;
+    let measuring = Measuring::new(args.shared.threads, args.shared.seed)?;
     for (spec, (game, exam, agent)) in args.agents.iter().zip(&examined) {
         let name = spec.to_string();
         let mut measured = Vec::new();
-        for budget in budgets(spec, &args.nodes, &[Some(0), None]) {
-            let watch = Watched::new(&name, budget, &stop);
-            let plan =
-                Examinee { agent: agent.clone(), budget, seed: args.shared.seed, threads: pool.current_num_threads() };
-            let one = pool.install(|| exam.measure(plan, args.causes, &watch))?;
-            watch.clear();
+        for budget in budgets(spec, &args.shared.nodes, &[Some(0), None]) {
+            let one = measuring.run(agent, budget, |examinee, watch| exam.measure(examinee, args.causes, watch))?;
             if args.shared.json {
                 writeln!(stdout().lock(), "{}", to_json(game.as_ref(), &name, &one, args.worst))?;
             }
             measured.push(one);
-            if watch.is_stopped() {
+            if measuring.stop.load(Ordering::Relaxed) {
                 break;
             }
         }
         show(&args, game.as_ref(), &name, &measured, exam.len())?;
-        interrupted(&stop, "the last results are those of the decisions so far, a random part of the exam")?;
+        interrupted(&measuring.stop, "the last results are those of the decisions so far, a random part of the exam")?;
     }
     if !args.shared.json {
         let mut out = stdout().lock();

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write, stderr, stdout};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use console::Term;
@@ -17,15 +17,11 @@ use jarmo_facade::measure::{MeasureError, OpeningsPlan, TournamentPlan};
 use jarmo_facade::{AgentPlan, Games};
 #[cfg(feature = "fleet")]
 use jarmo_fleet::{MatchSettings, play_matches};
-#[cfg(feature = "train")]
-use jarmo_host::options::shortened;
 use jarmo_host::program::cores;
 use jarmo_host::record::{GameRecord, RecordFile};
 use jarmo_judge::arena::{
     Anchor, Budget, Entrant, Expanded, Observer, Over, Pairing, Report, Settings, Sprt, Standings, entrants, expand,
 };
-#[cfg(feature = "train")]
-use jarmo_learn::config::Config;
 
 /// Play agents against each other and rate them, with error bars
 #[derive(clap::Args)]
@@ -180,44 +176,6 @@ impl Args {
 }
 
 pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
-    let stop = stop_on_interrupt()?;
-    play(games, args, &stop, |report| write_report(args, report), &mut |_| Ok(()))
-}
-
-/// The arguments alone, to be parsed from texts.
-#[cfg(feature = "train")]
-#[derive(clap::Parser)]
-struct Texts {
-    #[command(flatten)]
-    args: Args,
-}
-
-/// Plays as `jarmo arena` does with these agents and further options, in the game of a run: see [`play`].
-#[cfg(feature = "train")]
-pub(super) fn play_as(
-    games: &Games,
-    (config, agents, options): (&Config, &[String], &[String]),
-    stop: &AtomicBool,
-    done: impl FnOnce(&Report) -> Result<(), Failure>,
-    each: &mut dyn FnMut(&GameRecord) -> Result<(), FileError>,
-) -> Result<(), Failure> {
-    use clap::Parser;
-    let mut texts = ["arena", "--game", &config.game.name].map(str::to_owned).to_vec();
-    let board = config.game.settings().board.map(|board| format!("--board={}", board.display()));
-    texts.extend(board);
-    let texts = Texts::try_parse_from([&texts, options, agents].concat());
-    let args = texts.map_err(|error| Failure::usage(shortened(error)))?.args;
-    play(games, &args, stop, done, each)
-}
-
-/// Plays, and calls `each` with every game and `done` with the result, also after Ctrl-C.
-fn play(
-    games: &Games,
-    args: &Args,
-    stop: &AtomicBool,
-    done: impl FnOnce(&Report) -> Result<(), Failure>,
-    each: &mut dyn FnMut(&GameRecord) -> Result<(), FileError>,
-) -> Result<(), Failure> {
     let game = args.game.open(games, None)?;
     check_output(args.svg.as_deref())?;
     let (entrants, specs) = args.field()?;
@@ -249,33 +207,25 @@ fn play(
     if let Some(path) = &args.resume {
         tournament.restore(&records).map_err(|error| in_file(path, error))?;
     }
+    let stop = stop_on_interrupt()?;
     let (distinct, pairs) = (tournament.distinct_openings(), args.games / 2);
     if pairs as usize > distinct {
         eprintln!("note: there are only {distinct} different openings for {pairs} pairs, so some are repeated");
     }
-    let mut watch = Watch {
-        file,
-        each,
-        block: LiveBlock::on(Term::buffered_stderr()),
-        begun: Instant::now(),
-        games_before: tournament.standings().games(),
-        shown: Instant::now(),
-    };
+    let mut watch = Watch::new(file, tournament.standings());
     let played: Result<(), Failure> = match link {
-        None => tournament.play(stop, &mut watch).map_err(Failure::from),
+        None => tournament.play(&stop, &mut watch).map_err(Failure::from),
         #[cfg(feature = "fleet")]
         Some(link) => {
             let settings = MatchSettings { rules: args.game.rules.settings(None), agents: specs };
             let warn = |warning| eprintln!("warning: {warning}");
-            play_matches(&link, game.as_ref(), &settings, tournament.as_mut(), stop, &mut watch, warn)
+            play_matches(&link, game.as_ref(), &settings, tournament.as_mut(), &stop, &mut watch, warn)
                 .map_err(Failure::from)
         }
     };
-    if let Some(block) = &mut watch.block {
-        block.draw([], [], "")?;
-    }
+    watch.clear()?;
     let report = Report::new(tournament.standings());
-    done(&report)?;
+    write_report(args, &report)?;
     played?;
     if stop.load(Ordering::Relaxed) {
         eprintln!("{}", interrupted(args, &report));
@@ -313,16 +263,25 @@ fn interrupted(args: &Args, report: &Report) -> String {
 }
 
 /// Writes the records and shows the standings: a live table on a terminal, lines elsewhere.
-struct Watch<'a> {
+pub(super) struct Watch {
     file: Option<RecordFile>,
-    each: &'a mut dyn FnMut(&GameRecord) -> Result<(), FileError>,
     block: Option<LiveBlock>,
     begun: Instant,
     games_before: u32,
     shown: Instant,
 }
 
-impl Watch<'_> {
+impl Watch {
+    pub(super) fn new(file: Option<RecordFile>, before: &Standings) -> Watch {
+        let block = LiveBlock::on(Term::buffered_stderr());
+        Watch { file, block, begun: Instant::now(), games_before: before.games(), shown: Instant::now() }
+    }
+
+    /// Removes the table from a terminal.
+    pub(super) fn clear(&mut self) -> io::Result<()> {
+        self.block.as_mut().map_or(Ok(()), |block| block.draw([], [], ""))
+    }
+
     /// Progress, speed and remaining time.
     fn pace(&self, standings: &Standings) -> String {
         let (games, planned) = (standings.games(), standings.planned_games());
@@ -337,9 +296,8 @@ impl Watch<'_> {
     }
 }
 
-impl Observer for Watch<'_> {
+impl Observer for Watch {
     fn game(&mut self, record: &GameRecord) -> Result<(), FileError> {
-        (self.each)(record)?;
         match &mut self.file {
             Some(file) => file.append(record),
             None => Ok(()),

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use console::{Term, truncate_str};
 
+use jarmo_host::text::span;
+
 pub(super) struct LiveBlock {
     terminal: Term,
     drawn: usize, // lines on the screen
@@ -95,11 +97,8 @@ impl Progress {
 
 /// How long the rest takes at the same speed, such as `, 12 s left`.
 pub(super) fn time_left(passed: Duration, share: f64) -> String {
-    let left = passed.as_secs_f64() * (1.0 - share) / share;
-    match left {
-        ..120.0 => format!(", {left:.0} s left"),
-        ..7200.0 => format!(", {:.0} min left", left / 60.0),
-        ..1e9 => format!(", {:.1} h left", left / 3600.0),
+    match passed.as_secs_f64() * (1.0 - share) / share {
+        left @ ..1e9 => format!(", {} left", span(left)),
         _ => String::new(),
     }
 }

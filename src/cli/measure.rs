@@ -1,13 +1,17 @@
-//! What `jarmo accuracy` and `jarmo yardstick` share: options, budgets, and a watcher of each measurement.
+//! What commands that measure agents share: options, budgets, and the progress of each measurement.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::Failure;
+use rayon::ThreadPool;
+
 use super::block::Progress;
-use jarmo_core::numbers::{SEED, THREADS};
+use super::interrupt::stop_on_interrupt;
+use super::{Failure, thread_pool};
+use jarmo_core::numbers::{BUDGET, SEED, THREADS};
 use jarmo_exact::agent::AgentSpec;
-use jarmo_facade::measure::Budget;
+use jarmo_facade::AgentPlan;
+use jarmo_facade::measure::{Budget, Examinee, MeasureError};
 use jarmo_judge::accuracy::Watch;
 
 #[derive(clap::Args)]
@@ -15,6 +19,17 @@ pub(super) struct MeasureArgs {
     /// The game: {games} [default: the one that the files are for, otherwise {first}]
     #[arg(long, value_name = "NAME")]
     pub game: Option<String>,
+    /// Nodes or simulations per decision, several to compare; 0 uses the network of an agent file without search and
+    /// skips other agents [default: the number in the agent's spec; for agent files 0, and with `yardstick` also 64
+    /// and 256]
+    #[arg(
+        long,
+        visible_alias = "sims",
+        value_name = "N,N…",
+        value_delimiter = ',',
+        value_parser = BUDGET.or_zero().parser::<u64>()
+    )]
+    pub nodes: Vec<u64>,
     /// Threads [default: one per core]
     #[arg(long, value_name = "T", value_parser = THREADS.parser::<usize>())]
     pub threads: Option<usize>,
@@ -58,27 +73,49 @@ pub(super) fn budget_name(budget: Budget) -> String {
     }
 }
 
+/// Measures agents, and shows the progress.
+pub(super) struct Measuring {
+    pub pool: ThreadPool,
+    pub seed: u64,
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Measuring {
+    /// On this many threads; without a number, on all cores.
+    pub(super) fn new(threads: Option<usize>, seed: u64) -> Result<Measuring, Failure> {
+        Ok(Measuring { pool: thread_pool(threads)?, seed, stop: stop_on_interrupt()? })
+    }
+
+    /// Measures an agent with a budget. `stop` is set if Ctrl-C stopped that.
+    pub(super) fn run<T>(
+        &self,
+        agent: &AgentPlan,
+        budget: Budget,
+        measure: impl FnOnce(Examinee, &Watched<'_>) -> Result<T, MeasureError> + Send,
+    ) -> Result<T, MeasureError>
+    where
+        T: Send,
+    {
+        let what = format!("{agent}, {}", budget_name(budget));
+        let watch = Watched { what, progress: Progress::new(), stop: &self.stop };
+        let threads = self.pool.current_num_threads();
+        let examinee = Examinee { agent: agent.clone(), budget, seed: self.seed, threads };
+        let measured = self.pool.install(|| measure(examinee, &watch));
+        watch.progress.clear();
+        measured
+    }
+}
+
 /// Shows the progress of an agent with a budget. Ctrl-C stops it.
-pub(super) struct Watched {
+pub(super) struct Watched<'a> {
     what: String,
     progress: Progress,
-    stop: Arc<AtomicBool>,
+    stop: &'a AtomicBool,
 }
 
-impl Watched {
-    pub(super) fn new(agent: &str, budget: Budget, stop: &Arc<AtomicBool>) -> Watched {
-        Watched { what: format!("{agent}, {}", budget_name(budget)), progress: Progress::new(), stop: stop.clone() }
-    }
-
-    /// Removes the progress from the terminal.
-    pub(super) fn clear(&self) {
-        self.progress.clear();
-    }
-}
-
-impl Watch for Watched {
+impl Watch for Watched<'_> {
     fn stop(&self) -> Option<&AtomicBool> {
-        Some(&self.stop)
+        Some(self.stop)
     }
 
     fn progress(&self, part: &'static str, done: u64, total: u64) {

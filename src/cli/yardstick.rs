@@ -2,18 +2,17 @@
 
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use super::interrupt::{interrupted, stop_on_interrupt};
-use super::measure::{MeasureArgs, Watched, budgets, check_nodes};
+use super::measure::{MeasureArgs, Measuring, budgets, check_nodes};
 use super::{Failure, check_output, first, game_of_file, in_file, thread_pool, write_output};
-use jarmo_core::numbers::{BUDGET, NumberRange};
+use jarmo_core::numbers::NumberRange;
 use jarmo_exact::agent::{AGENTS, AgentSpec, Networks, read_spec};
 use jarmo_exact::catalog::GameSettings;
-use jarmo_facade::measure::Examinee;
 use jarmo_facade::{AgentPlan, Games};
 use jarmo_host::{files, program};
-use jarmo_judge::accuracy::Watch;
 use jarmo_judge::yardstick::{Claims, ExamShare, Row, YardstickSettings, to_svg, to_text};
 
 /// Measure agents by exact results: exams, games against the perfect player, the worst case
@@ -23,16 +22,6 @@ pub(super) struct Args {
     #[arg(value_name = "AGENT", required_unless_present = "verify", value_parser = read_spec)]
     #[arg(help = format!("The agents: {AGENTS}"))]
     agents: Vec<AgentSpec>,
-    /// Nodes or simulations per decision, several to compare; 0 uses the network of an agent file without search and
-    /// skips other agents [default: 0, 64 and 256 for agent files, the number in the spec for others]
-    #[arg(
-        long,
-        visible_alias = "sims",
-        value_name = "N,N…",
-        value_delimiter = ',',
-        value_parser = BUDGET.or_zero().parser::<u64>()
-    )]
-    nodes: Vec<u64>,
     /// Exact tables, to draw a fresh exam (new random positions) and to judge the games [default: small ones, built in
     /// seconds: jarmo up to force 6, tammi up to 4 pieces]
     #[arg(long, value_name = "FOLDER")]
@@ -70,7 +59,7 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
     if let Some(path) = &args.verify {
         return verify(games, path, &args);
     }
-    check_nodes(&args.agents, &args.nodes)?;
+    check_nodes(&args.agents, &args.shared.nodes)?;
     check_output(args.svg.as_deref())?;
     let game = match (&args.shared.game, args.agents.first()) {
         (Some(game), _) => Some(game.clone()),
@@ -79,7 +68,6 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
     };
     let game = game.unwrap_or_else(|| first(games).to_owned());
     let game = games.open(&game, &GameSettings::default())?;
-    let pool = thread_pool(args.shared.threads)?;
     let networks = Networks::new();
     let plans: Vec<AgentPlan> = args.agents.iter().map(|spec| AgentPlan::new(spec.clone(), &networks)).collect();
     for agent in &plans {
@@ -92,21 +80,19 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
         starts: args.starts,
         positions: args.positions,
     };
+    let pool = thread_pool(args.shared.threads)?;
     let yardstick = pool.install(|| game.yardstick(settings, args.tables.as_deref()))?;
-    let stop = stop_on_interrupt()?;
+    let measuring = Measuring { pool, seed: args.shared.seed, stop: stop_on_interrupt()? };
     let mut rows: Vec<Row> = Vec::new();
     let usual = [Some(0), Some(64), Some(256)];
     let agents = args.agents.iter().zip(&plans);
-    let measured = agents
-        .flat_map(|(spec, agent)| budgets(spec, &args.nodes, &usual).into_iter().map(move |budget| (agent, budget)));
+    let measured = agents.flat_map(|(spec, agent)| {
+        budgets(spec, &args.shared.nodes, &usual).into_iter().map(move |budget| (agent, budget))
+    });
     for (agent, budget) in measured {
         let name = agent.to_string();
-        let watch = Watched::new(&name, budget, &stop);
-        let plan =
-            Examinee { agent: agent.clone(), budget, seed: args.shared.seed, threads: pool.current_num_threads() };
-        let row = pool.install(|| yardstick.measure(name, plan, &watch));
-        watch.clear();
-        if watch.is_stopped() {
+        let row = measuring.run(agent, budget, |examinee, watch| yardstick.measure(name, examinee, watch));
+        if measuring.stop.load(Ordering::Relaxed) {
             break;
         }
         let row = Row { claims: claims(), ..row? }.sealed();
@@ -121,7 +107,7 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
     if let Some(path) = &args.svg {
         write_output(path, to_svg(&format!("Yardstick of {}", game.facts().name), &rows))?;
     }
-    interrupted(&stop, "there is a result for each agent and budget that was measured completely")
+    interrupted(&measuring.stop, "there is a result for each agent and budget that was measured completely")
 }
 
 /// What a result says of this measurement besides the measures.

@@ -163,8 +163,19 @@ fn a_sweep_that_was_killed_continues() {
     assert_eq!(names, ["01-seed1", "01-seed2", "02-seed1", "02-seed2"]);
     let finished = runs.iter().filter(|run| run["state"] == "finished").count();
     assert_eq!((finished, result["comparison"]["groups"].as_array().unwrap().len()), (2, 1)); // one choice was dropped
-    let log = fs::read_to_string(folder.join("sweep.jsonl")).unwrap();
-    assert_eq!(log.lines().count(), 4 + 1 + 2 + 1 + 2);
+    let first = &result["halvings"][0];
+    assert_eq!(first["settings"], serde_json::json!(["learner.rate"]));
+    assert_eq!(first["groups"].as_array().unwrap().len(), 2); // its settings are shown
+    let steps = |result: &Value| -> Vec<Value> {
+        result["runs"].as_array().unwrap().iter().map(|run| run["steps"].clone()).collect()
+    };
+    let again = program(&sweep[..4]).assert().success(); // nothing is left to do
+    again.stdout(
+        contains("The better half of these continued: connect_four, after").and(contains("learner.rate=0.002")),
+    );
+    assert_eq!(steps(&json(&sweep)), steps(&result));
+    let beside: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(beside.len(), 4 + 2, "{beside:?}"); // the runs, the copy of the file, and the lock
 
     fs::write(&file, text.replace("0.002", "0.003")).unwrap();
     program(&sweep).assert().code(1).stderr(contains("choose another folder with --run"));

@@ -5,6 +5,9 @@ const CACHE = "FOLDER"; // the name of this folder
 // By game: the names of the levels from `easy` on, and the specs of their agents.
 export const levels = {/* LEVELS */};
 
+// The games that have an exam.
+export const exams = [/* EXAMS */];
+
 // A file of this folder, unpacked. It is kept for the next time.
 export async function load(name) {
   const address = new URL(name, import.meta.url).href;

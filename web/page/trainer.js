@@ -1,7 +1,7 @@
 // Learning in this tab: players, a learner and a judge, each a worker with an instance of the same program, which exchange
 // bytes. Knows nothing of the document; `tell(what)` is called whenever something has changed.
 
-import { agentOf, levels, load } from "./folder.js";
+import { agentOf, exams, levels, load } from "./folder.js";
 import { keep } from "./learn_store.js";
 
 const SLICE = 8; // training steps between two messages
@@ -117,7 +117,7 @@ export class Trainer {
     this.learner = new Instance(module);
     this.judge = new Instance(module);
     this.adviser = new Instance(module);
-    this.exam = settings.game === "guard" ? null : await load(`${settings.game}.exam.bin`);
+    this.exam = exams.includes(settings.game) ? await load(`${settings.game}.exam.bin`) : null;
     const text = textOf(settings, settings.seed);
     for (const one of [this.learner, this.judge, this.adviser]) {
       await one.ready;

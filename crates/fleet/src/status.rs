@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::places::{Listed, Newest, ORDERS, PROGRESS, RUNS, SAMPLES, find, list, look_at, runs};
 use super::settings::{RunSettings, read_said};
 use super::{FleetError, Link, json};
+use jarmo_host::text::{span, table};
 use jarmo_learn::observe::FleetReport;
 
 /// Stands for a key in the progress of learners and arenas.
@@ -248,7 +249,7 @@ impl fmt::Display for Status {
         }
         for run in &self.runs {
             let step = run.step.map_or(String::new(), |step| format!(", newest network of step {step}"));
-            let since = if run.is_here { String::new() } else { format!(", stopped {} ago", ago(run.since_heard)) };
+            let since = if run.is_here { String::new() } else { format!(", stopped {} ago", span(run.since_heard)) };
             writeln!(out, "learner: {}, {}{step}{since}, run {}", run.folder, run.program, run.run)?;
             if run.is_here {
                 writeln!(out, "arrived: {}", run.report.files_text())?;
@@ -262,23 +263,22 @@ impl fmt::Display for Status {
         if self.workers.is_empty() {
             return writeln!(out, "no worker in the last hour");
         }
-        let width = self.workers.iter().map(|worker| worker.worker.len()).fold("worker".len(), usize::max);
-        writeln!(
-            out,
-            "\n{:width$} {:KEY_LETTERS$} {:>7} {:>7} {:>11} {:>9} {:>7} {:>6}  doing",
-            "worker", "key", "threads", "games/s", "positions/s", "samples", "network", "played"
-        )?;
-        for said in &self.workers {
-            let WorkerStatus { worker, key, threads, samples, weights, games_per_s, positions_per_s, .. } = said;
-            let (games, positions) = if said.is_here() { (*games_per_s, *positions_per_s) } else { (0.0, 0.0) };
-            let (played, doing) = (ago(said.since_played), self.doing(said));
-            writeln!(
-                out,
-                "{worker:width$} {key:KEY_LETTERS$.KEY_LETTERS$} {threads:>7} {games:>7.1} {positions:>11.0} {samples:>9} \
-                 {weights:>7} {played:>6}  {doing}"
-            )?;
-        }
-        Ok(())
+        let cells = |said: &WorkerStatus| {
+            let (games, positions) = if said.is_here() { (said.games_per_s, said.positions_per_s) } else { (0.0, 0.0) };
+            vec![
+                said.worker.clone(),
+                format!("{:.KEY_LETTERS$}", said.key),
+                said.threads.to_string(),
+                format!("{games:.1}"),
+                format!("{positions:.0}"),
+                said.samples.to_string(),
+                said.weights.to_string(),
+                span(said.since_played),
+                self.doing(said),
+            ]
+        };
+        let head = ["worker", "key", "threads", "games/s", "positions/s", "samples", "network", "played", "doing"];
+        write!(out, "\n{}", table(&head, &[0, 1, 8], self.workers.iter().map(cells)))
     }
 }
 
@@ -286,7 +286,7 @@ impl Status {
     /// What a worker does; also for which of several learners, and its program if that is not the learner's.
     fn doing(&self, worker: &WorkerStatus) -> String {
         let mut doing = match (worker.is_here(), worker.plays()) {
-            (false, _) => format!("gone, last heard {} ago", ago(worker.since_heard)),
+            (false, _) => format!("gone, last heard {} ago", span(worker.since_heard)),
             (true, true) => worker.doing.text().to_owned(),
             (true, false) => format!("does nothing: {}", worker.doing.text()),
         };
@@ -313,13 +313,6 @@ impl Status {
             add(&mut metrics, "jarmo_worker", &labels, worker);
         }
         metrics.into_values().collect()
-    }
-}
-
-fn ago(seconds: f64) -> String {
-    match seconds {
-        seconds if seconds < 100.0 => format!("{seconds:.0} s"),
-        seconds => format!("{:.0} min", seconds / 60.0),
     }
 }
 

@@ -210,38 +210,22 @@ pub fn lock_folder(folder: &Path) -> io::Result<Option<FolderLock>> {
     }
 }
 
-/// The locks of all processes at one moment. On Linux, which lists them, looking takes no lock; elsewhere it takes a shared
-/// one for a moment.
-pub struct Locks {
+/// Whether [`lock_folder`] has locked a folder, and by which process, if that is known. Looking takes no lock on Linux, which
+/// lists all locks; elsewhere it takes a shared one for a moment.
+pub fn is_locked(folder: &Path) -> (bool, Option<u32>) {
+    let path = folder.join("lock");
     #[cfg(target_os = "linux")]
-    list: String,
-}
-
-impl Locks {
-    /// The locks now.
-    pub fn now() -> Locks {
-        Locks {
-            #[cfg(target_os = "linux")]
-            list: fs::read_to_string("/proc/locks").unwrap_or_default(),
-        }
+    {
+        use std::os::unix::fs::MetadataExt;
+        let Ok(file) = fs::metadata(path) else { return (false, None) };
+        // `1: FLOCK ADVISORY WRITE 4221 fe:00:464 0 EOF`: the process, and the inode after two numbers of the device.
+        let inode = format!(":{} ", file.ino());
+        let all = fs::read_to_string("/proc/locks").unwrap_or_default();
+        let held = all.lines().find(|line| line.contains("FLOCK") && line.contains(&inode));
+        (held.is_some(), held.and_then(|line| line.split_whitespace().nth(4)?.parse().ok()))
     }
-
-    /// Whether [`lock_folder`] has locked a folder, and by which process, if that is known.
-    pub fn of(&self, folder: &Path) -> (bool, Option<u32>) {
-        let path = folder.join("lock");
-        #[cfg(target_os = "linux")]
-        {
-            use std::os::unix::fs::MetadataExt;
-            let inode = fs::metadata(path).map_or(0, |found| found.ino()).to_string();
-            // `1: FLOCK ADVISORY WRITE 4221 fe:00:464 0 EOF`: the process, and the inode after two numbers of the device.
-            let words = self.list.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-            let mut held =
-                words.filter(|words| words.get(5).is_some_and(|file| file.rsplit(':').next() == Some(&inode)));
-            held.find(|words| words[1] == "FLOCK").map_or((false, None), |words| (true, words[4].parse().ok()))
-        }
-        #[cfg(not(target_os = "linux"))]
-        (matches!(File::open(path).map(|file| file.try_lock_shared()), Ok(Err(TryLockError::WouldBlock))), None)
-    }
+    #[cfg(not(target_os = "linux"))]
+    (matches!(File::open(path).map(|file| file.try_lock_shared()), Ok(Err(TryLockError::WouldBlock))), None)
 }
 
 /// The extension of temporary files.

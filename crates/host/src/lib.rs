@@ -4,6 +4,7 @@
 //! Modules import only modules that come earlier in this list.
 
 pub mod program;
+pub mod text;
 pub mod ascii;
 pub mod files;
 pub mod container;

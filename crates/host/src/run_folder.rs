@@ -19,25 +19,18 @@ pub const CONFIG: &str = "config.toml";
 /// The file that says how a run was started, in its folder.
 pub const MANIFEST: &str = "manifest.toml";
 
-/// The folders of runs below a folder, or the folder itself if it is one. Links to folders are not followed, and folders
-/// that cannot be read are left out, except this one.
+/// The folders of runs below a folder, or the folder itself if it is one, by name. Links to folders are not followed, and
+/// folders that cannot be read are left out, except this one.
 pub fn find(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    list(folder)?; // so that a wrong name is an error
-    find_below(folder, &mut found);
-    found.sort();
-    Ok(found)
-}
-
-fn find_below(folder: &Path, found: &mut Vec<PathBuf>) {
     let has = |name: &str| folder.join(name).exists();
     if has(MANIFEST) || has(METRICS) || (has(CONFIG) && has(CHECKPOINTS)) {
-        found.push(folder.to_owned());
-    } else {
-        let is_folder = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
-        let inner = list(folder).unwrap_or_default().into_iter().filter(is_folder);
-        inner.for_each(|inner| find_below(&inner, found));
+        return Ok(vec![folder.to_owned()]);
     }
+    let is_folder = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+    let inner = list(folder)?.into_iter().filter(is_folder);
+    let mut found: Vec<PathBuf> = inner.flat_map(|inner| find(&inner).unwrap_or_default()).collect();
+    found.sort();
+    Ok(found)
 }
 
 /// The path of the agent file of a step.

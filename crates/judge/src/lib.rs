@@ -4,8 +4,8 @@
 //! Modules import only modules that come earlier in this list.
 
 mod error;
-mod plot;
 pub mod spread;
+mod plot;
 pub mod accuracy;
 pub mod puzzles;
 pub mod arena;

@@ -2,6 +2,8 @@
 
 use std::fmt::{Arguments, Write};
 
+use crate::spread::Spread;
+
 pub(crate) const WIDTH: f64 = 900.0;
 pub(crate) const LEFT: f64 = 70.0;
 pub(crate) const TOP: f64 = 56.0;
@@ -187,8 +189,8 @@ impl Svg {
 pub struct Curve {
     /// Its name.
     pub label: String,
-    /// Its points from left to right: place, value, and the ends of the value's interval.
-    pub points: Vec<(f64, f64, (f64, f64))>,
+    /// Its points from left to right: a place, and the values there.
+    pub points: Vec<(f64, Spread)>,
 }
 
 /// The lowest and the highest of some numbers, with a margin; `None` without numbers.
@@ -203,7 +205,7 @@ fn around(numbers: impl Iterator<Item = f64>, margin: f64) -> Option<(f64, f64)>
 fn scales(curves: &[Curve], places: [(f64, f64); 2]) -> Option<[Scale; 2]> {
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let (_, last) = around(points().map(|point| point.0), 0.0)?;
-    let values = around(points().flat_map(|&(_, value, (low, high))| [value, low, high]), 0.04)?;
+    let values = around(points().flat_map(|(_, at)| [at.low, at.median, at.high]), 0.04)?;
     let [along, up] = places;
     Some([Scale { values: (0.0, last.max(1e-9)), places: along }, Scale { values, places: up }])
 }
@@ -215,10 +217,10 @@ pub fn draw_curves(title: &str, along: &str, curves: &[Curve]) -> Option<String>
     let [across, up] = scales(curves, [(LEFT, right), (TOP + PLOT, TOP)])?;
     picture.axes((&up, ""), (&across, &across.ticks(110.0), along), right);
     let drawn = curves.iter().map(|curve| {
-        let point = |&(x, y, (low, high)): &(f64, f64, (f64, f64))| Point {
+        let point = |&(x, at): &(f64, Spread)| Point {
             x: across.at(x),
-            y: up.at(y),
-            interval: (up.at(low), up.at(high)),
+            y: up.at(at.median),
+            interval: (up.at(at.low), up.at(at.high)),
         };
         (curve.label.as_str(), curve.points.iter().map(point).collect())
     });
@@ -235,7 +237,7 @@ pub fn braille(curves: &[Curve], columns: usize, rows: usize) -> Vec<String> {
     let mut dots = vec![vec![0_u8; columns]; rows];
     let mut names = vec![Vec::new(); rows];
     for curve in curves {
-        let places: Vec<_> = curve.points.iter().map(|point| (across.at(point.0), up.at(point.1))).collect();
+        let places: Vec<_> = curve.points.iter().map(|point| (across.at(point.0), up.at(point.1.median))).collect();
         let ends = places.windows(2).map(|pair| (pair[0], pair[1]));
         for (from, to) in ends.chain(places.last().map(|&last| (last, last))) {
             let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs()).ceil().max(1.0) as usize;

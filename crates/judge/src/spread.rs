@@ -17,6 +17,11 @@ pub struct Spread {
 }
 
 impl Spread {
+    /// One value.
+    pub fn exact(value: f64) -> Spread {
+        Spread { values: 1, median: value, low: value, high: value }
+    }
+
     /// The spread of some values; `None` without values.
     pub fn of(values: &[f64]) -> Option<Spread> {
         let mut sorted = values.to_vec();

@@ -9,15 +9,15 @@ use toml::Value;
 use crate::TrainError;
 use crate::config::{Config, RunSettings};
 use crate::observe::Metrics;
-use crate::run::{metrics, settings};
+use crate::run::{metrics, settings, summary};
 use jarmo_judge::Curve;
-use jarmo_judge::spread::Spread;
+use jarmo_judge::spread::{Spread, apart_by_chance};
 
 /// The points of a curve that stands for several runs.
 const POINTS: usize = 24;
 
 /// A number that metrics have. Two of them decide which run is better.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Measure {
     /// The exam: right decisions without search, in percent.
     #[default]
@@ -45,15 +45,14 @@ impl Measure {
     }
 
     /// The value of a line of metrics with its interval, if the line has it.
-    fn of(self, line: &Metrics) -> Option<(f64, (f64, f64))> {
-        let exact = |value: f64| (value, (value, value));
+    fn of(self, line: &Metrics) -> Option<Spread> {
         match self {
-            Measure::Right => line.accuracy.map(|score| exact(100.0 * score.all.share())),
-            Measure::PolicyLoss => Some(exact(line.loss_policy)),
-            Measure::ResultLoss => Some(exact(line.loss_result)),
+            Measure::Right => Some(Spread::exact(100.0 * line.accuracy?.all.share())),
+            Measure::PolicyLoss => Some(Spread::exact(line.loss_policy)),
+            Measure::ResultLoss => Some(Spread::exact(line.loss_result)),
             Measure::Elo => {
                 let strength = line.final_match.as_ref().or(line.strength.as_ref())?;
-                Some((strength.elo, (strength.elo_low, strength.elo_high)))
+                Some(Spread { values: 1, median: strength.elo, low: strength.elo_low, high: strength.elo_high })
             }
         }
     }
@@ -80,14 +79,19 @@ impl Member {
     /// Reads the run in a folder.
     pub fn read(folder: &Path) -> Result<Member, TrainError> {
         let (config, metrics) = (settings(folder)?, metrics(folder)?);
-        let cpu_seconds = metrics.last().map_or(0.0, |line| line.timing.cpu_seconds);
+        let cpu_seconds = summary(folder, folder).cpu_seconds;
         Ok(Member { folder: folder.to_owned(), seed: config.run.seed, config, metrics, cpu_seconds })
     }
 
+    /// A measure over CPU seconds.
+    fn values(&self, measure: Measure) -> impl Iterator<Item = (f64, Spread)> {
+        self.metrics.iter().filter_map(move |line| Some((line.timing.cpu_seconds, measure.of(line)?)))
+    }
+
     /// The last value of a measure within this many seconds of CPU time.
-    pub fn value(&self, measure: Measure, until: f64) -> Option<f64> {
-        let lines = self.metrics.iter().rev().skip_while(|line| line.timing.cpu_seconds > until);
-        lines.filter_map(|line| measure.of(line)).map(|(value, _)| value).next()
+    fn value(&self, measure: Measure, until: f64) -> Option<f64> {
+        let values = self.values(measure).take_while(|(seconds, _)| *seconds <= until);
+        values.last().map(|(_, value)| value.median)
     }
 }
 
@@ -107,25 +111,20 @@ pub struct Group {
 }
 
 impl Group {
-    /// The values of a measure within this many seconds of CPU time, for the runs that have one.
-    pub fn values(&self, measure: Measure, until: f64) -> Vec<f64> {
-        self.runs.iter().filter_map(|run| run.value(measure, until)).collect()
+    /// The spread of a measure within this many seconds of CPU time, over the runs that have a value by then.
+    fn spread(&self, measure: Measure, until: f64) -> Option<Spread> {
+        Spread::of(&self.runs.iter().filter_map(|run| run.value(measure, until)).collect::<Vec<_>>())
     }
 
     /// A measure over minutes of CPU time: the curve of a run, or the medians and intervals of several.
     fn curve(&self, measure: Measure) -> Curve {
-        let last = reached_by_all(&self.runs);
-        let of_line = |line: &Metrics| {
-            let (value, ends) = measure.of(line)?;
-            Some((line.timing.cpu_seconds / 60.0, value, ends))
-        };
         let of_all = |point: usize| {
-            let until = last * point as f64 / POINTS as f64;
-            let spread = Spread::of(&self.values(measure, until)).filter(|spread| spread.values == self.runs.len())?;
-            Some((until / 60.0, spread.median, (spread.low, spread.high)))
+            let until = reached_by_all(&self.runs) * point as f64 / POINTS as f64;
+            let spread = self.spread(measure, until).filter(|spread| spread.values == self.runs.len())?;
+            Some((until / 60.0, spread))
         };
         let points = match &self.runs[..] {
-            [run] => run.metrics.iter().filter_map(of_line).collect(),
+            [run] => run.values(measure).map(|(seconds, value)| (seconds / 60.0, value)).collect(),
             _ => (1..=POINTS).filter_map(of_all).collect(),
         };
         Curve { label: self.label.clone(), points }
@@ -147,22 +146,32 @@ pub struct Comparison {
     pub game: String,
     /// The settings in which groups differ.
     pub settings: Vec<String>,
-    /// The CPU seconds at which they are compared: the most that every run has reached.
+    /// The CPU seconds at which they are compared.
     pub cpu_seconds: f64,
+    /// The measure that decides which group is better.
+    pub measure: Measure,
     /// The groups.
     pub groups: Vec<Group>,
+    /// Which group is the best, and whether the seeds allow that conclusion.
+    pub verdict: String,
 }
 
 impl Comparison {
-    /// Compares some runs, at least one.
+    /// Compares some runs, at least one, at the most CPU seconds that every run has reached, and by their exam if there is one.
     pub fn new(runs: Vec<Member>) -> Result<Comparison, TrainError> {
-        let Some(first) = runs.first() else { return Err(TrainError("there is no run to compare".to_owned())) };
+        let has_exam = runs.iter().any(|run| run.values(Measure::Right).next().is_some());
+        let (measure, reached) = (if has_exam { Measure::Right } else { Measure::Elo }, reached_by_all(&runs));
+        Comparison::by(measure, reached, runs)
+    }
+
+    /// Compares some runs, at least one, by a measure after this many CPU seconds.
+    pub fn by(measure: Measure, cpu_seconds: f64, runs: Vec<Member>) -> Result<Comparison, TrainError> {
+        let Some(first) = runs.first() else { return Err(TrainError("no run has a result to compare".to_owned())) };
         let game = first.config.game.name.clone();
         if let Some(other) = runs.iter().find(|run| run.config.game.name != game) {
             let (one, other, name) = (first.folder.display(), other.folder.display(), &other.config.game.name);
             return Err(TrainError(format!("{one} plays {game}, and {other} plays {name}; compare runs of one game")));
         }
-        let cpu_seconds = reached_by_all(&runs);
         let limits = RunSettings::LIMITS.map(|(name, _)| format!("run.{name}"));
         let all: Vec<_> = runs.iter().map(|run| run.config.settings()).collect();
         let differs = |&index: &usize| all.iter().any(|settings| settings[index].1 != all[0][index].1);
@@ -182,11 +191,53 @@ impl Comparison {
             groups.push(Group { label, settings, runs: vec![run], right: None, elo: None });
         }
         for group in &mut groups {
-            group.right = Spread::of(&group.values(Measure::Right, cpu_seconds));
-            group.elo = Spread::of(&group.values(Measure::Elo, cpu_seconds));
+            group.right = group.spread(Measure::Right, cpu_seconds);
+            group.elo = group.spread(Measure::Elo, cpu_seconds);
         }
         let settings = differing.iter().map(|&index| all[0][index].0.clone()).collect();
-        Ok(Comparison { game, settings, cpu_seconds, groups })
+        let mut compared = Comparison { game, settings, cpu_seconds, measure, groups, verdict: String::new() };
+        compared.verdict = compared.conclude();
+        Ok(compared)
+    }
+
+    /// The groups that have the measure, the best first.
+    fn ranked(&self) -> Vec<(&Group, Spread)> {
+        let of = |group: &Group| if self.measure == Measure::Elo { group.elo } else { group.right };
+        let mut ranked: Vec<_> = self.groups.iter().filter_map(|group| Some((group, of(group)?))).collect();
+        ranked.sort_by(|(_, a), (_, b)| b.median.total_cmp(&a.median));
+        ranked
+    }
+
+    /// The folders of the runs in the better half of the groups, rounded up.
+    pub fn better_half(&self) -> Vec<PathBuf> {
+        let better = self.ranked().into_iter().take(self.groups.len().div_ceil(2));
+        better.flat_map(|(group, _)| &group.runs).map(|run| run.folder.clone()).collect()
+    }
+
+    fn conclude(&self) -> String {
+        let (digits, unit) = if self.measure == Measure::Elo { (0, "Elo") } else { (2, "points") };
+        let ranked = self.ranked();
+        let [(best, first), (next, second), ..] = &ranked[..] else {
+            return "Fewer than two groups have an exam or a rating, so there is nothing to compare.".to_owned();
+        };
+        let (best, next, apart) = (&best.label, &next.label, first.median - second.median);
+        let ahead = format!("{best} is {apart:.digits$} {unit} ahead of {next}");
+        if first.values == 1 || second.values == 1 {
+            return format!(
+                "{ahead}. One of them has a single seed, so the seed may explain this; train with more seeds."
+            );
+        }
+        if first.low <= second.high {
+            return format!("{ahead}, but the results of their seeds overlap, so the seeds may explain this.");
+        }
+        let (one, other) = (first.values, second.values);
+        let percent = 100.0 * apart_by_chance(one, other);
+        let what =
+            if percent <= 5.0 { "more than different seeds explain" } else { "which different seeds may explain" };
+        format!(
+            "{ahead}, {what}: without a real difference, the results of {one} and {other} seeds would not overlap in \
+             {percent:.1}% of cases."
+        )
     }
 
     /// The curves of a measure, one for each group that has it.

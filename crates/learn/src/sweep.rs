@@ -10,14 +10,13 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::TrainError;
-use crate::compare::{Measure, Member};
+use crate::compare::Measure;
 use crate::config::Config;
 use crate::run;
 use jarmo_core::random::stream;
 use jarmo_facade::Games;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use jarmo_host::program::cores;
-use jarmo_judge::spread::Spread;
 
 /// The shares of the budget at which halving drops runs, and the whole budget.
 const HALVING: [f64; 3] = [0.25, 0.5, 1.0];
@@ -57,8 +56,6 @@ pub struct Sweep {
 pub struct Planned {
     /// Its name: the number of its choice of settings and its seed.
     pub name: String,
-    /// The number of its choice, from 0 on.
-    pub choice: usize,
     /// All its settings.
     pub config: Config,
 }
@@ -97,7 +94,7 @@ impl Sweep {
         };
         let files: Vec<&Path> = self.config.iter().map(PathBuf::as_path).collect();
         let mut planned = Vec::new();
-        for (choice, varied) in choices.iter().enumerate() {
+        for (varied, choice) in choices.iter().zip(1..) {
             for seed in &self.seeds {
                 let own = [format!("run.seed={seed}"), format!("run.cpu_minutes={:?}", self.cpu_minutes)];
                 let settings = [&self.set[..], varied, &own].concat();
@@ -105,7 +102,7 @@ impl Sweep {
                 if self.jobs() > 1 && config.run.threads == 0 {
                     config.run.threads = (cores() / self.jobs()).max(1);
                 }
-                planned.push(Planned { name: format!("{:02}-seed{seed}", choice + 1), choice, config });
+                planned.push(Planned { name: format!("{choice:02}-seed{seed}"), config });
             }
         }
         Ok(planned)
@@ -114,9 +111,9 @@ impl Sweep {
     /// All choices, as texts `KEY=VALUE`.
     fn grid(&self) -> Result<Vec<Vec<String>>, TrainError> {
         let mut choices: Vec<Vec<String>> = vec![Vec::new()];
-        for (key, values) in leaves(&self.vary) {
+        for (key, values) in &self.vary {
             let values = values.as_array().filter(|values| choices.len() * values.len() < MOST).ok_or_else(|| {
-                TrainError(format!("vary.{key}: expected a list of values; ranges and many values need samples"))
+                TrainError(format!("vary.{key}: expected values such as \"learner.rate\" = [0.001, 0.002]; ranges and many values need samples"))
             })?;
             let with = |choice: &Vec<String>| -> Vec<Vec<String>> {
                 values.iter().map(|value| [&choice[..], &[format!("{key}={value}")]].concat()).collect()
@@ -129,7 +126,7 @@ impl Sweep {
     /// One choice at random.
     fn draw(&self, number: usize) -> Result<Vec<String>, TrainError> {
         let mut random = stream(self.seed, number as u64);
-        let mut one = |(key, values): (String, &Value)| {
+        let mut one = |(key, values): (&String, &Value)| {
             let drawn = match values {
                 Value::Array(values) if !values.is_empty() => {
                     Some(values[random.random_range(0..values.len())].clone())
@@ -141,19 +138,7 @@ impl Sweep {
                 "expected a list of values, or a range { from = 1, to = 2 }, with log = true if both are positive";
             drawn.map(|value| format!("{key}={value}")).ok_or_else(|| TrainError(format!("vary.{key}: {expected}")))
         };
-        leaves(&self.vary).into_iter().map(&mut one).collect()
-    }
-
-    /// The choices that continue after a stage: the better half by the median over seeds, rounded up. There is a list of runs
-    /// for each choice.
-    pub fn keep(&self, choices: &[(usize, Vec<Member>)]) -> Vec<usize> {
-        let value = |runs: &[Member]| {
-            let values: Vec<f64> = runs.iter().filter_map(|run| run.value(self.measure, f64::INFINITY)).collect();
-            Spread::of(&values).map_or(f64::NEG_INFINITY, |spread| spread.median)
-        };
-        let mut ranked: Vec<(usize, f64)> = choices.iter().map(|(choice, runs)| (*choice, value(runs))).collect();
-        ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
-        ranked.iter().take(choices.len().div_ceil(2)).map(|(choice, _)| *choice).collect()
+        self.vary.iter().map(&mut one).collect()
     }
 }
 
@@ -167,16 +152,4 @@ fn in_range(range: &Table, share: f64) -> Option<Value> {
     let at = if is_log { from * (most / from).powf(share) } else { from + share * (most - from) };
     let value = if is_whole { Value::Integer(at.floor() as i64) } else { Value::Float(at) };
     (from <= to && at.is_finite()).then_some(value)
-}
-
-/// The settings of a table by their full keys, which may be written `"learner.rate"` or as tables. A table with `from` is a
-/// range.
-fn leaves(table: &Table) -> Vec<(String, &Value)> {
-    let inner = table.iter().flat_map(|(key, value)| match value {
-        Value::Table(group) if !group.contains_key("from") => {
-            leaves(group).into_iter().map(|(name, value)| (format!("{key}.{name}"), value)).collect()
-        }
-        value => vec![(key.clone(), value)],
-    });
-    inner.collect()
 }

@@ -1,27 +1,29 @@
 //! `jarmo report`: this gathers what is known, and `report.js` in the file shows it.
 
 use std::io::{Write as _, stdout};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
 
-use super::arena::play_as;
-use super::interrupt::{interrupted, stop_on_interrupt};
-use super::runs::{EXAM_SIMULATIONS, open_game, pictures, take};
-use super::{Failure, check_output, in_file, unknown_game, write_output};
+use super::interrupt::interrupted;
+use super::measure::Measuring;
+use super::runs::{EXAM_SEED, EXAM_SIMULATIONS, agent_in, open_game, pictures, tournament};
+use super::{Failure, check_output, in_file, write_output};
+use jarmo_core::error::FileError;
 use jarmo_core::game::AnyPosition;
-use jarmo_facade::{AnyGame, Games};
+use jarmo_facade::measure::AnyExam;
+use jarmo_facade::{AgentPlan, AnyGame, Games};
 use jarmo_host::agent_file;
-use jarmo_host::files::{Locks, SETTINGS_BYTES, read_text};
+use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use jarmo_host::program::{command, this_program};
 use jarmo_host::record::GameRecord;
 use jarmo_host::run_folder::{MANIFEST, checkpoint_at};
-use jarmo_judge::accuracy::{Cause, Mistake, draw_stages};
+use jarmo_judge::accuracy::{Cause, ExamScore, Mistake, draw_stages};
+use jarmo_judge::arena::{Budget, Observer, Settings, Standings};
 use jarmo_learn::compare::{Comparison, Member};
 use jarmo_learn::config::Config;
-use jarmo_learn::run::{Searched, keep_searched, open_exam, settings, summary};
+use jarmo_learn::run::{Searched, open_exam, settings, summary};
 
 /// Write a report on a training run or an agent: one HTML file that works offline
 #[derive(clap::Args)]
@@ -37,9 +39,9 @@ pub(super) struct Args {
     out: Option<PathBuf>,
 }
 
-/// The games that the agent plays against itself, after random plies. Those that repeat another one are left out.
-const GAMES: &str = "8";
-const RANDOM_PLIES: &str = "2";
+/// The pairs of games that the agent plays against itself, after random plies.
+const PAIRS: u32 = 4;
+const RANDOM_PLIES: u32 = 2;
 
 /// The games and the wrong decisions that are shown.
 const SHOWN: usize = 6;
@@ -53,14 +55,9 @@ pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
     };
     let file = agent.as_deref().map(agent_file::load).transpose()?;
     let config = match (run, &file) {
-        (Some(run), _) => settings(run)?,
-        (None, Some(file)) if games.names().contains(&file.header().version.game.as_str()) => {
-            Config::of_run(games, Some(&file.header().version.game), Some(file), &[], &[])?
-        }
-        (None, file) => {
-            let name = file.as_ref().map_or("", |file| &file.header().version.game);
-            return Err(in_file(source, unknown_game(games, name)));
-        }
+        (None, Some(file)) => Config::of_run(games, Some(&file.header().version.game), Some(file), &[], &[])
+            .map_err(|error| in_file(source, error))?,
+        _ => settings(source)?,
     };
     let game = open_game(games, &config, source)?;
     let place = source.canonicalize().map_err(|error| in_file(source, error))?;
@@ -68,7 +65,6 @@ pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
     let name = name.display().to_string();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.html")));
     check_output(Some(&out))?;
-    let stop = stop_on_interrupt()?;
     let usual = Config::of_run(games, Some(&config.game.name), None, &[], &[])?.settings().into_iter();
     let rows = config.settings().into_iter().zip(usual);
     let mut data = json!({
@@ -81,28 +77,40 @@ pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
         let rated = member.metrics.iter().flat_map(|line| line.strength.iter().chain(&line.final_match));
         data["ladder"] = rated.map(|strength| json!(strength)).collect();
         data["pictures"] = pictures(&Comparison::new(vec![member])?).into();
-        data["run"] = json!(summary(run, run, &Locks::now()));
+        data["run"] = json!(summary(run, run));
         data["manifest"] = read_text(&run.join(MANIFEST), SETTINGS_BYTES).unwrap_or_default().into(); // it only informs
     }
-    if let (Some(agent), Some(file)) = (&agent, &file) {
-        data["exam"] = exam(game.as_ref(), &config, agent, &stop)?;
-        interrupted(&stop, "no report was written")?;
-        if let (Some(run), Ok(score)) = (run, serde_json::from_value(data["exam"]["scores"][1].clone())) {
-            let step = file.header().provenance.step;
-            keep_searched(run, &Searched { step, simulations: EXAM_SIMULATIONS, score })?;
+    if let (Some(agent), Some(file)) = (agent, &file) {
+        let (agent, measuring) = (agent_in(agent), Measuring::new(None, EXAM_SEED)?);
+        if let Some(exam) = open_exam(game.as_ref(), &config.evaluation)? {
+            let (shown, score) = examine(game.as_ref(), exam.as_ref(), &agent, &measuring)?;
+            data["exam"] = shown;
+            if let Some(run) = run {
+                let step = file.header().provenance.step;
+                Searched { step, simulations: EXAM_SIMULATIONS, score }.keep(run)?;
+            }
         }
-        data["games"] = self_play(games, game.as_ref(), &config, agent, &stop)?;
+        data["games"] = self_play(game.as_ref(), &agent, &measuring.stop)?;
+        interrupted(&measuring.stop, "no report was written")?;
     }
-    write_output(&out, html(&name, &data))?;
+    write_output(&out, html(&data))?;
     Ok(writeln!(stdout(), "{}", out.display())?)
 }
 
-/// The exam without search and with; null without an exam, or if it was stopped.
-fn exam(game: &dyn AnyGame, config: &Config, agent: &Path, stop: &Arc<AtomicBool>) -> Result<Value, Failure> {
-    let Some(exam) = open_exam(game, &config.evaluation)? else { return Ok(Value::Null) };
-    let alone = take(exam.as_ref(), agent, 0, false, stop)?;
-    let searched = take(exam.as_ref(), agent, EXAM_SIMULATIONS, true, stop)?;
-    let Some((alone, searched)) = alone.zip(searched) else { return Ok(Value::Null) };
+/// The exam without search and with, and the result with it.
+fn examine(
+    game: &dyn AnyGame,
+    exam: &dyn AnyExam,
+    agent: &AgentPlan,
+    measuring: &Measuring,
+) -> Result<(Value, ExamScore), Failure> {
+    let measure = |budget| {
+        let measured =
+            measuring.run(agent, Some(budget), |examinee, watch| exam.measure(examinee, budget > 0, watch))?;
+        interrupted(&measuring.stop, "no report was written")?;
+        Ok::<_, Failure>(measured)
+    };
+    let (alone, searched) = (measure(0)?, measure(EXAM_SIMULATIONS)?);
     let labels = ["without search".to_owned(), format!("{EXAM_SIMULATIONS} simulations")];
     let curves: Vec<_> = labels.into_iter().zip([&alone.accuracy, &searched.accuracy]).collect();
     let mistake = |mistake: &Mistake<AnyPosition>| {
@@ -112,33 +120,23 @@ fn exam(game: &dyn AnyGame, config: &Config, agent: &Path, stop: &Arc<AtomicBool
             "chosen": chosen, "got": mistake.got.to_string(), "better": better, "missed": mistake.missed.to_string(),
         })
     };
-    Ok(json!({
+    let shown = json!({
         "made": exam.made(), "scores": [alone.accuracy.score(), searched.accuracy.score()],
         "picture": draw_stages("Wrong decisions", &curves),
         "causes": searched.causes.map(|causes| Cause::ALL.map(|cause| json!([cause.name(), causes.total(cause)]))),
         "mistakes": searched.accuracy.mistakes.iter().take(SHOWN).map(mistake).collect::<Vec<_>>(),
-    }))
+    });
+    Ok((shown, searched.accuracy.score()))
 }
 
 /// Games of the agent against itself, as scenes for the board of the page.
-fn self_play(
-    games: &Games,
-    game: &dyn AnyGame,
-    config: &Config,
-    agent: &Path,
-    stop: &AtomicBool,
-) -> Result<Value, Failure> {
-    let agents = [agent.display().to_string(), agent.display().to_string()];
-    let simulations = EXAM_SIMULATIONS.to_string();
-    let options = ["--games", GAMES, "--random-plies", RANDOM_PLIES, "--nodes", &simulations].map(str::to_owned);
-    let mut played: Vec<GameRecord> = Vec::new();
-    play_as(games, (config, &agents, &options), stop, |_| Ok(()), &mut |record| {
-        if played.iter().all(|other| other.moves != record.moves) {
-            played.push(record.clone());
-        }
-        Ok(())
-    })?;
-    let shown = played.iter().take(SHOWN).map(|record| {
+fn self_play(game: &dyn AnyGame, agent: &AgentPlan, stop: &AtomicBool) -> Result<Value, Failure> {
+    let budget = Budget { nodes: Some(EXAM_SIMULATIONS), movetime_ms: None };
+    let settings = Settings { pairs: PAIRS, budget, ..Settings::default() };
+    let agents = vec![("first", agent.clone()), ("second", agent.clone())];
+    let mut played = Played(Vec::new());
+    tournament(game, agents, Some(RANDOM_PLIES), settings)?.play(stop, &mut played)?;
+    let shown = played.0.iter().take(SHOWN).map(|record| {
         let mut position = game.facts().start.clone();
         let mut scenes = vec![scene(game, &position, &Value::Null)];
         for text in &record.moves {
@@ -151,6 +149,20 @@ fn self_play(
     Ok(shown.collect())
 }
 
+/// The different games of a match.
+struct Played(Vec<GameRecord>);
+
+impl Observer for Played {
+    fn game(&mut self, record: &GameRecord) -> Result<(), FileError> {
+        if self.0.iter().all(|other| other.moves != record.moves) {
+            self.0.push(record.clone());
+        }
+        Ok(())
+    }
+
+    fn standings(&mut self, _: &Standings) {}
+}
+
 fn scene(game: &dyn AnyGame, position: &AnyPosition, last: &Value) -> Value {
     let view = game.view(position);
     json!({
@@ -160,22 +172,12 @@ fn scene(game: &dyn AnyGame, position: &AnyPosition, last: &Value) -> Value {
 }
 
 /// The whole file.
-fn html(title: &str, data: &Value) -> String {
+fn html(data: &Value) -> String {
     // No text inside an element of a script may end it.
-    let inside = |text: String| text.replace('<', "\\u003c");
-    let parts = [
-        ("{{TITLE}}", title.replace('&', "&amp;").replace('<', "&lt;")),
-        ("{{DATA}}", inside(data.to_string())),
-        ("{{STYLE}}", inside(json!(include_str!("board.css")).to_string())),
-        ("{{BOARD}}", include_str!("board.js").to_owned()),
-        ("{{SCRIPT}}", include_str!("report.js").to_owned()),
-    ];
-    // What is put in may look like a place, so only the rest of the template is searched.
-    let (mut file, mut rest) = (String::new(), include_str!("report.html"));
-    for (place, part) in parts {
-        let (before, after) = rest.split_once(place).expect("the template has these places in this order");
-        file = file + before + &part;
-        rest = after;
-    }
-    file + rest
+    let inside = |value: &Value| value.to_string().replace('<', "\\u003c");
+    include_str!("report.html")
+        .replace("{{STYLE}}", &inside(&include_str!("board.css").into()))
+        .replace("{{BOARD}}", include_str!("board.js"))
+        .replace("{{SCRIPT}}", include_str!("report.js"))
+        .replace("{{DATA}}", &inside(data)) // last, because it may look like one of the others
 }

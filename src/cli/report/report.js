@@ -165,6 +165,7 @@ function ladder(rated) {
   part("Ratings of checkpoints", element("p", {}, `From the run's own matches; ${rated.at(-1).anchor} has rating 0.`), table("Ratings of checkpoints", ["step", "Elo", "95% interval", "points against"], lines));
 }
 
+document.title = data.name;
 report.append(element("h1", {}, data.name), table("About this report", [], facts()));
 if (data.pictures?.length) part("Training", pictures(data.pictures));
 if (data.ladder?.length) ladder(data.ladder);

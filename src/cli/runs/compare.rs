@@ -5,19 +5,19 @@ use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::exam::open_game;
-use super::table;
-use crate::cli::arena::{even_games, play_as};
-use crate::cli::interrupt::stop_on_interrupt;
+use super::exam::{agent_in, open_game, tournament};
+use crate::cli::arena::{Watch, even_games};
+use crate::cli::interrupt::{interrupted, stop_on_interrupt};
 use crate::cli::{Failure, check_output, write_output};
 use jarmo_core::net::{KernelKind, NetKind};
 use jarmo_core::numbers::{BUDGET, MILLISECONDS};
-use jarmo_facade::Games;
+use jarmo_facade::{AgentPlan, Games};
 use jarmo_host::run_folder::{checkpoint_at, find};
-use jarmo_judge::arena::Report;
-use jarmo_judge::spread::{Spread, apart_by_chance};
+use jarmo_host::text::table;
+use jarmo_judge::arena::{Budget, Report, Settings};
+use jarmo_judge::spread::Spread;
 use jarmo_judge::{braille, draw_curves};
 use jarmo_learn::compare::{Comparison, Group, Measure, Member};
 
@@ -58,9 +58,6 @@ pub(super) struct CompareArgs {
     svg: Option<PathBuf>,
 }
 
-/// The time of a measurement of a network's speed.
-const SPEED_TIME: Duration = Duration::from_millis(500);
-
 pub(super) fn run(games: &Games, args: &CompareArgs) -> Result<(), Failure> {
     check_output(args.svg.as_deref())?;
     let mut runs = Vec::new();
@@ -72,48 +69,29 @@ pub(super) fn run(games: &Games, args: &CompareArgs) -> Result<(), Failure> {
         }
     }
     let compared = Comparison::new(runs)?;
-    let has_exam = compared.groups.iter().any(|group| group.right.is_some());
-    let measure = if has_exam { Measure::Right } else { Measure::Elo };
-    let played = if args.plays { Some(play(games, args, &compared, measure)?) } else { None };
     if let Some(path) = &args.svg {
         write_output(path, picture(&compared))?;
     }
-    let text = if args.json {
-        let mut all = json!(compared);
-        all["verdict"] = verdict(&compared, measure).into();
-        if let Some((report, words)) = &played {
-            all["match"] = json!({ "report": report, "verdict": words });
+    let mut all = json!(compared);
+    if !args.json {
+        writeln!(stdout(), "{}", text(&compared))?;
+    }
+    if args.plays {
+        let (report, verdict) = play(games, args, &compared)?;
+        all["match"] = json!({ "report": report, "verdict": verdict });
+        if !args.json {
+            writeln!(stdout(), "{}{verdict}", report.to_text(usize::MAX))?;
         }
-        serde_json::to_string_pretty(&all)?
-    } else {
-        let mut text = text(&compared, measure);
-        if let Some((report, words)) = &played {
-            let _ = write!(text, "\n{}{words}", report["text"].as_str().unwrap_or_default());
-        }
-        text
-    };
-    Ok(writeln!(stdout(), "{text}")?)
+    }
+    if args.json {
+        writeln!(stdout(), "{}", serde_json::to_string_pretty(&all)?)?;
+    }
+    Ok(())
 }
 
 /// All that is known without a match.
-pub(crate) fn text(compared: &Comparison, measure: Measure) -> String {
-    let cells = |group: &Group| {
-        let place = group.runs[0].folder.display();
-        let more = if group.runs.len() > 1 { format!(" +{}", group.runs.len() - 1) } else { String::new() };
-        let named = compared.settings.iter().zip(&group.settings).map(|(key, value)| format!("{key}={value}"));
-        let number = |spread: &Option<Spread>, digits: usize| match spread {
-            None => "-".to_owned(),
-            Some(one) if one.values == 1 => format!("{:.digits$}", one.median),
-            Some(one) => format!("{:.digits$} ({:.digits$} to {:.digits$})", one.median, one.low, one.high),
-        };
-        let settings = named.collect::<Vec<_>>().join(" ");
-        let (right, elo) = (number(&group.right, 2), number(&group.elo, 0));
-        vec![group.label.clone(), format!("{place}{more}"), settings, group.runs.len().to_string(), right, elo]
-    };
-    let minutes = compared.cpu_seconds / 60.0;
-    let head = ["", "runs", "settings that differ", "seeds", "right in %", "elo"];
-    let mut text = format!("{}, after {minutes:.1} CPU minutes\n\n", compared.game);
-    text += &table(&head, compared.groups.iter().map(cells));
+pub(crate) fn text(compared: &Comparison) -> String {
+    let mut text = groups_table(compared);
     for measure in Measure::ALL {
         const COLUMNS: usize = 60;
         const ROWS: usize = 10;
@@ -122,7 +100,31 @@ pub(crate) fn text(compared: &Comparison, measure: Measure) -> String {
             let _ = write!(text, "\n{} over CPU time\n{}\n", measure.name(), lines.join("\n"));
         }
     }
-    text + "\n" + &verdict(compared, measure) + "\n"
+    text + "\n" + &compared.verdict
+}
+
+/// The groups with their settings and what they have reached.
+pub(crate) fn groups_table(compared: &Comparison) -> String {
+    let cells = |group: &Group| {
+        let more = if group.runs.len() > 1 { format!(" +{}", group.runs.len() - 1) } else { String::new() };
+        let settings = compared.settings.iter().zip(&group.settings).map(|(key, value)| format!("{key}={value}"));
+        let number = |spread: &Option<Spread>, digits: usize| match spread {
+            None => "-".to_owned(),
+            Some(one) if one.values == 1 => format!("{:.digits$}", one.median),
+            Some(one) => format!("{:.digits$} ({:.digits$} to {:.digits$})", one.median, one.low, one.high),
+        };
+        vec![
+            group.label.clone(),
+            format!("{}{more}", group.runs[0].folder.display()),
+            settings.collect::<Vec<_>>().join(" "),
+            group.runs.len().to_string(),
+            number(&group.right, 2),
+            number(&group.elo, 0),
+        ]
+    };
+    let head = ["", "runs", "settings that differ", "seeds", "right in %", "elo"];
+    let rows = table(&head, &[0, 1, 2], compared.groups.iter().map(cells));
+    format!("{}, after {:.1} CPU minutes\n\n{rows}", compared.game, compared.cpu_seconds / 60.0)
 }
 
 /// The curves of each measure as SVG, of those that a run has.
@@ -141,86 +143,46 @@ fn picture(compared: &Comparison) -> String {
     format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"{height}\">\n{text}</svg>\n")
 }
 
-/// Which group is the best, and whether the seeds allow to say so.
-pub(crate) fn verdict(compared: &Comparison, measure: Measure) -> String {
-    let (digits, unit) = if measure == Measure::Right { (2, "points") } else { (0, "Elo") };
-    let values = |group: &Group| group.values(measure, compared.cpu_seconds);
-    let mut ranked: Vec<(&Group, Spread)> =
-        compared.groups.iter().filter_map(|group| Some((group, Spread::of(&values(group))?))).collect();
-    ranked.sort_by(|a, b| b.1.median.total_cmp(&a.1.median));
-    let [(best, first), (next, second), ..] = &ranked[..] else {
-        return "Fewer than two groups have an exam or a rating, so there is nothing to compare.".to_owned();
-    };
-    let (best_name, next_name, apart) = (&best.label, &next.label, first.median - second.median);
-    let ahead = format!("{best_name} is {apart:.digits$} {unit} ahead of {next_name}");
-    if first.values == 1 || second.values == 1 {
-        return format!("{ahead}. One of them has a single seed, so the seed may explain this; train with more seeds.");
-    }
-    if first.low <= second.high {
-        return format!("{ahead}, but the results of their seeds overlap, so the seeds may explain this.");
-    }
-    let (one, other) = (first.values, second.values);
-    let percent = 100.0 * apart_by_chance(one, other);
-    let what = if percent <= 5.0 { "more than different seeds explain" } else { "which different seeds may explain" };
-    format!(
-        "{ahead}, {what}: without a real difference, the results of {one} and {other} seeds would not overlap in \
-         {percent:.1}% of cases."
-    )
-}
-
-/// Plays the match. The report as JSON, with its text, and a verdict in words.
-fn play(
-    games: &Games,
-    args: &CompareArgs,
-    compared: &Comparison,
-    measure: Measure,
-) -> Result<(Value, String), Failure> {
+/// Lets the groups play under their labels, and says who is stronger.
+fn play(games: &Games, args: &CompareArgs, compared: &Comparison) -> Result<(Report, String), Failure> {
     if compared.groups.len() < 2 {
         return Err(Failure::usage("--match: all of these runs have the same settings; give runs that differ"));
     }
-    let members: Vec<&Member> = compared.groups.iter().map(|group| group.typical(measure)).collect();
-    let agents = members.iter().map(|member| Ok(checkpoint_at(&member.folder, None)?.1.display().to_string()));
-    let agents = agents.collect::<Result<Vec<String>, Failure>>()?;
-    let budget = match args.movetime {
-        Some(time) => ["--movetime".to_owned(), time.to_string()],
-        None => ["--nodes".to_owned(), args.nodes.to_string()],
-    };
-    let options = [&budget[..], &["--games".to_owned(), args.games.to_string()]].concat();
-    let mut played = None;
-    let done = |report: &Report| {
-        let mut all = json!(report);
-        all["text"] = report.to_text(usize::MAX).into();
-        played = Some((all, words(compared, &agents, report)));
-        Ok(())
-    };
+    let members: Vec<&Member> = compared.groups.iter().map(|group| group.typical(compared.measure)).collect();
+    let agents = members.iter().map(|run| Ok(agent_in(checkpoint_at(&run.folder, None)?.1)));
+    let agents = agents.collect::<Result<Vec<AgentPlan>, Failure>>()?;
+    let labels = compared.groups.iter().map(|group| group.label.as_str());
+    let nodes = args.movetime.is_none().then_some(args.nodes);
+    let budget = Budget { nodes, movetime_ms: args.movetime };
+    let settings = Settings { pairs: args.games / 2, budget, ..Settings::default() };
+    let game = open_game(games, &members[0].config, &members[0].folder)?;
+    let mut tournament = tournament(game.as_ref(), labels.zip(agents).collect(), None, settings)?;
     let stop = stop_on_interrupt()?;
-    play_as(games, (&members[0].config, &agents, &options), &stop, done, &mut |_| Ok(()))?;
-    let (report, mut words) = played.expect("a match has a report");
+    let mut watch = Watch::new(None, tournament.standings());
+    tournament.play(&stop, &mut watch)?;
+    watch.clear()?;
+    interrupted(&stop, "the match was not played to its end")?;
+    let report = Report::new(tournament.standings());
+    let mut verdict = stronger(&report);
     if let [first, second] = &members[..]
         && let (NetKind::BuiltIn(a), NetKind::BuiltIn(b)) = (first.config.net.kind(), second.config.net.kind())
         && a != b
     {
         const BATCH: usize = 256;
-        let game = open_game(games, &first.config, &first.folder)?;
-        let speed =
-            |size| game.bench_net(size, &[KernelKind::best()], BATCH, 1, SPEED_TIME.into()).positions_per_cpu_s();
+        const TIME: Duration = Duration::from_millis(500);
+        let speed = |size| game.bench_net(size, &[KernelKind::best()], BATCH, 1, TIME.into()).positions_per_cpu_s();
         let (label, costs) = (&compared.groups[1].label, speed(a) / speed(b));
-        let _ = write!(words, " {label}'s network takes {costs:.1} times the CPU time of the other's per position.");
+        let _ = write!(verdict, " {label}'s network takes {costs:.1} times the CPU time of the other's per position.");
     }
-    Ok((report, words))
+    Ok((report, verdict))
 }
 
-/// Who is stronger, by the report.
-fn words(compared: &Comparison, agents: &[String], report: &Report) -> String {
-    let label = |name: &str| {
-        let place = agents.iter().position(|agent| name.starts_with(agent.as_str()));
-        place.map_or(name.to_owned(), |place| compared.groups[place].label.clone())
-    };
+/// How much stronger the best group is than the next one.
+fn stronger(report: &Report) -> String {
     let [best, next] = [0, 1].map(|rank| &report.agents[rank].name);
-    let of_both =
-        report.matches.iter().find(|row| [&row.first, &row.second].iter().all(|&name| name == best || name == next));
-    let Some(elo) = of_both.map(|row| row.elo) else { return String::new() };
-    let (best, next, apart, margin) = (label(best), label(next), elo.elo.abs(), elo.margin);
+    let played = |names: [&String; 2]| report.matches.iter().find(|row| [&row.first, &row.second] == names);
+    let row = played([best, next]).or(played([next, best])).expect("all groups play each other");
+    let (apart, margin) = (row.elo.elo.abs(), row.elo.margin);
     match apart > margin {
         true => format!("{best} is {apart:.0} ± {margin:.0} Elo stronger than {next}."),
         false => format!("{best} and {next} are too close to tell: they are {apart:.0} ± {margin:.0} Elo apart."),

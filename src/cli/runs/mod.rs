@@ -13,13 +13,14 @@ use std::time::{Duration, Instant};
 use clap::{Subcommand, ValueEnum};
 use console::Term;
 
-pub(super) use self::compare::{pictures, text as compared_text, verdict};
+pub(super) use self::compare::{groups_table, pictures, text as compared_text};
 use self::exam::take_exams;
-pub(super) use self::exam::{EXAM_SIMULATIONS, open_game, take};
+pub(super) use self::exam::{EXAM_SEED, EXAM_SIMULATIONS, agent_in, open_game, tournament};
 use super::Failure;
 use super::block::LiveBlock;
 use super::interrupt::stop_on_interrupt;
 use jarmo_facade::Games;
+use jarmo_host::text::{span, table};
 use jarmo_learn::run::{Summary, list};
 
 /// List the training runs below a folder: what each is doing, and how strong it is
@@ -128,22 +129,17 @@ impl Args {
                 && self.state.as_ref().is_none_or(|state| state == run.state.name())
                 && self.name.as_ref().is_none_or(|name| run.name.contains(name))
         });
+        let by = |number: fn(&Summary) -> f64| move |a: &Summary, b: &Summary| number(a).total_cmp(&number(b));
         // The sort is stable, so equal ones stay in the order of their names. Unknown numbers are last.
-        let by = |number: fn(&Summary) -> Option<f64>| {
-            move |a: &Summary, b: &Summary| {
-                let of = |run| number(run).unwrap_or(f64::NEG_INFINITY);
-                of(b).total_cmp(&of(a))
-            }
-        };
         match self.sort {
             Column::Name => {} // as they are listed
             Column::Game => runs.sort_by(|a, b| a.game.cmp(&b.game)),
             Column::State => runs.sort_by_key(|run| run.state.name()),
             Column::Steps => runs.sort_by_key(|run| Reverse(run.steps)),
-            Column::Cpu => runs.sort_by(by(|run| Some(run.cpu_seconds))),
-            Column::Right => runs.sort_by(by(|run| Some(run.exam?.all.share()))),
-            Column::Elo => runs.sort_by(by(|run| Some(run.strength.as_ref()?.elo))),
-            Column::Age => runs.sort_by(|a, b| a.age.total_cmp(&b.age)),
+            Column::Cpu => runs.sort_by(by(|run| -run.cpu_seconds)),
+            Column::Right => runs.sort_by(by(|run| run.exam.map_or(f64::INFINITY, |score| -score.all.share()))),
+            Column::Elo => runs.sort_by(by(|run| run.strength.as_ref().map_or(f64::INFINITY, |rated| -rated.elo))),
+            Column::Age => runs.sort_by(by(|run| run.age)),
         }
         if self.reverse {
             runs.reverse();
@@ -169,16 +165,16 @@ fn text(args: &Args, runs: &[Summary]) -> String {
 pub(super) fn runs_table(runs: &[Summary]) -> String {
     let with_search = format!("at {EXAM_SIMULATIONS}");
     let head = ["name", "game", "state", "steps", "CPU min", "right", &with_search, "elo", "±", "age"];
-    table(&head, runs.iter().map(|run| cells(run).into()))
+    table(&head, &[0, 1, 2], runs.iter().map(cells))
 }
 
-fn cells(run: &Summary) -> [String; 10] {
+fn cells(run: &Summary) -> Vec<String> {
     let percent = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{:.2}%", 100.0 * share));
     let process = run.process.map_or(String::new(), |process| format!(" as {process}"));
     let left = run.seconds_left.map_or(String::new(), |left| format!(", {} left", span(left)));
     let rating = run.strength.as_ref();
     let number = |number: Option<f64>| number.map_or("-".to_owned(), |number| format!("{number:.0}"));
-    [
+    vec![
         run.name.clone(),
         run.game.clone(),
         format!("{}{process}{left}", run.state.name()),
@@ -190,33 +186,4 @@ fn cells(run: &Summary) -> [String; 10] {
         number(rating.map(|rating| 0.5 * (rating.elo_high - rating.elo_low))),
         span(run.age),
     ]
-}
-
-/// A table whose first three columns are texts, and the others numbers.
-pub(super) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    const TEXTS: usize = 3;
-    let mut lines: Vec<Vec<String>> = vec![head.iter().map(|&name| name.to_owned()).collect()];
-    lines.extend(rows);
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let mut text = String::new();
-    for line in &lines {
-        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
-            ..TEXTS => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        text += cells.collect::<Vec<_>>().join("  ").trim_end();
-        text.push('\n');
-    }
-    text
-}
-
-/// A span of time in its largest unit, such as `3 min`.
-pub(super) fn span(seconds: f64) -> String {
-    match seconds {
-        ..120.0 => format!("{seconds:.0} s"),
-        ..7200.0 => format!("{:.0} min", seconds / 60.0),
-        ..172_800.0 => format!("{:.0} h", seconds / 3600.0),
-        _ => format!("{:.0} d", seconds / 86_400.0),
-    }
 }

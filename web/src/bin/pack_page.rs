@@ -11,6 +11,7 @@ use std::{env, fs, io};
 
 use jarmo_core::agent::AgentSource;
 use jarmo_core::checksum::digits;
+use jarmo_data::EXAMS;
 use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::catalog::GAMES;
 use jarmo_session::levels::Level;
@@ -22,11 +23,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 /// Files whose addresses stay the same.
 const FIXED: [&str; 4] = ["index.html", "learn.html", "manifest.webmanifest", "offline.js"];
 
-/// The script that names the folder of this version, and the levels.
+/// The script that names the folder of this version, the levels, and the games with exams.
 const FOLDER: &str = "folder.js";
-
-/// The games that have an exam.
-const EXAMS: [&str; 3] = ["jarmo", "tammi", "connect_four"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args_os().skip(1).map(PathBuf::from);
@@ -47,9 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     files.push(("program.bin".to_owned(), pack(&fs::read(program)?)?));
     files.push(("learn.bin".to_owned(), pack(&fs::read(learner)?)?));
-    for game in EXAMS {
-        let exam = fs::read(root.join(format!("checkpoints/{game}.exam")))?;
-        files.push((format!("{game}.exam.bin"), pack(&exam)?));
+    for (game, exam) in EXAMS {
+        files.push((format!("{game}.exam.bin"), pack(exam)?));
     }
     for game in ["jarmo", "connect_four"] {
         let name = format!("{game}.explorer");
@@ -91,6 +88,7 @@ fn write(files: &[(String, Vec<u8>)], out: &Path) -> Result<(), Box<dyn Error>> 
     listed.extend(files.iter().filter(|(name, _)| first(name)).map(|(name, _)| format!("{folder}/{name}")));
     let listed = serde_json::to_string(&listed)?;
     let levels = serde_json::to_string(&levels())?;
+    let exams = serde_json::to_string(&EXAMS.map(|(game, _)| game))?;
     let head = format!(
         "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"theme-color\" content=\"#2f6f62\">\n\
@@ -108,6 +106,7 @@ fn write(files: &[(String, Vec<u8>)], out: &Path) -> Result<(), Box<dyn Error>> 
                 .replace("FOLDER", &folder)
                 .replace("[/* FILES */]", &listed)
                 .replace("{/* LEVELS */}", &levels)
+                .replace("[/* EXAMS */]", &exams)
                 .replacen("<title>", &head, 1);
             fs::write(path, text)?;
         } else {

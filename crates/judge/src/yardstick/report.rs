@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{ExamShare, PerfectGames, Row};
 use crate::plot::{BOTTOM, COLOURS, GREY, INK, PALE, Scale, Svg, TOP, WIDTH, number, room};
+use jarmo_host::text::table;
 
 /// A table of rows, followed by what they were measured with.
 pub fn to_text(rows: &[Row]) -> String {
@@ -12,15 +13,12 @@ pub fn to_text(rows: &[Row]) -> String {
         let exam = exam.as_ref();
         exam.map_or_else(none, |exam| format!("{:.2} ±{:.2} %", 100.0 * exam.share, 100.0 * exam.error))
     };
-    let mut table = vec![
-        ["agent", "budget", "exam wrong", "fresh wrong", "mistakes/game", "points", "held", "median plies"]
-            .map(str::to_owned),
-    ];
-    for row in rows {
+    let head = ["agent", "budget", "exam wrong", "fresh wrong", "mistakes/game", "points", "held", "median plies"];
+    let cells = |row: &Row| {
         let per_game = |value: f64, games: &PerfectGames| value / f64::from(games.games.max(1));
         let games = |text: &dyn Fn(&PerfectGames) -> String| row.games.as_ref().map_or_else(none, text);
         let worst = row.worst.as_ref();
-        table.push([
+        vec![
             row.agent.clone(),
             row.nodes(),
             share(&row.exam),
@@ -32,20 +30,9 @@ pub fn to_text(rows: &[Row]) -> String {
                 format!("{:.0} %", 100.0 * held / f64::from(worst.starts.max(1)))
             }),
             worst.and_then(|worst| worst.median_plies).map_or_else(none, |plies| plies.to_string()),
-        ]);
-    }
-    let width = |column: usize| table.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..table[0].len()).map(|column| width(column).unwrap_or(0)).collect();
-    let mut text = String::new();
-    for row in &table {
-        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            let _ = match column {
-                0 => write!(text, "{cell:width$}"),
-                _ => write!(text, "  {cell:>width$}"),
-            };
-        }
-        text.push('\n');
-    }
+        ]
+    };
+    let mut text = table(&head, &[0], rows.iter().map(cells));
     let Some(first) = rows.first() else { return text };
     if let Some(exam) = &first.exam {
         let ExamShare { checksum, critical, .. } = exam;

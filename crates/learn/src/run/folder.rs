@@ -152,10 +152,7 @@ impl RunFolder {
 
     /// The error for a state file that is damaged, missing, or written by another version. Agent files remain usable.
     pub(super) fn broken(&self, file: &Path, problem: impl Display) -> TrainError {
-        let way_out = newest_agent(&self.path).map_or_else(String::new, |agent| {
-            format!(", or start a new run from its newest agent, {}", agent.display())
-        });
-        TrainError(format!("{}: {problem}; put back a copy of this file{way_out}", file.display()))
+        broken(&self.path, file, problem)
     }
 
     /// Writes an agent as the checkpoint of its step.
@@ -189,15 +186,6 @@ impl RunFolder {
         EventFile::create(&folder, step + 1).map_err(|error| at(&folder, error))
     }
 
-    /// The content of a file with checked lines, if there is such a file.
-    pub(super) fn read_lines(&self, name: &str) -> Result<Option<Vec<u8>>, TrainError> {
-        let path = self.path.join(name);
-        match read(&path, LINES_BYTES) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            read => read.map(Some).map_err(|error| at(&path, error)),
-        }
-    }
-
     /// Appends a line with its check to a file.
     pub(super) fn append(&self, name: &str, line: &impl Serialize) -> Result<(), TrainError> {
         let path = self.path.join(name);
@@ -214,6 +202,22 @@ impl RunFolder {
     /// The error for a file that could not be written.
     pub(super) fn unwritten(&self, error: impl Display) -> TrainError {
         TrainError(format!("{error}; earlier files are intact, and the run can be resumed"))
+    }
+}
+
+/// See [`RunFolder::broken`].
+pub(super) fn broken(run: &Path, file: &Path, problem: impl Display) -> TrainError {
+    let way_out = newest_agent(run)
+        .map_or_else(String::new, |agent| format!(", or start a new run from its newest agent, {}", agent.display()));
+    TrainError(format!("{}: {problem}; put back a copy of this file{way_out}", file.display()))
+}
+
+/// The content of a file with checked lines in the folder of a run, if there is such a file.
+pub(super) fn read_lines(run: &Path, name: &str) -> Result<Option<Vec<u8>>, TrainError> {
+    let path = run.join(name);
+    match read(&path, LINES_BYTES) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some).map_err(|error| at(&path, error)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::{RunFolder, at, line_of};
+use super::folder::{RunFolder, at, line_of, read_lines};
 use super::supply::FileId;
 use crate::TrainError;
 use crate::observe::Metrics;
@@ -50,7 +50,7 @@ pub struct Sent {
 impl RunFolder {
     /// Changes the last line of the metrics. Returns false if there is no undamaged line.
     pub(super) fn change_last_metrics(&self, change: impl FnOnce(&mut Metrics)) -> Result<bool, TrainError> {
-        let mut bytes = self.read_lines(METRICS)?.unwrap_or_default();
+        let mut bytes = read_lines(&self.path, METRICS)?.unwrap_or_default();
         let last = sealed_lines(&bytes).last();
         let Some((last, mut metrics)) = last.and_then(|last| Some((last, metrics_of(last.text?)?))) else {
             return Ok(false);
@@ -67,7 +67,7 @@ impl RunFolder {
     /// Removes the lines after the first `count`, which end at this step, from the metrics, because the run will write
     /// them again. Returns the undamaged lines that remain, and a warning for each damaged or missing one.
     pub(super) fn cut_metrics(&self, step: u64, count: u64) -> Result<(Vec<Metrics>, Vec<String>), TrainError> {
-        let bytes = self.read_lines(METRICS)?.unwrap_or_default();
+        let bytes = read_lines(&self.path, METRICS)?.unwrap_or_default();
         let (mut kept, mut lines) = (Vec::new(), 0);
         let (mut sound, mut warnings) = (Vec::new(), Vec::new());
         let path = self.path.join(METRICS);
@@ -115,7 +115,7 @@ impl RunFolder {
 
     /// The files with lower numbers. Later lines are ignored, even if a crash damaged them.
     fn order_before(&self, next: u64) -> Result<Vec<OrderLine>, TrainError> {
-        let bytes = self.read_lines(ORDER)?.unwrap_or_default();
+        let bytes = read_lines(&self.path, ORDER)?.unwrap_or_default();
         let mut lines = Vec::new();
         let mut damaged = None;
         for line in sealed_lines(&bytes) {

@@ -30,7 +30,7 @@ pub use folder::{RunFolder, checkpoint, newest_agent, settings};
 use lines::ORDER;
 pub use lines::{OrderLine, Sent};
 pub use replay::ReplayFolder;
-pub use summary::{Searched, State, Summary, keep_searched, list, metrics, summary};
+pub use summary::{Searched, State, Summary, list, metrics, summary};
 pub use supply::{Delivery, FileId, Fleet, Seen, Supply};
 
 use crate::TrainError;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::{FIRST, REPLAY, RESUME, RunFolder, agents, at, line_of};
+use super::folder::{FIRST, REPLAY, RESUME, RunFolder, agents, at, broken, line_of, read_lines};
 use super::state::{Counters, Saved};
 use crate::TrainError;
 use crate::config::{Config, RunSettings};
@@ -29,9 +29,9 @@ const FILES: [&str; 3] = [LEARNER, GAMES, PENDING];
 
 /// The content of `current.json`.
 #[derive(Serialize, Deserialize)]
-struct Current {
+pub(super) struct Current {
     settings: Settings,
-    at: Place,
+    pub(super) at: Place,
 }
 
 /// The text of every setting by its key, such as `learner.rate`.
@@ -88,7 +88,7 @@ impl RunFolder {
     /// The last checkpoint, if there is one, and warnings. Fails instead of starting again in the folder of another
     /// run.
     pub(super) fn load_checkpoint(&self, origin: &GameVersion) -> Result<(Option<Saved>, Vec<String>), TrainError> {
-        let Some(current) = self.load_current()? else {
+        let Some(current) = read_current(&self.path)? else {
             return match self.remains()? {
                 None => Ok((None, Vec::new())),
                 Some(found) => {
@@ -166,14 +166,6 @@ impl RunFolder {
         self.path.join(part(counters, name))
     }
 
-    fn load_current(&self) -> Result<Option<Current>, TrainError> {
-        let path = self.path.join(CURRENT);
-        let Some(bytes) = self.read_lines(CURRENT)? else { return Ok(None) };
-        let text = sound_line(&bytes).ok_or_else(|| self.broken(&path, DAMAGED))?;
-        let current = serde_json::from_str(text);
-        current.map(Some).map_err(|error| self.broken(&path, error))
-    }
-
     fn read_arrays(&self, path: &Path) -> Result<Vec<u8>, TrainError> {
         read_file(path).map_err(|error| self.unreadable(path, error))
     }
@@ -188,7 +180,14 @@ impl RunFolder {
     }
 }
 
-pub(super) const DAMAGED: &str = "damaged: its checksum does not match";
+const DAMAGED: &str = "damaged: its checksum does not match";
+
+/// How far the run in a folder has come, if its file is there.
+pub(super) fn read_current(run: &Path) -> Result<Option<Current>, TrainError> {
+    let Some(bytes) = read_lines(run, CURRENT)? else { return Ok(None) };
+    let text = sound_line(&bytes).ok_or_else(|| broken(run, &run.join(CURRENT), DAMAGED))?;
+    serde_json::from_str(text).map(Some).map_err(|error| broken(run, &run.join(CURRENT), error))
+}
 
 /// The name of a file of a checkpoint. A stopped run may write a step twice, but not with as many positions.
 fn part(counters: &Counters, name: &str) -> String {
