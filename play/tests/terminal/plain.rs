@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use assert_cmd::cargo::CommandCargoExt;
-use jarmo_core::game::Player;
 use jarmo_exact::catalog::GameSettings;
 use jarmo_facade::Games;
+use play::lang::Language;
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -57,12 +57,12 @@ fn agents_play_each_other_to_the_end_without_a_terminal() {
                 (_, position) = game.play_text(&position, action).unwrap();
             }
         }
+        let texts = Language::En.texts();
         let result = match position.outcome.expect("the game is over").winner {
-            None => "Draw",
-            Some(Player::White) => "White wins",
-            Some(Player::Black) => "Black wins",
+            None => "Draw".to_owned(),
+            Some(player) => format!("{} wins", texts.player(name, player)),
         };
-        assert!(text.lines().any(|line| line.starts_with(result)), "{text}");
+        assert!(text.lines().any(|line| line.starts_with(&result)), "{text}");
     }
 }
 

@@ -90,7 +90,8 @@ export class Exercise {
     box.value = this.task.theme;
     box.onchange = () => {
       this.task.theme = box.value;
-      this.go("next");
+      this.task.next();
+      this.load();
     };
   }
 
