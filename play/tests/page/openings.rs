@@ -124,9 +124,8 @@ fn a_failed_puzzle_is_refuted_on_the_board_and_comes_back() {
     let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     let puzzle = puzzles::of("connect_four").iter().find(|one| one.line.len() == 1).unwrap();
     let address = format!("#puzzles=connect_four&from={}", puzzle.position.replace(' ', "_"));
-    browser.open_link(
-        &browser.run(&format!("return location.href.split('#')[0] + '{address}'")).as_str().unwrap().to_owned(),
-    );
+    let link = browser.run(&format!("return location.href.split('#')[0] + '{address}'"));
+    browser.open_link(link.as_str().unwrap());
     browser.wait_for_text("exercise-heading", &format!("rating {}", puzzle.rating));
     let columns = browser
         .run("return [...document.querySelectorAll('#board .cell.target')].map((cell) => Number(cell.dataset.cell))");
