@@ -116,15 +116,16 @@ fn clocks_stand_in_the_cards_and_little_time_is_marked_and_said() {
         assert_eq!(inviter.run("return document.documentElement.scrollWidth <= innerWidth"), json!(true));
     }
 
-    let (white, _) = open(address, json!({"game": "connect_four", "duel": "white", "clock": [4, 1]}));
+    let (white, _) = open(address, json!({"game": "jarmo", "duel": "white", "clock": [4, 1]}));
     let guest = Browser::at(address);
     guest.open_link(&format!("http://{address}/#join={}", white.split('.').next().unwrap()));
     guest.wait_for_text("duel", "You play Black");
-    play(address, &white, "D");
+    play(address, &white, "A1-C2");
     guest.wait_for_moves(1);
-    guest.cell(3);
+    guest.cell(20);
+    guest.cell(11);
     guest.wait_for_text("time-said", "White has 4 s left.");
-    let clock = "const clock = document.querySelector('#strip-bottom .clock');";
+    let clock = "const clock = document.querySelector('#strip-top .clock');";
     let marked = format!("{clock} return clock.role === 'timer' && clock.matches('.low.runs') && clock.ariaLabel");
     assert_eq!(guest.run(&marked), json!("White: Time"));
     guest.wait(&format!("{clock} return /^0:0[0-3]\\.\\d$/.test(clock.textContent)"));

@@ -41,33 +41,33 @@ export class Clocks {
   }
 
   show(view, flipped) {
-    const { duel, game } = view;
-    if (duel?.clock !== this.clock) [this.clock, this.since] = [duel?.clock ?? null, performance.now()];
-    this.draw(game, duel, flipped);
+    const clock = view.duel?.clock ?? null;
+    if (clock !== this.clock) [this.clock, this.since] = [clock, performance.now()];
+    this.draw(view, flipped);
   }
 
-  draw(game, duel, flipped) {
+  draw(view, flipped) {
     clearTimeout(this.waiting);
     if (!this.clock) {
       for (const node of document.querySelectorAll(".strip .clock")) node.remove();
       $("time-said").textContent = "";
       return;
     }
-    const goes = duel.here.includes(true) && this.clock.running;
+    const goes = view.duel.here.includes(true) && this.clock.running;
     for (const [index, player] of ["white", "black"].entries()) {
       const passed = goes === player ? performance.now() - this.since : 0;
       const left = Math.max(0, this.clock.left[index] - passed);
       const card = $((player === "white") !== flipped ? "strip-bottom" : "strip-top");
       const node = card.querySelector(".clock") ?? card.appendChild(element("span", { className: "clock", role: "timer" }));
-      node.ariaLabel = `${playerName(player, game)}: ${text("clock")}`;
+      node.ariaLabel = `${playerName(player, view.game)}: ${text("clock")}`;
       node.textContent = shown(left);
       node.classList.toggle("runs", goes === player);
       const low = isLow(left, this.clock);
       node.classList.toggle("low", low);
       if (goes !== player) continue;
-      if (low && !this.low[player]) $("time-said").textContent = text("clock_low", { player: playerName(player, game), n: Math.ceil(left / 1000) });
+      if (low && !this.low[player]) $("time-said").textContent = text("clock_low", { player: playerName(player, view.game), n: Math.ceil(left / 1000) });
       this.low[player] = low;
-      if (left > 0) this.waiting = setTimeout(() => this.draw(game, duel, flipped), left < LAST + 1000 ? 100 : (left % 1000) + 1);
+      if (left > 0) this.waiting = setTimeout(() => this.draw(view, flipped), left < LAST + 1000 ? 100 : (left % 1000) + 1);
     }
   }
 }
