@@ -240,7 +240,7 @@ fn a_lost_answer_to_an_invitation_loses_no_seat() {
     };
     lose(1);
     guest.run(&format!("location.hash = '#join={name}'"));
-    guest.wait_for_text("duel", "You play Black");
+    guest.wait_for_text("duel", "You play Red");
     // Also if the page gives up and is loaded again.
     let (white, _) = open(address, json!({"game": "tammi", "duel": "white"}));
     let (name, _) = white.split_once('.').unwrap();
