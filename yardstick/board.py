@@ -95,8 +95,8 @@ def earlier(entries):
 NOTE = """\
 These were measured in November 2026, before there were versions. Their answers were not kept, so **nobody can verify
 them**, and they stay here only until an entry with the same budget takes their place. Each seed had fresh positions of
-its own. The curves show these runs. Runs of 10 minutes (except `jarmo train`) used 11 [threat
-planes](../docs/glossary.md#search-and-networks), and all others 104.
+its own. The curves show these runs. Jarmo's runs of 10 minutes (except `jarmo train`) used 11 [threat
+planes](../docs/glossary.md#search-and-networks), and its other runs 104.
 
 ![Wrong critical decisions of the exam over the budget](../docs/pictures/yardstick.svg)
 """

@@ -123,8 +123,8 @@ impl Svg {
         ));
     }
 
-    /// The axes of a plot with curves: horizontal lines at the values of `up`, with their unit, and `ticks` of
-    /// `along` below the plot, with a label that says what they count.
+    /// The axes of a plot with curves: horizontal lines at round values of the scale `up`, labelled with their unit;
+    /// and below the plot, `ticks` on the scale `along`, with a label that says what they count.
     pub(crate) fn axes(
         &mut self,
         (up, unit): (&Scale, &str),
@@ -189,7 +189,7 @@ impl Svg {
 pub struct Curve {
     /// Its name.
     pub label: String,
-    /// Its points from left to right: a place, and the values there.
+    /// Its points from left to right: each a horizontal position and the spread of the values there.
     pub points: Vec<(f64, Spread)>,
 }
 

@@ -10,7 +10,7 @@ use crate::JudgeError;
 use jarmo_core::game::{Game, shorten, shorten_quotes};
 use jarmo_data::PUZZLES;
 
-/// What the player to move can reach with only one action.
+/// What exactly one action of the player to move reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Goal {

@@ -142,7 +142,8 @@ impl Sweep {
     }
 }
 
-/// The number at a share of a range, whole between whole numbers; `None` if it is no range.
+/// The number at this fraction of the way through a range, whole if both ends are whole; `None` if the table is no
+/// range.
 fn in_range(range: &Table, share: f64) -> Option<Value> {
     let number = |name: &str| range.get(name)?.as_float().or(range[name].as_integer().map(|whole| whole as f64));
     let (from, to) = (number("from")?, number("to")?);

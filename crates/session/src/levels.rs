@@ -60,8 +60,8 @@ impl Level {
         Some(LADDERS.get(game)?.get(&self)?.rating)
     }
 
-    /// The settings with which the trained agent of a game plays at this level; those of jarmo for a game without a
-    /// ladder. `None` for the levels that play otherwise: random moves, and the search by time.
+    /// The settings with which the trained agent of a game plays at this level; those of jarmo for a game whose levels
+    /// were not measured. `None` for the levels that play otherwise: random moves, and the search by time.
     pub fn settings(self, game: &str) -> Option<TreeSpec> {
         LADDERS.get(game).unwrap_or(&LADDERS["jarmo"]).get(&self)?.agent.clone()
     }
@@ -74,6 +74,6 @@ struct Rung {
     agent: Option<TreeSpec>,
 }
 
-/// By game: the ladder that was measured.
+/// The measured levels of each game.
 static LADDERS: LazyLock<HashMap<String, HashMap<Level, Rung>>> =
     LazyLock::new(|| toml::from_str(include_str!("levels.toml")).expect("a test reads it"));

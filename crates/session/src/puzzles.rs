@@ -64,7 +64,7 @@ pub struct Scale {
     pub start: i32,
     /// The largest change by the first puzzle.
     pub first: i32,
-    /// How much less each further puzzle changes, down to `last`.
+    /// How much this largest change falls with each further puzzle, down to `last`.
     pub fall: i32,
     /// The largest change by a puzzle in the long run.
     pub last: i32,

@@ -281,7 +281,7 @@ impl Session {
         self.set_analysing(false);
     }
 
-    /// Makes the variation of a position the main line where it begins.
+    /// Where the variation with this position begins, makes it the main line.
     pub fn promote(&mut self, node: Node) {
         self.board.tree.promote(node);
         self.keep_live();
@@ -298,7 +298,7 @@ impl Session {
         self.board.tree.set_remark(node, remark);
     }
 
-    /// The game continues at the end of the main line, unless it continues at an earlier place in it.
+    /// Lets the game continue at the end of the main line, unless it already continues at some place in that line.
     fn keep_live(&mut self) {
         let tree = &self.board.tree;
         if !tree.has(self.live) || !tree.line(Node::ROOT).contains(&self.live) {
@@ -370,7 +370,7 @@ impl Session {
         }
     }
 
-    /// Enters or leaves analysis mode. The game itself is shown then, if it was a variation.
+    /// Enters or leaves analysis mode. Leaving shows the game itself if a variation was shown.
     pub fn set_analysing(&mut self, analysing: bool) {
         let is_variation = (0..=self.board.length()).all(|place| self.board.node(place) != self.live);
         if is_variation && !analysing {

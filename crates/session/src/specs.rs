@@ -257,7 +257,7 @@ pub(crate) fn endgames(game: &dyn AnyGame, store: &Store) -> Result<Option<Arc<d
     }
 }
 
-/// The same agent with its files and folders by their last names.
+/// The same agent, with only the last part of the path of each file and folder.
 pub(crate) fn named(spec: &AgentSpec) -> AgentSpec {
     let last = |path: &PathBuf| PathBuf::from(path.file_name().unwrap_or_default());
     let mut spec = spec.clone();

@@ -132,7 +132,7 @@ impl<T> Tree<T> {
         line
     }
 
-    /// Makes the variation that a position belongs to the main line where it begins. Returns false if the position is
+    /// Where the variation that a position belongs to begins, makes it the main line. Returns false if the position is
     /// on the main line or not in the tree.
     pub fn promote(&mut self, node: Node) -> bool {
         if !self.has(node) {

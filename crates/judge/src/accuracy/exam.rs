@@ -213,7 +213,8 @@ impl<G: Game> Asked<'_, G> {
         (chosen.len() == positions.len()).then_some(chosen)
     }
 
-    /// The same until they are stopped: the indices of the positions that have an answer, ascending, with the answers.
+    /// Like `choose`, but returns the answers so far if they are stopped: the indices of the answered positions,
+    /// ascending, with the answers.
     fn answered(
         &mut self,
         positions: &[G::Position],

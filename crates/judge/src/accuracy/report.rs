@@ -28,8 +28,8 @@ pub struct Accuracy<P> {
     stages: BTreeMap<Stage, [Tally; 2]>, // by player to move
     /// The questions that were answered wrongly, by their numbers in the exam.
     pub wrong: Vec<usize>,
-    /// The worst mistakes: a win turned into a loss before half of that, then by the plies to both
-    /// results, fewest first.
+    /// The worst mistakes. Those that turn a win into a loss come first, then the others; each group is sorted by the
+    /// plies to both results, fewest first.
     pub mistakes: Vec<Mistake<P>>,
 }
 

@@ -43,7 +43,8 @@ pub struct Setup<P> {
 pub type Ended<P> = (GameId, Line<P>, Outcome);
 
 /// A thread starts with `FIRST_ROOM` games at a time, and doubles their number after each round shorter than
-/// `SHORT_ROUND`. Batches thus grow where decisions are fast; where they are slow, games finish at different times.
+/// `SHORT_ROUND`. Batches thus grow where decisions are fast. Where they are slow, few games run at a time, so games
+/// end throughout the tournament and not all together.
 const FIRST_ROOM: usize = 4;
 const SHORT_ROUND: Duration = Duration::from_millis(100);
 

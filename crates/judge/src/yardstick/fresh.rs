@@ -1,4 +1,4 @@
-//! Draws for a seed: critical positions as an exam, and drawn positions as starts.
+//! Chooses positions at random from a seed: critical ones for an exam, and ones that are draws as starts.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use jarmo_exact::tables::Endgames;
 const EXAM: u64 = 0x6672_6573_6865_7861;
 const STARTS: u64 = 0x7374_6172_7473_5f5f;
 
-/// Random positions after which there are probably no more of the wanted kind.
+/// After this many random positions, there are probably no more of the wanted kind.
 const MOST_DRAWN: usize = 1 << 20;
 
-/// Positions that tell the highest force of tables, of which all are drawn alike.
+/// How many random positions are looked at to find the highest force of the tables.
 const FORCES_DRAWN: usize = 256;
 
 /// The result of each legal action of a position that the tables know, in the order of the actions.
@@ -61,7 +61,7 @@ pub(super) fn exam<G: Game>(
     (!questions.is_empty()).then(|| Exam::new(game, &made, questions))
 }
 
-/// The highest force of the tables, and different critical positions of it that are drawn.
+/// The highest force of the tables, and different critical positions of this force whose result is a draw.
 pub(super) fn drawn<G: Game>(game: &G, tables: &dyn Endgames<G>, wanted: usize, seed: u64) -> (u32, Vec<G::Position>) {
     let mut stream = stream(seed, STARTS);
     let force = (0..FORCES_DRAWN).map(|_| tables.force(&tables.random(&mut stream))).max().unwrap_or(0);

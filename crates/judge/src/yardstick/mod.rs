@@ -80,9 +80,9 @@ pub struct Yardstick<G: Game> {
 }
 
 impl<G: HasEndgames> Yardstick<G> {
-    /// The exam of the program, and with tables a fresh exam and the starts of games, drawn for the seed: balanced
-    /// openings if the tables hold the whole game, otherwise drawn positions of their highest force. The force of the
-    /// tables limits what they can judge; the result states this force.
+    /// The exam of the program and, with tables, a fresh exam and the starts of games, both chosen at random from the
+    /// seed. The starts are balanced openings if the tables cover the whole game, otherwise positions of their highest
+    /// force that are draws. The force of the tables limits what they can judge; the result states this force.
     ///
     /// # Errors
     /// There is neither an exam nor tables, so nothing can be measured.

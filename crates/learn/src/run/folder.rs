@@ -186,7 +186,7 @@ impl RunFolder {
         EventFile::create(&folder, step + 1).map_err(|error| at(&folder, error))
     }
 
-    /// Appends a line with its check to a file.
+    /// Appends a line with its checksum to a file.
     pub(super) fn append(&self, name: &str, line: &impl Serialize) -> Result<(), TrainError> {
         let path = self.path.join(name);
         let file = OpenOptions::new().create(true).append(true).open(&path);
@@ -271,7 +271,7 @@ pub(super) fn agents(run: &Path) -> Result<Vec<(u64, PathBuf)>, TrainError> {
     }
 }
 
-/// Plain data as a line of JSON with its check.
+/// Plain data as a line of JSON with its checksum.
 pub(super) fn line_of(data: &impl Serialize) -> String {
     sealed_line(&serde_json::to_string(data).expect("plain data"))
 }

@@ -1,5 +1,5 @@
-//! Files of a run with a check for each line: its metrics, and the order in which a fleet's run took its files of samples.
-//! Damaged lines of metrics are reported, and kept as they are.
+//! Files of a run with a checksum in each line: its metrics, and the order in which a fleet's run took its files of
+//! samples. Damaged lines of metrics are reported, and kept as they are.
 
 use std::fs::OpenOptions;
 use std::io;

@@ -17,7 +17,7 @@ use jarmo_facade::measure::{OpeningsPlan, TournamentPlan};
 use jarmo_facade::{AgentPlan, AnyGame};
 use jarmo_judge::arena::{Anchor, Checkpoint, Entrant, Ladder, Pairing, Report, Settings};
 
-/// The index of the random stream that seeds matches, plus the training steps.
+/// The index of the random stream that seeds matches; the number of training steps is added to it.
 const MATCHES: u64 = 1 << 62;
 
 /// The results of all matches so far.

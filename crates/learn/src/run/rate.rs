@@ -55,7 +55,8 @@ impl<F: FnMut(Event<'_>)> Run<'_, F> {
         Ok(rated.map(|(_, strength)| strength))
     }
 
-    /// The seconds of the run and its seconds of CPU time, with the share of a final match that is still to be played.
+    /// The seconds of the run and its seconds of CPU time, each plus the time that a due final match is expected to
+    /// take.
     pub(super) fn planned_time(&self) -> [f64; 2] {
         let now = self.time();
         if !self.final_match_is_due() {

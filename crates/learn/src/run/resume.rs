@@ -189,7 +189,8 @@ pub(super) fn read_current(run: &Path) -> Result<Option<Current>, TrainError> {
     serde_json::from_str(text).map(Some).map_err(|error| broken(run, &run.join(CURRENT), error))
 }
 
-/// The name of a file of a checkpoint. A stopped run may write a step twice, but not with as many positions.
+/// The name of a file of a checkpoint. It has the number of positions, too, because a stopped run may write the same
+/// step twice.
 fn part(counters: &Counters, name: &str) -> String {
     let Counters { step, positions, .. } = counters;
     format!("{RESUME}/{step:08}-{positions}-{name}")

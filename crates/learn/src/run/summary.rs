@@ -102,7 +102,7 @@ pub fn list(folder: &Path) -> Result<Vec<Summary>, TrainError> {
     Ok(runs.par_iter().map(|run| summary(run, folder)).collect())
 }
 
-/// The run in a folder, under its path below another one.
+/// The run in a folder, named by its path below the folder `below`.
 pub fn summary(run: &Path, below: &Path) -> Summary {
     let config = read_settings(run);
     let metrics = read_lines(run, METRICS).ok().flatten().unwrap_or_default();

@@ -143,8 +143,8 @@ impl Texts {
         &self.lessons[game][step]
     }
 
-    /// Why a move is illegal. Falls back to English if the table lacks the reason. No reason of a game with its own names
-    /// of the players mentions one.
+    /// Why a move is illegal. Falls back to English if the table lacks the reason. In a game with its own names for the
+    /// players, no reason mentions a player.
     pub fn reason(&self, reason: &Reason) -> String {
         let player = |player: Player| self.get(player.name());
         match self.reasons.get(reason.key()) {

@@ -12,7 +12,7 @@ use crate::thought::by_winner;
 use crate::words;
 use jarmo_core::view::Setup;
 
-/// The largest number of moves in a line beside the game.
+/// The largest number of moves in a line that is not part of the game.
 const LONGEST_LINE: usize = 64;
 
 /// A position that was set up, or the text of one. Without either it is the position shown.

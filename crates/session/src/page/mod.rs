@@ -99,8 +99,9 @@ fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, Rejection> 
     value.parse().map_err(|_| Rejection(400, format!("{key}={}: expected a number", shorten(value))))
 }
 
-/// The texts of a language, and what there is to choose from. A page that answers itself passes the games whose agents it
-/// has asked for; the others come when they are needed. `watch` is the address at which an agent learns in a tab.
+/// The texts of a language, and what there is to choose from. A page without a server passes in `had` the games whose
+/// agents it has loaded; the other agents are loaded when they are needed. `watch` is the address of the page on which
+/// an agent learns.
 pub fn texts(store: &Store, language: Language, had: Option<&[String]>, watch: Option<&str>) -> Value {
     let games = store.games.names();
     let bare = Store { games: store.games.clone(), ..Store::default() };
