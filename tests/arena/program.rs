@@ -46,7 +46,7 @@ fn a_match_prints_a_table() {
             .and(is_match(r"\n 2 random +0 +0 +20 ").unwrap())
             .and(is_match(r"\n   greedy – random +20 ").unwrap())
             .and(contains("relative to random = 0"))
-            .and(contains(" diff ")),
+            .and(contains("  diff\n")),
     );
     // A game without points has no column for their difference.
     arena("greedy random --games 4 --game connect_four").assert().success().stdout(contains("diff").not());
