@@ -101,7 +101,7 @@ fn connect_four_positions_are_refused_by_field() {
         &[
             ("7/7/7/7/7 w 0", "board", "5 rows"),
             ("7/7/7/7/w6/7 b 1", "board", "column A has a stone above"),
-            ("7/7/7/7/7/ww5 w 2", "board", "2 white and 0 black stones"),
+            ("7/7/7/7/7/ww5 w 2", "board", "2 stones of the first player and 0 of the second"),
             ("7/7/7/7/7/w6 w 1", "to move", "it is `b`"),
             ("7/7/7/7/7/w6 b 2", "ply", "there are 1 stones"),
             ("7/7/7/7/bbb4/wwwwb2 w 8", "board", "already has four in a line"),
