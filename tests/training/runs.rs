@@ -100,7 +100,7 @@ fn runs_are_compared_by_the_settings_in_which_they_differ() {
     let compared = json(&[&compare[..], &["--json", "--match", "--games", "2", "--nodes", "2"]].concat());
     assert_eq!(compared["settings"], serde_json::json!(["net.width"]));
     assert_eq!(compared["groups"][0]["runs"].as_array().unwrap().len(), 2);
-    assert!(compared["match"]["verdict"].as_str().unwrap().contains("B's network costs"), "{compared}");
+    assert!(compared["match"]["verdict"].as_str().unwrap().contains("B's network takes"), "{compared}");
     let other = trained(home.path(), "other", &["game.name=tammi"]);
     program(&["runs", "compare", &one, &other]).assert().code(1).stderr(contains("compare runs of one game"));
     let all = home.path().to_str().unwrap();

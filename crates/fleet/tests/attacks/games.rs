@@ -85,22 +85,21 @@ fn a_key_fills_no_more_than_its_share_while_another_one_sends() {
         }
         large.to_bytes()
     };
-    for seed in 0..4 {
-        flood.ask(&flood.files(RUN), large(seed), None).unwrap();
-    }
+    // They are made before, because files that wait are delivered again after ten seconds.
+    let files: Vec<_> = (0..14).map(large).collect();
+    let send = |who: &Stranger, files: &[Vec<u8>]| {
+        for file in files {
+            until("a file is sent", || who.ask(&who.files(RUN), file.clone(), None).is_ok());
+        }
+    };
+    send(&flood, &files[..4]);
     take(&supply, 4);
-    for seed in 10..12 {
-        honest.ask(&honest.files(RUN), large(seed), None).unwrap();
-    }
+    send(&honest, &files[4..6]);
     take(&supply, 2);
     // Now it has two thirds: its files wait, and the other's do not.
-    for seed in 20..24 {
-        flood.ask(&flood.files(RUN), large(seed), None).unwrap();
-    }
+    send(&flood, &files[6..10]);
     until("it is said", || supply.warnings().iter().any(|warning| warning.contains("has sent 50% of the newest")));
-    for seed in 30..34 {
-        honest.ask(&honest.files(RUN), large(seed), None).unwrap();
-    }
+    send(&honest, &files[10..]);
     let taken = take(&supply, 5);
     assert!(taken[..3].iter().all(|file| file.sent.key == honest.key), "the honest key's files pass by");
     assert!(taken[3..].iter().any(|file| file.sent.key == flood.key), "its files are taken while there is room");
