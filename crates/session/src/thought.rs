@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn hints_are_ranked_by_what_the_agent_would_play_and_lost_moves_are_last() {
-        let asked = vec![lost(1), candidate(2, 0.9, 4), candidate(3, 0.0, 2_257), candidate(4, 0.0, 21_154)];
+        let asked = vec![lost(1), candidate(2, 0.1, 4), candidate(3, 0.0, 2_257), candidate(4, 0.0, 21_154)];
         let actions = |chosen| ranked(asked.clone(), Action(chosen)).iter().map(|one| one.action).collect::<Vec<_>>();
         assert_eq!(actions(4), [4, 3, 2, 1].map(Action), "four visits say little about a value");
         assert_eq!(actions(3), [3, 4, 2, 1].map(Action), "the chosen move is first");
