@@ -36,8 +36,9 @@ def test_an_exam_is_a_table_by_phase() -> None:
 
 
 def test_an_agent_is_a_table_of_what_it_is() -> None:
-    page = jarmo.Agent("trained:8", game="connect_four")._repr_html_()
-    assert ">trained:8<" in page and ">connect_four<" in page and "weights" in page
+    agent = jarmo.Agent("trained:8", game="connect_four")
+    page = agent._repr_html_()
+    assert f">{agent.spec}<" in page and ">connect_four<" in page and "weights" in page
     assert ">none<" in jarmo.Agent("greedy")._repr_html_()
 
 
