@@ -102,7 +102,9 @@ impl Arrivals {
             self.release(*id);
             if self.slowed.insert(key.clone()) {
                 let most = 100.0 * share;
-                self.warn(format!("{key} has sent {most}% of the newest samples (fleet.share); its next files wait"));
+                self.warn(format!(
+                    "{key} has sent {most:.0}% of the newest samples (fleet.share); its next files wait"
+                ));
             }
             return false;
         }
