@@ -14,21 +14,20 @@ of the program, it records the first minutes of learning jarmo, with one frame e
 import argparse
 import base64
 import contextlib
-import functools
-import http.server
 import io
 import json
 import os
 import re
 import subprocess
 import tempfile
-import threading
 import time
 import urllib.parse
 import urllib.request
 from pathlib import Path
 
 from PIL import Image
+
+from static_files import serve
 
 SIZE = (1180, 860)
 LEARN_SIZE = (1180, 1180)  # with the whole ladder
@@ -129,13 +128,6 @@ def record_learning(browser, minutes):
     return [*frames[:-1], (frames[-1][0], 3000)]
 
 
-class Files(http.server.SimpleHTTPRequestHandler):
-    """The files of a folder, without a line for each."""
-
-    def log_message(self, *_):
-        pass
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("program", help="the program play, or the folder of the page")
@@ -148,9 +140,7 @@ def main():
     options = parser.parse_args()
     learns = os.path.isdir(options.program)
     if learns:
-        files = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=options.program))
-        threading.Thread(target=files.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{files.server_port}/learn.html"
+        address = f"{serve(options.program)}/learn.html"
     else:
         command = [options.program, "--web", "--port", "0", "--seed", "4", *options.play.split()]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

@@ -5,27 +5,20 @@
     python3 lab/tools/report_seconds.py target/page games.jsonl        # records, one per line; target/page: tools/build_page
 """
 
-import functools
 import json
 import sys
-import threading
 import time
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
 
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
+sys.path.append(str(Path(__file__).parents[2] / "tools"))
+from static_files import serve
 
 page, records = sys.argv[1:]
-server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=page))
-threading.Thread(target=server.serve_forever, daemon=True).start()
+origin = serve(page)
 options = ChromeOptions()
 for argument in ("--headless=new", "--no-sandbox"):
     options.add_argument(argument)
@@ -34,7 +27,7 @@ for line in Path(records).read_text().splitlines():
     moves = record["moves"]
     browser = Chrome(options=options, service=Service("/usr/bin/chromedriver"))
     wait = WebDriverWait(browser, 120, poll_frequency=0.02)
-    browser.get(f"http://127.0.0.1:{server.server_port}/#game={record['game']}&moves={','.join(moves)}")
+    browser.get(f"{origin}/#game={record['game']}&moves={','.join(moves)}")
     shown = "return document.querySelectorAll('#moves button').length"
     wait.until(lambda _: browser.execute_script(shown) >= len(moves))
     time.sleep(1)  # what else happens when the page opens
