@@ -125,3 +125,10 @@ fn the_shipped_results_of_connect_four_fit_each_other_and_those_of_the_exam() {
     }
     assert!(checked > 1000, "{checked}");
 }
+
+#[test]
+fn a_file_that_cannot_be_written_is_refused_before_the_work() {
+    let mut command = assert_cmd::Command::cargo_bin("lab").unwrap();
+    command.args(["explorer", "nowhere.jsonl", "--out", "no/such.explorer"]);
+    command.assert().code(2).stderr(predicates::str::contains("no is no folder"));
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::{CommandResult, thread_pool};
+use super::{CommandResult, output, thread_pool};
 use crate::exam::BitBully;
 use crate::explorer::{Explorer, Keyed, count, plies, winners};
 use jarmo_core::game::Game;
@@ -24,7 +24,7 @@ pub(super) struct Args {
     #[arg(value_name = "GAMES", required = true)]
     games: Vec<PathBuf>,
     /// The file to write
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output)]
     out: PathBuf,
     /// The Python that has the solver, the packages bitbully and bitbully-databases (connect four)
     #[arg(long, value_name = "PROGRAM")]
