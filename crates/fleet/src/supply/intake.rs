@@ -66,7 +66,7 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Before the first file, for a replay buffer of so many samples.
+    /// Nothing has arrived yet. `capacity` is that of the replay buffer, in samples.
     pub(super) fn new(capacity: usize) -> Arrivals {
         Arrivals { shares: Shares::new(capacity), ..Arrivals::default() }
     }
