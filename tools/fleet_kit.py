@@ -1,7 +1,8 @@
 """A fleet on this machine, for tools/fleet_faults.py and lab/tools/fleet_speed.py: a server, a learner, workers, and a
 client of the server in a few lines. Needs Python alone, and `jarmo` and `nats-server`.
 
-The server has the configuration that `jarmo fleet up` writes, without its users, so that the client needs no key.
+The server has the configuration that `jarmo fleet up` writes, with its accounts and keys. The client is one more user
+of the learner's account, with a password, because a key would need a library for its signature.
 """
 
 import contextlib
@@ -18,6 +19,7 @@ import time
 from pathlib import Path
 
 QUEUE = "JARMO_SAMPLES_"  # the run follows
+KIT = "kit"  # name and password of the client
 TINY = {
     "game.name": "connect_four", "net.width": 32, "net.blocks": 1, "selfplay.simulations": 128, "selfplay.games": 16,
     "fleet.games": 16, "fleet.max_age": 1_000_000_000, "fleet.publish": 50, "run.first_samples": 256,
@@ -49,7 +51,9 @@ class Client:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
         self.file = self.socket.makefile("rb")
         self.info = json.loads(self.file.readline().split(b" ", 1)[1])
-        self.say(b'CONNECT {"verbose":false,"pedantic":false,"headers":true,"no_responders":true}\r\n')
+        options = {"verbose": False, "pedantic": False, "headers": True, "no_responders": True}
+        options |= {"user": KIT, "pass": KIT}
+        self.say(f"CONNECT {json.dumps(options)}\r\n".encode())
         self.say(b"SUB _INBOX.kit.* 1\r\nPING\r\n")
         self.asked = 0
 
@@ -154,11 +158,15 @@ class Fleet:
         self.server = self.learner = None
         self.workers = []  # (process, file of its output)
         self.folder.mkdir(parents=True, exist_ok=True)
-        up = [self.jarmo, "fleet", "up", "--write-only", "--dir", self.folder / "server", "--port", str(port)]
+        server = self.folder / "server"
+        up = [self.jarmo, "fleet", "up", "--write-only", "--dir", server, "--port", str(port)]
         subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
-        config = (self.folder / "server" / "server.conf").read_text()
-        self.config = self.folder / "server" / "open.conf"
-        self.config.write_text(config[: config.index("accounts {")])
+        config = (server / "server.conf").read_text()
+        self.config = server / "kit.conf"
+        users = "learner: {\n    users: ["
+        assert users in config
+        self.config.write_text(config.replace(users, f"{users}{{ user: {KIT}, password: {KIT} }}, "))
+        self.keys = {role: ["--key", server / f"{role}.key"] for role in ("learner", "worker-1", "status")}
 
     def __enter__(self):
         return self
@@ -197,12 +205,13 @@ class Fleet:
         else:
             words = ["--run", self.run, *(["--game", self.game] if self.game else [])]
             words += as_words(self.settings)
-        self.learner = self.spawn("learner", self.jarmo, "train", *words, "--fleet", self.url, "--no-play", *more)
+        words += ["--fleet", self.url, *self.keys["learner"], "--no-play", *more]
+        self.learner = self.spawn("learner", self.jarmo, "train", *words)
 
     def start_worker(self, name="worker", url=None, before=None, threads=1):
         output = f"worker-{len(self.workers)}"
         url = url or self.url
-        command = [self.jarmo, "worker", url, "--threads", threads, "--name", name, "--json"]
+        command = [self.jarmo, "worker", url, *self.keys["worker-1"], "--threads", threads, "--name", name, "--json"]
         worker = self.spawn(output, *command, before=before)
         self.workers.append((worker, output))
         return len(self.workers) - 1
@@ -268,7 +277,8 @@ class Fleet:
 
     def status(self):
         """What `jarmo fleet status` says, as JSON."""
-        return subprocess.run([self.jarmo, "fleet", "status", self.url, "--json"], capture_output=True).stdout
+        command = [self.jarmo, "fleet", "status", self.url, *self.keys["status"], "--json"]
+        return subprocess.run(command, capture_output=True).stdout
 
     def order(self):
         """The lines of order.jsonl that came from workers."""
