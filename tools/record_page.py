@@ -117,7 +117,7 @@ def record(browser, turns):
 
 
 def record_learning(browser, minutes):
-    """As `record`, of an agent that learns."""
+    """As `record`, of an agent that learns. The result comes first, because some pages show only the first frame."""
     frames = [(browser.picture(), 1200)]
     browser.run("document.getElementById('start').click()")
     browser.wait("return document.querySelector('#board .piece') !== null")
@@ -125,7 +125,7 @@ def record_learning(browser, minutes):
     for number in range(int(60 * minutes / EVERY)):
         time.sleep(max(0, begun + EVERY * number - time.monotonic()))
         frames.append((browser.picture(), 300))
-    return [*frames[:-1], (frames[-1][0], 3000)]
+    return [(frames[-1][0], 3000), *frames[:-1]]
 
 
 def main():

@@ -110,9 +110,11 @@ def picture(curves):
         label = f"{name}, {'network alone' if sims == '0' else sims + ' simulations'}"
         ends.append([y(points[-1][1]), x(points[-1][0]), color, label])
     lowest = 0.0
+    halo = 'paint-order="stroke" stroke="#fff" stroke-width="4"'  # a label can lie on another curve
     for height_of_end, place, color, label in sorted(ends):
         lowest = max(lowest + 15, height_of_end + 4)
-        parts.append(f'<text x="{place + 6:.1f}" y="{lowest:.1f}" font-size="12" fill="{color}">{label}</text>')
+        where = f'x="{place + 6:.1f}" y="{lowest:.1f}"'
+        parts.append(f'<text {where} font-size="12" fill="{color}" {halo}>{label}</text>')
     return "\n".join([*parts, "</svg>\n"])
 
 
