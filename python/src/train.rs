@@ -208,9 +208,10 @@ fn train(
     let ended = run::run(game, config, &folder, &device, None, stop, each).map_err(|error| error.to_string())?;
     if ended == Ended::Limit && !has_played {
         let limits: Vec<String> = config.run.limits().iter().map(|(most, what)| format!("{most} {what}")).collect();
+        let which = if limits.len() == 1 { "its limit" } else { "one of its limits" };
         let limits = limits.join(", ");
         let warning =
-            format!("nothing to do: the run has reached its limit ({limits}); give it a higher one, or 0 for none");
+            format!("nothing to do: the run has reached {which} ({limits}); give it a higher one, or 0 for none");
         tell((None, Some(warning), None));
     }
     Ok(())

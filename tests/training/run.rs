@@ -630,6 +630,11 @@ fn train_resume_and_export_on_the_command_line() {
         .stdout(contains("nothing to do: the run has reached its limit (--steps 60)"))
         .stdout(contains(format!("jarmo train --resume {run} --steps N")));
     program(&["train", "--resume", run]).assert().success().stdout(contains("has reached its limit (--steps 40)"));
+    program(&["train", "--resume", run, "--steps", "60", "--games", "999999"])
+        .assert()
+        .success()
+        .stdout(contains("has reached one of its limits (--steps 60 --games 999999); give it a higher one, "))
+        .stdout(contains(format!("jarmo train --resume {run} --steps N --games N")));
     let out = home.path().join("agent.safetensors");
     let out = out.to_str().unwrap();
     program(&["export", run, "--out", out]).assert().success().stdout(contains("step 60"));

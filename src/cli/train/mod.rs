@@ -52,8 +52,8 @@ pub(super) struct Args {
 
 #[derive(clap::Args)]
 struct Limits {
-    /// Stop after this many training steps; 0 for no limit. Sets run.steps of a new run. With --resume this limit and
-    /// the others apply only to this call
+    /// Stop after this many training steps; 0 for no limit. Sets run.steps of a new run. With --resume it replaces this
+    /// limit of the run for this call only; the run's other limits stay unless they are given, too
     #[arg(long, value_name = "N", value_parser = STEPS.parser::<u64>())]
     steps: Option<u64>,
     /// Stop after this many games; 0 for no limit. Sets run.games
@@ -180,13 +180,16 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
         writeln!(out, "stopped; continue with: {resume}")?;
     } else if !has_played {
         let limits = config.run.limits();
-        let limits: Vec<String> = limits.iter().map(|(n, what)| format!("--{what} {n}")).collect();
-        let limits = limits.join(" ");
-        let (resume, limit) = (resume_command(path), config.run.limits()[0].1);
+        let which = if limits.len() == 1 { "its limit" } else { "one of its limits" };
+        let [limits, higher]: [Vec<String>; 2] = [
+            limits.iter().map(|(n, what)| format!("--{what} {n}")).collect(),
+            limits.iter().map(|(_, what)| format!("--{what} N")).collect(),
+        ];
+        let (resume, limits, higher) = (resume_command(path), limits.join(" "), higher.join(" "));
         writeln!(
             out,
-            "nothing to do: the run has reached its limit ({limits}); give it a higher one, or 0 for none, with: \
-             {resume} --{limit} N"
+            "nothing to do: the run has reached {which} ({limits}); give it a higher one, or 0 for none, with: \
+             {resume} {higher}"
         )?;
     }
     if let Some(agent) = newest_agent(path) {
