@@ -106,7 +106,7 @@ pub trait DrawProofs {
     fn forbids(&self, placement: &Placement, last: Move) -> Option<u8> {
         match self.draw_proof(placement) {
             DrawProof::Unless { index, streak } => {
-                let only = nth_move(self.lines(), placement, index);
+                let only = nth_move(self.lines(), placement, index)?;
                 (only == last.reverse()).then_some(streak)
             }
             DrawProof::Yes | DrawProof::No => None,
