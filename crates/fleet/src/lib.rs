@@ -35,6 +35,9 @@ pub use matches::{MatchSettings, play_matches};
 pub use server::{Role, Server, ServerSettings, User};
 pub use status::{Doing, Orders, RunStatus, Status, WorkerStatus, status};
 pub use supply::NatsSupply;
+#[cfg(feature = "fuzz")]
+#[doc(hidden)]
+pub use supply::fuzz;
 pub use worker::{WorkerEvent, WorkerSettings, work};
 
 /// The time between two checks for work.
