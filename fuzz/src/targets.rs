@@ -81,7 +81,7 @@ pub const TARGETS: [Target; 29] = [
     Target { name: "saves", share: 4, run: files::saves, written: files::written_saves },
     Target { name: "tables", share: 3, run: files::tables, written: files::written_tables },
     Target { name: "bounds", share: 3, run: files::bounds, written: files::written_bounds },
-    Target { name: "saved", share: 2, run: |tools, bytes| saved(&mut tools.saved, bytes), written: http::written },
+    Target { name: "saved", share: 1, run: |tools, bytes| saved(&mut tools.saved, bytes), written: http::written },
     Target { name: "games", share: 6, run: fleet::games, written: fleet::written_games },
     Target { name: "answers", share: 4, run: fleet::answers, written: fleet::written_answers },
     Target { name: "tasks", share: 4, run: fleet::tasks, written: fleet::written_tasks },

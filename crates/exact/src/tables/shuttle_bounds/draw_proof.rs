@@ -104,6 +104,9 @@ pub trait DrawProofs {
     /// holds.
     #[inline(always)]
     fn forbids(&self, placement: &Placement, last: Move) -> Option<u8> {
+        if placement.own.archers == 0 {
+            return None; // the side has lost, although the flags of a forged file say otherwise
+        }
         match self.draw_proof(placement) {
             DrawProof::Unless { index, streak } => {
                 let only = nth_move(self.lines(), placement, index)?;
