@@ -17,6 +17,9 @@ mod server;
 mod supply;
 mod matches;
 mod worker;
+#[cfg(feature = "fuzz")]
+#[doc(hidden)]
+pub mod fuzz;
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -35,9 +38,6 @@ pub use matches::{MatchSettings, play_matches};
 pub use server::{Role, Server, ServerSettings, User};
 pub use status::{Doing, Orders, RunStatus, Status, WorkerStatus, status};
 pub use supply::NatsSupply;
-#[cfg(feature = "fuzz")]
-#[doc(hidden)]
-pub use supply::fuzz;
 pub use worker::{WorkerEvent, WorkerSettings, work};
 
 /// The time between two checks for work.

@@ -441,6 +441,6 @@ fn files_of(batch: &[u8]) -> Option<Vec<(KeptName, Vec<u8>)>> {
 }
 
 #[cfg(feature = "fuzz")]
-pub mod fuzz;
+pub(crate) mod fuzz;
 #[cfg(test)]
 mod tests;

@@ -21,7 +21,7 @@ use crate::settings::RunSettings;
 use crate::status::{LEARNER, workers};
 use crate::{FleetError, Link, TICK, json, lock, pause};
 #[cfg(feature = "fuzz")]
-pub use intake::fuzz;
+pub(super) use intake::fuzz;
 use intake::{Arrivals, Check, Inbox, check};
 use jarmo_core::net::{AgentFile, KernelKind};
 use jarmo_facade::AnyGame;
