@@ -14,8 +14,8 @@ of files in the server's queue. The table:
     queued    files that ever entered the server's queue
     dropped   what the learner counted since its last start, and why: again (known), blocked, bad
 
-The tests in crates/fleet/tests/attacks.rs, of what a stranger with a worker's key can do, are run as often (`--only
-attacks`).
+The tests in crates/fleet/tests/attacks, of what a stranger with a worker's key can do and of values at the server that
+cannot be read, are run as often (`--only attacks`).
 
 A file in the window that no worker printed is not a fault: a killed worker cannot print the last acknowledgement. A
 file that the server delivers twice is dropped as known, although it was queued once.

@@ -1,22 +1,19 @@
 //! Feeds damaged inputs to everything that reads text or files from outside. See README.md beside this crate.
 
-mod http;
 mod mutate;
-mod targets;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
 use cpu_time::ProcessTime;
 
+use fuzz::{TARGETS, Target, Tools, corpus};
 use jarmo::numbers::{NODES, SEED};
 use jarmo::random::stream;
 use mutate::{draw, mutate};
-use targets::{TARGETS, Target, Tools};
 
 /// Replay the corpus, then try damaged copies of it; stops at the first input that fails
 #[derive(Parser)]
@@ -76,18 +73,6 @@ fn try_target(target: &Target, count: u64, seed: u64, tools: &mut Tools) -> bool
     let (size, seconds) = (corpus.len(), start.elapsed().as_secs_f64());
     println!("{:<10} corpus {size:>3}, damaged {count:>8}, {seconds:>7.1} s", target.name);
     true
-}
-
-/// The files of the corpus in the order of their names, and what the programs write.
-fn corpus(target: &Target) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target.name);
-    let mut paths: Vec<_> =
-        fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.expect("a readable folder").path()).collect();
-    paths.sort();
-    let files = paths.iter().map(|path| fs::read(path).expect("a readable file"));
-    let corpus: Vec<Vec<u8>> = files.chain((target.written)()).collect();
-    assert!(!corpus.is_empty(), "{}: no corpus", folder.display());
-    corpus
 }
 
 /// Tries one input. One that fails is saved.

@@ -16,30 +16,46 @@ use jarmo::record::GameRecord;
 use jarmo::replay::{Sample, Samples};
 use jarmo::{Games, erase};
 
-use crate::http::Page;
+use crate::files::{self, Folders};
+use crate::fleet::{self, Fleet};
+use crate::http::{self, Page};
 
 /// A target: its name, which is that of its corpus, and its share of the inputs.
-pub(crate) struct Target {
+pub struct Target {
+    /// Its name.
     pub name: &'static str,
+    /// Its share of the inputs.
     pub share: u64,
+    /// Reads an input.
     pub run: fn(&mut Tools, &[u8]),
     /// Inputs that the programs write themselves, in today's format.
     pub written: fn() -> Vec<Vec<u8>>,
 }
 
 /// What is expensive to start.
-pub(crate) struct Tools {
+pub struct Tools {
     page: Option<Page>,
+    saved: Option<Page>,
+    pub(crate) folders: Folders,
+    pub(crate) fleet: Option<Fleet>,
     spec: AgentSpec,
 }
 
 impl Tools {
-    pub(crate) fn new() -> Tools {
-        Tools { page: None, spec: AgentSpec::Random }
+    /// Starts nothing yet.
+    pub fn new() -> Tools {
+        Tools { page: None, saved: None, folders: Folders::default(), fleet: None, spec: AgentSpec::Random }
     }
 }
 
-pub(crate) const TARGETS: [Target; 10] = [
+impl Default for Tools {
+    fn default() -> Tools {
+        Tools::new()
+    }
+}
+
+/// All targets.
+pub const TARGETS: [Target; 29] = [
     target("positions", 20, positions),
     target("actions", 20, actions),
     target("records", 14, records),
@@ -47,9 +63,28 @@ pub(crate) const TARGETS: [Target; 10] = [
     target("configs", 6, configs),
     target("specs", 10, specs),
     target("engine", 6, engine_lines),
+    target("boards", 6, files::boards),
+    target("exams", 6, files::exams),
+    target("openings", 4, files::openings),
+    target("puzzles", 6, files::puzzles),
+    target("yardstick", 6, files::yardstick),
+    target("results", 4, files::results),
+    target("sweeps", 4, files::sweeps),
+    target("proofs", 4, files::proofs),
+    target("runs", 4, files::runs),
     target("http", 3, |tools, bytes| tools.page.get_or_insert_with(Page::open).post(bytes)),
+    target("queries", 3, |tools, bytes| tools.page.get_or_insert_with(Page::open).look(bytes)),
+    Target { name: "values", share: 8, run: fleet::values, written: fleet::written_values },
     Target { name: "agents", share: 6, run: agents, written: || vec![agent_file().to_bytes()] },
     Target { name: "replay", share: 7, run: replay, written: || vec![samples().to_bytes(&origin())] },
+    Target { name: "learner", share: 1, run: files::learner, written: files::written_learner },
+    Target { name: "saves", share: 4, run: files::saves, written: files::written_saves },
+    Target { name: "tables", share: 3, run: files::tables, written: files::written_tables },
+    Target { name: "bounds", share: 3, run: files::bounds, written: files::written_bounds },
+    Target { name: "saved", share: 1, run: |tools, bytes| saved(&mut tools.saved, bytes), written: http::written },
+    Target { name: "games", share: 6, run: fleet::games, written: fleet::written_games },
+    Target { name: "answers", share: 4, run: fleet::answers, written: fleet::written_answers },
+    Target { name: "tasks", share: 4, run: fleet::tasks, written: fleet::written_tasks },
 ];
 
 const fn target(name: &'static str, share: u64, run: fn(&mut Tools, &[u8])) -> Target {
@@ -57,7 +92,7 @@ const fn target(name: &'static str, share: u64, run: fn(&mut Tools, &[u8])) -> T
 }
 
 /// The game that the first byte selects, and the text after it.
-fn with_first_byte<T: GameTask>(bytes: &[u8], task: T) -> Option<T::Output> {
+pub(crate) fn with_first_byte<T: GameTask>(bytes: &[u8], task: T) -> Option<T::Output> {
     let (&first, _) = bytes.split_first()?;
     let name = GAMES[usize::from(first) % GAMES.len()];
     Some(with_game(name, &GameSettings::default(), task).expect("no settings"))
@@ -167,10 +202,17 @@ fn engine_lines(tools: &mut Tools, bytes: &[u8]) {
 }
 
 /// The checksum of a damaged file is made to fit, so that its damage is read.
-fn sealed(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn sealed(bytes: &[u8]) -> Vec<u8> {
     let mut file = bytes.to_vec();
     checksum::seal(&mut file);
     file
+}
+
+/// A saved game of two people, as it is and with its checksum made to fit.
+fn saved(page: &mut Option<Page>, bytes: &[u8]) {
+    let page = page.get_or_insert_with(Page::with_saved);
+    page.open_saved(bytes);
+    page.open_saved(files::sealed_lines(bytes).as_bytes());
 }
 
 fn agents(_: &mut Tools, bytes: &[u8]) {
@@ -183,7 +225,7 @@ fn agents(_: &mut Tools, bytes: &[u8]) {
     }
 }
 
-fn agent_file() -> AgentFile {
+pub(crate) fn agent_file() -> AgentFile {
     let game = ConnectFour::new(0);
     let net = NetSettings { width: 32, blocks: 1 };
     let weights = Weights::random(net, NetShape::of(&game), &mut stream(1, 0));
@@ -198,7 +240,7 @@ fn replay(_: &mut Tools, bytes: &[u8]) {
     }
 }
 
-fn origin() -> GameVersion {
+pub(crate) fn origin() -> GameVersion {
     GameVersion::of(&ConnectFour::new(0))
 }
 

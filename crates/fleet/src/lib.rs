@@ -17,6 +17,9 @@ mod server;
 mod supply;
 mod matches;
 mod worker;
+#[cfg(feature = "fuzz")]
+#[doc(hidden)]
+pub mod fuzz;
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};

@@ -355,7 +355,7 @@ impl<'a> Work<'a> {
         let written = cell.fetch_update(SeqCst, SeqCst, |byte| Some(new.byte() | byte & WAITING));
         debug_assert!(written.is_ok());
         let taken = match new {
-            DrawProof::Unless { index, .. } => Some(nth_move(self.lines, placement, index).reverse()),
+            DrawProof::Unless { index, .. } => nth_move(self.lines, placement, index).map(Move::reverse),
             _ => None,
         };
         let mut wake = |first: &Placement| wake(&self.codes[place(self.layer, first)]);

@@ -36,11 +36,11 @@ pub(super) struct Found {
     search: Searched,
 }
 
-/// Random positions of a file. Nobody else can predict them.
-pub(super) fn sample(games: &[Episode]) -> Vec<Found> {
+/// Random positions of games that keep the rules. Nobody else can predict them.
+pub(super) fn sample(games: &[&Episode]) -> Vec<Found> {
     let draws = Draws::new(unique(), 0);
     let draw = |number: u64| {
-        let Episode { game, searches, .. } = &games[below(draws.bits(2 * number), games.len() as u32) as usize];
+        let Episode { game, searches, .. } = games.get(below(draws.bits(2 * number), games.len() as u32) as usize)?;
         let place = below(draws.bits(2 * number + 1), searches.len().max(1) as u32) as usize;
         let search = searches.get(place).filter(|search| search.policy.len() > 1)?.clone();
         let played = game.actions.len() - searches.len() + place;

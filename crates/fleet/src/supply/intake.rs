@@ -149,6 +149,7 @@ pub(super) fn check(run: &str, game: &dyn AnyGame, settings: &SelfPlaySettings) 
             return Err(FleetError::new("it belongs to another run"));
         }
         let (mut samples, mut counts, mut games) = (Samples::new(), Counts::default(), BTreeSet::new());
+        let mut taken = Vec::new();
         for (number, game) in file.games.iter().enumerate() {
             let wrong = |problem: String| FleetError::new(format!("game {number}: {problem}"));
             let weights = game.weights;
@@ -163,12 +164,13 @@ pub(super) fn check(run: &str, game: &dyn AnyGame, settings: &SelfPlaySettings) 
             }
             reader(game, &mut samples, &mut counts).map_err(|error| wrong(error.to_string()))?;
             counts.positions += game.searches.len() as u64;
+            taken.push(game);
         }
         let weights = file.games.iter().map(|game| game.weights).min();
         let weights = weights.ok_or_else(|| FleetError::new("it contains no games"))?;
         let KeptName { id, sequence, key } = name.clone();
         let sent = Sent { id, sequence, key, worker: plain(&file.worker), weights };
-        let found = sample(&file.games);
+        let found = sample(&taken); // nobody has checked the other games, if they came with a file that is checked now
         let games = games.into_iter().collect();
         Ok((Delivery { sent, games, bytes: bytes.len() as u64, samples, counts }, found))
     })
@@ -438,5 +440,7 @@ fn files_of(batch: &[u8]) -> Option<Vec<(KeptName, Vec<u8>)>> {
     Some(files)
 }
 
+#[cfg(feature = "fuzz")]
+pub(crate) mod fuzz;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use async_nats::jetstream::kv::Store;
 use serde::{Deserialize, Serialize};
 
 use super::LEAVES_AFTER;
-use crate::places::{PROGRESS, lease_of, list, read_value};
+use crate::places::{Listed, PROGRESS, lease_of, list, read_value};
 use crate::status::LEARNER;
 use crate::{FleetError, Link, host_name, json, unique};
 use jarmo_host::files::{SETTINGS_BYTES, read_text, write_whole};
@@ -39,30 +39,38 @@ impl Lease {
         let place = format!("{host} {place}");
         let ours = Lease { holder: unique(), run: run.to_owned(), place, folder, key };
         let last = link.wait(runs.entry(&ours.key))?;
-        let theirs = last.as_ref().and_then(|entry| serde_json::from_slice::<Lease>(&entry.value).ok());
-        if let Some(Lease { run, folder, .. }) = theirs.filter(|theirs| theirs.place != ours.place) {
-            let lives = list(link, PROGRESS)?;
-            let life = lives.iter().find(|life| life.of == LEARNER && life.name == run);
-            if let Some(life) = life.filter(|life| life.age < LEAVES_AFTER) {
-                return Err(FleetError::new(format!(
-                    "this run has a learner already, with the folder {folder} (heard {:.0} s ago). A copy of a run's \
-                     folder is the same run: stop that learner first, or begin a new run. If it was killed, try again \
-                     in {LEAVES_AFTER:.0} s",
-                    life.age
-                )));
-            }
+        if let Some(entry) = &last
+            && let Some((folder, age)) = ours.rival(&entry.value, &list(link, PROGRESS)?)
+        {
+            return Err(FleetError::new(format!(
+                "this run has a learner already, with the folder {folder} (heard {age:.0} s ago). A copy of a run's \
+                 folder is the same run: stop that learner first, or begin a new run. If it was killed, try again in \
+                 {LEAVES_AFTER:.0} s"
+            )));
         }
         let revision = last.map_or(0, |entry| entry.revision);
         link.wait(runs.update(&ours.key, json(&ours).into(), revision))?;
         Ok(ours)
     }
 
+    /// The folder of a learner in another place that has the run by this entry and lives, and how long ago it was heard.
+    fn rival(&self, entry: &[u8], lives: &[Listed]) -> Option<(String, f64)> {
+        let theirs = serde_json::from_slice::<Lease>(entry).ok().filter(|theirs| theirs.place != self.place)?;
+        let life = lives.iter().find(|life| life.of == LEARNER && life.name == theirs.run)?;
+        (life.age < LEAVES_AFTER).then_some((theirs.folder, life.age))
+    }
+
+    /// Whether an entry says that the run has this learner; `None` if it cannot be read.
+    fn is_in(&self, entry: &[u8]) -> Option<bool> {
+        serde_json::from_slice::<Lease>(entry).ok().map(|theirs| theirs.holder == self.holder)
+    }
+
     /// Whether the run still has this learner. If the server has lost the lease, or it cannot be read, it gets it again.
     pub(super) fn holds(&self, link: &Link, runs: &Store) -> Result<bool, FleetError> {
         let value = read_value(link, &self.key)?.unwrap_or_default();
-        match serde_json::from_slice::<Lease>(&value) {
-            Ok(theirs) => Ok(theirs.holder == self.holder),
-            Err(_) => link.wait(runs.put(&self.key, json(self).into())).map(|_| true),
+        match self.is_in(&value) {
+            Some(is_ours) => Ok(is_ours),
+            None => link.wait(runs.put(&self.key, json(self).into())).map(|_| true),
         }
     }
 }
@@ -93,3 +101,6 @@ fn place(folder: &Path) -> std::io::Result<String> {
 fn place(folder: &Path) -> std::io::Result<String> {
     Ok(fs::canonicalize(folder)?.display().to_string())
 }
+
+#[cfg(test)]
+mod tests;

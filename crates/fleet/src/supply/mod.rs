@@ -14,12 +14,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::places::{
-    CURRENT, LearnerPlaces, Newest, PROGRESS, find, list, network_of, newest, progress_subject, read_value, runs,
-    settings_of, write_object,
+    CURRENT, LearnerPlaces, Listed, Newest, PROGRESS, find, list, network_of, newest, progress_subject, read_value,
+    runs, settings_of, write_object,
 };
 use crate::settings::RunSettings;
 use crate::status::{LEARNER, workers};
 use crate::{FleetError, Link, TICK, json, lock, pause};
+#[cfg(feature = "fuzz")]
+pub(super) use intake::fuzz;
 use intake::{Arrivals, Check, Inbox, check};
 use jarmo_core::net::{AgentFile, KernelKind};
 use jarmo_facade::AnyGame;
@@ -320,11 +322,7 @@ impl Shared {
         let queued = link.wait(places.samples.get_info())?.state.messages;
         let said = list(link, PROGRESS)?;
         let current = read_value(link, CURRENT)?;
-        let is_free = current.is_none_or(|current| {
-            let mut lives = said.iter().filter(|life| life.of == LEARNER && *life.name.as_bytes() == *current);
-            lives.all(|life| life.age > LEAVES_AFTER)
-        });
-        if is_free && self.begun.elapsed().as_secs_f64() > LEAVES_AFTER {
+        if is_free(current.as_deref(), &said) && self.begun.elapsed().as_secs_f64() > LEAVES_AFTER {
             link.wait(places.runs.put(CURRENT, run.clone().into()))?;
         }
         let mut workers = workers(&said);
@@ -336,4 +334,12 @@ impl Shared {
         report.idle = workers.len() - playing;
         Ok(())
     }
+}
+
+/// Whether no learner lives of the run that workers without `--run` play for.
+fn is_free(current: Option<&[u8]>, lives: &[Listed]) -> bool {
+    current.is_none_or(|current| {
+        let mut lives = lives.iter().filter(|life| life.of == LEARNER && *life.name.as_bytes() == *current);
+        lives.all(|life| life.age > LEAVES_AFTER)
+    })
 }

@@ -1,5 +1,6 @@
 //! Values of a bucket that cannot be read: they are reported, the last good ones hold, and nobody stops.
 
+use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -13,7 +14,7 @@ use jarmo_fleet::{WorkerEvent, WorkerSettings, work};
 use jarmo_learn::run::Supply;
 use jarmo_learn::train::OpenDevice;
 
-use super::kit::{RUN, Stranger, TestServer, idle_learner, learner, until};
+use super::kit::{RUN, Stranger, TestServer, file, idle_learner, learner, learner_in, until};
 use super::take;
 
 const GARBAGE: &[u8] = br#"{"type":"io.nats.jetstream.api.v1.stream_info_response","total":0}"#;
@@ -88,4 +89,64 @@ fn a_value_that_cannot_be_read_stops_neither_learner_nor_worker() {
         stop.store(true, Ordering::Relaxed);
         working.join().unwrap();
     });
+}
+
+/// The value of a key in the bucket of runs.
+fn value_of(owner: &Stranger, key: &str) -> String {
+    let value = owner.ask(&format!("$JS.API.DIRECT.GET.KV_jarmo_runs.$KV.jarmo_runs.{key}"), Vec::new(), None);
+    String::from_utf8_lossy(&value.unwrap_or_default()).into_owned()
+}
+
+#[test]
+fn a_lease_and_a_current_run_that_cannot_be_read_are_written_again() {
+    let Some(server) = TestServer::start(1) else {
+        return;
+    };
+    let owner = Stranger::with_file(&server, &server.learner().key.unwrap());
+    let supply = learner(&server, RUN, 64);
+    let AgentSpec::Network(source, _) = "trained".parse().unwrap() else {
+        panic!("an agent file");
+    };
+    supply.publish(agent::load(&source, &ConnectFour::new(0)).unwrap());
+    let id = fs::read_to_string(server.folder(RUN).join("fleet.id")).unwrap();
+    let lease = format!("{id}.learner");
+    let copy = server.folder("copy");
+    fs::create_dir(&copy).unwrap();
+    fs::copy(server.folder(RUN).join("fleet.id"), copy.join("fleet.id")).unwrap();
+    for garbage in [GARBAGE, b"two words\r\nPUB jarmo.x 0\r\n\r\n", b"\xff\xfe", b"*.>"] {
+        for key in [&*lease, "current"] {
+            owner.ask(&format!("$KV.jarmo_runs.{key}"), garbage.to_vec(), None).unwrap();
+        }
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let working = scope.spawn(|| worker(&server, &stop)); // it begins with the garbage
+            until("the lease is there again", || value_of(&owner, &lease).contains("holder"));
+            until("workers have a run again", || value_of(&owner, "current") == RUN);
+            take(&supply, 1);
+            stop.store(true, Ordering::Relaxed);
+            working.join().unwrap();
+        });
+        let refused = learner_in(&server, RUN, &copy, 64).err().expect("it is refused").to_string();
+        assert!(refused.contains("has a learner already"), "{refused}");
+    }
+}
+
+#[test]
+fn a_key_is_revoked_although_the_list_of_revoked_keys_cannot_be_read() {
+    let Some(mut server) = TestServer::start(2) else {
+        return;
+    };
+    let owner = Stranger::with_file(&server, &server.learner().key.unwrap());
+    let rogue = Stranger::with_key(&server, 2);
+    let idle = idle_learner(&server, RUN, 64).unwrap(); // it takes nothing, so files wait
+    for garbage in [GARBAGE, b"[1]", b""] {
+        owner.ask("$KV.jarmo_runs.blocked", garbage.to_vec(), None).unwrap();
+        rogue.ask(&rogue.files(RUN), file(RUN, 0, garbage.len() as u64, "rogue").0, None).unwrap();
+        assert_eq!(server.purge(&rogue.key), 1, "its files are deleted");
+        assert_eq!(value_of(&owner, "blocked"), format!("[{:?}]", rogue.key));
+    }
+    server.keys().revoke("worker-2").unwrap();
+    idle.begin(&Default::default()).unwrap();
+    let warnings = idle.warnings();
+    assert!(warnings.iter().any(|warning| warning.contains("is blocked")), "{warnings:?}");
 }

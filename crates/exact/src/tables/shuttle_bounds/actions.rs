@@ -28,21 +28,21 @@ pub fn moves(lines: &Lines, placement: &Placement) -> impl Iterator<Item = Move>
         .flat_map(move |from| bits(lines.near(from) & !own).map(move |to| Move { from, to }))
 }
 
-/// The move with this number.
+/// The move with this number; `None` if there are fewer, which only a forged file can claim.
 #[inline(always)]
-pub fn nth_move(lines: &Lines, placement: &Placement, index: u8) -> Move {
+pub fn nth_move(lines: &Lines, placement: &Placement, index: u8) -> Option<Move> {
     let own = placement.own.archers;
     let mut left = u32::from(index);
     for from in bits(own & !goal(placement.mover)) {
         let targets = lines.near(from) & !own;
         let count = targets.count_ones();
         if left < count {
-            let to = bits(targets).nth(left as usize).expect("the number is below the count");
-            return Move { from, to };
+            let to = bits(targets).nth(left as usize)?;
+            return Some(Move { from, to });
         }
         left -= count;
     }
-    unreachable!("the placement has fewer moves")
+    None
 }
 
 /// The placement after a move.
@@ -74,7 +74,7 @@ pub fn single_move(lines: &Lines, placement: &Placement) -> Option<Move> {
     let single = lines.moves(placement.mover, placement.own.archers) == 1
         && deploy_places(placement) == 0
         && !is_over(placement);
-    single.then(|| nth_move(lines, placement, 0))
+    single.then(|| nth_move(lines, placement, 0)).flatten()
 }
 
 /// Whether the shuttle rule can leave the player to move without an action: the only action is a move that could be a

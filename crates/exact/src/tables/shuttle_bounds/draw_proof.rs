@@ -104,9 +104,12 @@ pub trait DrawProofs {
     /// holds.
     #[inline(always)]
     fn forbids(&self, placement: &Placement, last: Move) -> Option<u8> {
+        if placement.own.archers == 0 {
+            return None; // the side has lost, although the flags of a forged file say otherwise
+        }
         match self.draw_proof(placement) {
             DrawProof::Unless { index, streak } => {
-                let only = nth_move(self.lines(), placement, index);
+                let only = nth_move(self.lines(), placement, index)?;
                 (only == last.reverse()).then_some(streak)
             }
             DrawProof::Yes | DrawProof::No => None,

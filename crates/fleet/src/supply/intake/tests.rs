@@ -4,11 +4,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Arrivals;
+use super::{Arrivals, KeptName, check};
+use crate::GameFile;
+use jarmo_core::env::SavedGame;
+use jarmo_core::eval::Uniform;
+use jarmo_core::games::ConnectFour;
+use jarmo_core::net::GameVersion;
 use jarmo_core::random::{Stream, below, stream};
+use jarmo_facade::erase;
+use jarmo_learn::config::Config;
 use jarmo_learn::run::{Delivery, FileId, Seen, Sent};
 use jarmo_selfplay::replay::{Sample, Samples};
-use jarmo_selfplay::selfplay::Counts;
+use jarmo_selfplay::selfplay::{Counts, Episode, Searched, SelfPlay, SelfPlaySettings};
 use rand::Rng;
 
 const HISTORIES: u64 = 10_000;
@@ -171,4 +178,30 @@ fn no_game_is_lost_or_learned_twice_in_any_history() {
         let learned: BTreeSet<FileId> = world.run.iter().copied().collect();
         assert_eq!(learned, world.sent, "history {history}: a game is lost");
     }
+}
+
+#[test]
+fn no_position_is_searched_again_of_a_game_that_was_not_checked() {
+    let game = ConnectFour::new(0);
+    let settings = SelfPlaySettings { games: 4, simulations: 2, ..Config::default().selfplay };
+    let mut play = SelfPlay::new(&game, &settings, vec![Uniform], 1);
+    play.keep_episodes(0);
+    let mut games = Vec::new();
+    while games.is_empty() {
+        games.extend(play.round().episodes);
+    }
+    games.truncate(1);
+    // Another file with this game is being checked, and will be found to be bad: it has more searches than actions.
+    let search = Searched { policy: vec![0.5, 0.5], expected: [1.0, 0.0, 0.0] };
+    let claimed =
+        Episode { game: SavedGame { start: None, actions: Vec::new() }, searches: vec![search; 10_000], weights: 0 };
+    let other = GameFile::game_id(&claimed);
+    games.push(claimed);
+    let (run, worker, program) = ("run".to_owned(), String::new(), String::new());
+    let file = GameFile { run: run.clone(), origin: GameVersion::of(&game), worker, program, games };
+    let bytes = file.to_bytes();
+    let name = KeptName { sequence: 1, id: GameFile::id(&bytes), key: String::new() };
+    let check = check(&run, erase(game).as_ref(), &settings);
+    let (delivery, found) = check(&name, &bytes, 0, &|id| id != other).unwrap();
+    assert_eq!((delivery.games.len(), found.len()), (1, 8));
 }
