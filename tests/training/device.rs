@@ -99,9 +99,24 @@ fn a_device_plays_the_games_that_the_cpu_plays() {
     let nets = served.for_threads(2);
     assert_eq!(nets.len(), 6, "each thread grows trees of one group while two are at the device");
     assert_eq!(pool.install(|| play(nets)), play(vec![net; 6]));
-    let Traffic { batches, positions, busy, .. } = served.traffic().unwrap();
-    assert!(positions > 15 * batches, "{batches} batches of {positions} positions");
-    assert!(busy > 0);
+    assert!(served.traffic().unwrap().busy > 0);
+}
+
+#[test]
+fn what_waits_for_a_device_is_merged_into_one_batch() {
+    let served = serve(FrozenNet::of(StandIn::new(None, Duration::from_millis(100))).in_batches_of(64));
+    let mut nets = vec![served.clone(); 20];
+    let (mut features, mut logits) = (FeatureBatch::new(), Logits::new(SHAPE));
+    features.push_indices([1, 2]);
+    for net in &mut nets {
+        net.submit(&features, &mut logits);
+    }
+    for net in &mut nets {
+        net.finish(&mut logits);
+    }
+    let Traffic { batches, positions, .. } = served.traffic().unwrap();
+    assert_eq!(positions, 20);
+    assert!(batches < 10, "{batches} batches");
 }
 
 /// Burn on the CPU takes the place of a GPU.
@@ -114,7 +129,9 @@ fn a_device_gets_indices_and_returns_the_logits_of_legal_actions() {
     let mut actions = vec![Action(0); env.len()];
     let mut batch = EvalBatch::new(game.actions());
     for _ in 0..20 {
-        (0..env.len()).for_each(|slot| drop(batch.push(*env.position(slot), 0)));
+        for slot in 0..env.len() {
+            batch.push(*env.position(slot), 0);
+        }
         env.sample(&mut actions);
         env.step(&actions);
     }
@@ -138,7 +155,7 @@ fn a_device_gets_indices_and_returns_the_logits_of_legal_actions() {
     assert_eq!((batches, positions, kernels), (1, rows as u64, 8 + 3 * 2));
     let values = 3 + NetShape::of(&game).scores();
     assert_eq!(read, 4 * (legal_actions + rows * values) as u64);
-    assert!(uploaded < 380 * positions, "{uploaded} bytes for {positions} positions");
+    assert!(uploaded < 420 * positions, "{uploaded} bytes for {positions} positions");
 }
 
 /// Makes the trees of a batch expensive to grow, and measures how long search waits for its evaluations.

@@ -89,10 +89,10 @@ impl Folded {
             weights.iter_mut().step_by(width + 1).for_each(|weight| *weight += 1.0);
             layer(weights, bias)
         };
-        let [stem, bias] = weights.layer("stem");
+        let stem = weights.layer("stem").concat();
         let (heads, bias) = weights.heads();
         Folded {
-            stem: matrix([stem, bias].concat(), [weights.shape().features + 1, width], device),
+            stem: matrix(stem, [weights.shape().features + 1, width], device),
             blocks: (0..blocks).map(block).collect(),
             heads: layer(heads, bias),
         }
@@ -101,7 +101,7 @@ impl Folded {
 
 impl Layers for Folded {
     fn outputs(&self, features: Tensor<2>, _: &NetShape) -> Tensor<2> {
-        // Burn's own ReLU is two kernels, this one.
+        // Burn's own ReLU launches two kernels, this launches one.
         let relu = |sums: Tensor<2>| sums.clamp(0.0, f32::MAX);
         let layer = |trunk: Tensor<2>, [weights, bias]: &[Tensor<2>; 2]| trunk.matmul(weights.clone()) + bias.clone();
         let trunk = relu(features.matmul(self.stem.clone()));

@@ -150,27 +150,25 @@ impl<L: Layers> Network for BurnNet<L> {
         let (rows, width) = (batch.len(), self.shape.outputs());
         let (features, indices) = sparse(batch, &self.shape, &self.device);
         let outputs = self.layers.outputs(features, &self.shape);
-        let mut all = vec![0.0; rows * width];
-        let (moved, kernels) = match legal_outputs(batch, &self.shape) {
-            None => {
-                all = numbers(outputs);
-                ([indices, all.len()], 0)
-            }
+        let places = legal_outputs(batch, &self.shape);
+        let count = places.as_ref().map_or(0, Vec::len);
+        let (all, read) = match places {
+            None => (numbers(outputs), rows * width),
             Some(places) => {
-                let count = places.len();
                 let picked = Tensor::from_data(TensorData::new(places.clone(), [count]), &self.device);
                 let picked = numbers(outputs.reshape([rows * width]).select(0, picked));
+                let mut all = vec![0.0; rows * width];
                 for (place, number) in places.into_iter().zip(picked) {
                     all[place as usize] = number;
                 }
-                ([indices + count, count], 1)
+                (all, count)
             }
         };
         *logits = Logits::from_rows(self.shape, all);
-        let kernels = self.layers.kernels().map_or(0, |launched| SPARSE_KERNELS + launched + kernels);
-        let [uploaded, read] = moved.map(|numbers| 4 * numbers as u64);
-        for (count, more) in self.counts.iter().zip([1, rows as u64, uploaded, read, kernels]) {
-            count.fetch_add(more, Ordering::Relaxed);
+        let kernels = self.layers.kernels().map_or(0, |launched| SPARSE_KERNELS + launched + u64::from(count > 0));
+        let [uploaded, read] = [indices + count, read].map(|numbers| 4 * numbers as u64);
+        for (sum, more) in self.counts.iter().zip([1, rows as u64, uploaded, read, kernels]) {
+            sum.fetch_add(more, Ordering::Relaxed);
         }
     }
 

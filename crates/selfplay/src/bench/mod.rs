@@ -54,7 +54,8 @@ struct DeviceUse {
 impl DeviceUse {
     /// That of a network, if it is not on the CPU.
     fn of(net: &FrozenNet) -> Option<DeviceUse> {
-        let Traffic { batches, positions, uploaded, read, kernels, .. } = net.traffic()?;
+        let traffic = net.traffic().filter(|_| net.groups() > 1);
+        let Traffic { batches, positions, uploaded, read, kernels, .. } = traffic?;
         let per = |sum: u64, count: u64| sum as f64 / count.max(1) as f64;
         Some(DeviceUse {
             positions_per_batch: per(positions, batches),

@@ -40,8 +40,7 @@ pub struct SelfPlaySpeed {
     tree_share: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<DeviceUse>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    device_idle_share: Option<f64>,
+    device_idle_share: f64, // 1 on the CPU
 }
 
 impl fmt::Display for SelfPlaySpeed {
@@ -73,8 +72,9 @@ impl fmt::Display for SelfPlaySpeed {
             100.0 * self.features_share,
             100.0 * self.network_share
         )?;
-        let (Some(device), Some(idle)) = (&self.device, self.device_idle_share) else { return Ok(()) };
-        write!(out, "\n{}: {device}; waits for search {:.0} % of the time", self.kernel, 100.0 * idle)
+        let Some(device) = &self.device else { return Ok(()) };
+        let idle = 100.0 * self.device_idle_share;
+        write!(out, "\n{}: {device}; waits for search {idle:.0} % of the time", self.kernel)
     }
 }
 
@@ -105,7 +105,7 @@ pub fn selfplay<'a, G: Encode + HasEndgames>(
     let mut play = SelfPlay::new(game, settings, evaluators, seed).with_clock(nanoseconds);
     play.round(); // allocates memory and warms up
     stopwatch.iter().for_each(|spent| spent.store(0, Ordering::Relaxed));
-    let busy = || net.traffic().map(|traffic| traffic.busy);
+    let busy = || net.traffic().map_or(0, |traffic| traffic.busy);
     let (busy_before, start) = (busy(), Instant::now());
     let mut all = Round::default();
     let RunTime { time, watch } = run_time.into();
@@ -118,7 +118,7 @@ pub fn selfplay<'a, G: Encode + HasEndgames>(
         [counts.positions, counts.simulations, counts.evaluations(), counts.games.games]
     });
     let (time, playing) = (start.elapsed().as_nanos() as f64, all.playing as f64);
-    let device_idle_share = busy().zip(busy_before).map(|(after, before)| 1.0 - (after - before) as f64 / time);
+    let device_idle_share = 1.0 - (busy() - busy_before) as f64 / time;
     let [features_share, network_share] =
         [0, 1].map(|part: usize| stopwatch[part].load(Ordering::Relaxed) as f64 / playing);
     let counts = &all.counts;
