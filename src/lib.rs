@@ -86,7 +86,7 @@ pub use jarmo_fleet as fleet;
 pub use jarmo_host::{agent_file, ascii, files, input, program, record};
 pub use jarmo_judge::{JudgeError, accuracy, arena, puzzles, yardstick};
 #[cfg(feature = "train")]
-pub use jarmo_learn::{TrainError, config, observe, run, train};
+pub use jarmo_learn::{TrainError, config, device, observe, run, train};
 pub use jarmo_selfplay::{bench, replay, selfplay};
 
 /// The README's examples, compiled and run as tests.

@@ -9,7 +9,7 @@ use super::interrupt::interrupted;
 use super::measure::{MeasureArgs, Measuring, budget_name, budgets, check_nodes};
 use super::{Failure, check_output, first, game_of_file, write_output};
 use jarmo_core::numbers::NumberRange;
-use jarmo_exact::agent::{AGENTS, AgentSpec, Networks, read_spec};
+use jarmo_exact::agent::{AGENTS, AgentSpec, read_spec};
 use jarmo_exact::catalog::GameSettings;
 use jarmo_facade::measure::Measured;
 use jarmo_facade::{AgentPlan, AnyGame, Games};
@@ -38,6 +38,9 @@ pub(super) struct Args {
     /// --nodes; needs a single agent
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    #[cfg(feature = "train")]
+    #[command(flatten)]
+    device: super::device::DeviceArgs,
     #[command(flatten)]
     shared: MeasureArgs,
 }
@@ -52,7 +55,10 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
     check_output(args.svg.as_deref())?;
     let exam = args.exam.as_deref().map(ExamHeader::load).transpose()?;
     let settings = GameSettings { board: args.board.clone(), ..GameSettings::default() };
-    let networks = Networks::new();
+    #[cfg(feature = "train")]
+    let networks = args.device.networks()?;
+    #[cfg(not(feature = "train"))]
+    let networks = jarmo_exact::agent::Networks::new();
     let mut examined = Vec::new();
     for spec in &args.agents {
         let game = games.open(&game_of(games, &args, exam.as_ref(), spec)?, &settings)?;

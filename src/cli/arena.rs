@@ -12,7 +12,7 @@ use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{Failure, GameArgs, check_output, in_file, write_output};
 use jarmo_core::error::FileError;
 use jarmo_core::numbers::{BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, RANDOM_PLIES, SEED, THREADS};
-use jarmo_exact::agent::{AGENTS, AgentError, AgentSpec, Networks};
+use jarmo_exact::agent::{AGENTS, AgentError, AgentSpec};
 use jarmo_facade::measure::{MeasureError, OpeningsPlan, TournamentPlan};
 use jarmo_facade::{AgentPlan, Games};
 #[cfg(feature = "fleet")]
@@ -95,6 +95,9 @@ pub(super) struct Args {
     /// before
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
+    #[cfg(feature = "train")]
+    #[command(flatten)]
+    device: super::device::DeviceArgs,
     #[cfg(feature = "fleet")]
     #[command(flatten)]
     fleet: FleetArgs,
@@ -105,7 +108,7 @@ pub(super) struct Args {
 #[derive(clap::Args)]
 struct FleetArgs {
     /// Let the workers of the NATS server at this address play all games (see `jarmo fleet up`)
-    #[arg(long, value_name = "URL", conflicts_with_all = ["movetime", "threads"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["movetime", "threads", "device"])]
     fleet: Option<String>,
     #[command(flatten)]
     access: super::fleet::AccessArgs,
@@ -183,7 +186,10 @@ pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
     let link = args.fleet.access.connect(args.fleet.fleet.as_deref(), "arena")?;
     #[cfg(not(feature = "fleet"))]
     let link: Option<std::convert::Infallible> = None;
-    let networks = Networks::new();
+    #[cfg(feature = "train")]
+    let networks = args.device.networks()?;
+    #[cfg(not(feature = "train"))]
+    let networks = jarmo_exact::agent::Networks::new();
     let agents: Vec<AgentPlan> = specs.iter().map(|spec| AgentPlan::new(spec.clone(), &networks)).collect();
     let plan = TournamentPlan {
         entrants,

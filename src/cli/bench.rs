@@ -12,6 +12,8 @@ use serde::Serialize;
 use super::block::Progress;
 #[cfg(feature = "train")]
 use super::config::ConfigArgs;
+#[cfg(feature = "train")]
+use super::device::DeviceArgs;
 use super::interrupt::{interrupted, stop_on_interrupt};
 use super::{Failure, GameArgs, print, thread_pool};
 use jarmo_core::net::{FrozenNet, KernelKind, NetSettings, Weights};
@@ -20,6 +22,8 @@ use jarmo_core::random::stream;
 use jarmo_core::search::Root;
 use jarmo_exact::agent::{AGENTS, AgentSource, AgentSpec, Networks, TreeSpec, YesNo, read_spec};
 use jarmo_facade::{AgentPlan, AnyGame, Games};
+#[cfg(feature = "train")]
+use jarmo_learn::train::DeviceKind;
 use jarmo_selfplay::bench::RunTime;
 
 /// Measure how fast this machine is
@@ -97,6 +101,8 @@ pub(super) struct SelfPlayArgs {
     /// Threads to spread the games over
     #[arg(long, value_name = "T", default_value = "1", value_parser = THREADS.parser::<usize>())]
     threads: usize,
+    #[command(flatten)]
+    device: DeviceArgs,
     /// Seconds to play
     #[arg(long, value_name = "S", default_value = "5", value_parser = super::seconds)]
     seconds: Duration,
@@ -105,7 +111,7 @@ pub(super) struct SelfPlayArgs {
     json: bool,
 }
 
-/// Networks on one core: positions per second with each kernel
+/// Networks: positions per second with each kernel on one core, or on a device
 #[derive(clap::Args)]
 pub(super) struct NetArgs {
     #[command(flatten)]
@@ -118,12 +124,29 @@ pub(super) struct NetArgs {
     blocks: usize,
     /// Measure only this kernel
     #[arg(long, value_name = "NAME")]
+    #[cfg_attr(feature = "train", arg(conflicts_with = "device"))]
     kernel: Option<KernelKind>,
+    #[cfg(feature = "train")]
+    #[command(flatten)]
+    device: DeviceArgs,
     /// Positions per batch
     #[arg(long, value_name = "N", default_value = "256", value_parser = BATCH.parser::<usize>())]
     batch: usize,
     #[command(flatten)]
     run: RunArgs,
+}
+
+impl NetArgs {
+    /// The network on the device, or with each kernel of this CPU.
+    fn nets(&self, weights: &Weights) -> Result<Vec<(String, FrozenNet)>, Failure> {
+        #[cfg(feature = "train")]
+        if self.device.kind != DeviceKind::Cpu {
+            return Ok(vec![self.device.net(weights)?]);
+        }
+        let kernels = self.kernel.map_or(KernelKind::ALL.to_vec(), |kernel| vec![kernel]);
+        let net = |kernel: KernelKind| (kernel.to_string(), FrozenNet::with_kernel(weights, kernel));
+        Ok(kernels.into_iter().map(net).collect())
+    }
 }
 
 /// How long to measure, with which random numbers, and how to print it.
@@ -166,18 +189,20 @@ pub(super) fn run(games: &Games, command: Command) -> Result<(), Failure> {
                 Some(file) => game.load(&AgentSource::File(file))?.weights().clone(),
                 None => random_weights(game.as_ref(), config.net.size(), seed),
             };
+            let net = args.device.net(&weights)?;
             let pool = thread_pool(Some(args.threads))?;
             measured(args.seconds, args.json, |time| {
-                Ok(pool.install(|| game.bench_self_play(&config.selfplay, &weights, seed, time)))
+                Ok(pool.install(|| game.bench_self_play(&config.selfplay, &weights, net, seed, time)))
             })
         }
         Command::Net(args) => {
             let game = args.game.open(games, None)?;
             let RunArgs { seconds, seed, json } = args.run;
-            let kernels = args.kernel.map_or(KernelKind::ALL.to_vec(), |kernel| vec![kernel]);
             let size = NetSettings { width: args.width, blocks: args.blocks };
             size.validate().map_err(Failure::usage)?;
-            measured(seconds, json, |time| Ok(game.bench_net(size, &kernels, args.batch, seed, time)))
+            let weights = random_weights(game.as_ref(), size, seed);
+            let nets = args.nets(&weights)?;
+            measured(seconds, json, |time| Ok(game.bench_net(&weights, nets, args.batch, seed, time)))
         }
     }
 }
@@ -200,7 +225,7 @@ fn measured<T: Serialize + Display>(
     interrupted(&stop, "the result covers the time so far")
 }
 
-fn random_weights(game: &dyn AnyGame, size: NetSettings, seed: u64) -> Weights {
+pub(super) fn random_weights(game: &dyn AnyGame, size: NetSettings, seed: u64) -> Weights {
     Weights::random(size, game.facts().version.shape, &mut stream(seed, 0))
 }
 

@@ -10,6 +10,8 @@ mod bench;
 mod block;
 #[cfg(feature = "train")]
 mod config;
+#[cfg(feature = "train")]
+mod device;
 mod engine;
 mod exam;
 #[cfg(feature = "fleet")]

@@ -4,13 +4,12 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use super::Failure;
+use super::device::DeviceArgs;
 use super::fleet::ServerArgs;
 use super::interrupt::stop_on_interrupt;
-use super::train::open_device;
 use jarmo_core::numbers::{NumberRange, THREADS};
 use jarmo_facade::Games;
 use jarmo_fleet::{Doing, WorkerEvent, WorkerSettings, WorkerStatus, work};
-use jarmo_learn::train::DeviceKind;
 
 /// Play for a learner or an arena on another machine. Ctrl-C sends the finished games and stops
 #[derive(clap::Args)]
@@ -23,9 +22,8 @@ pub(super) struct WorkerArgs {
     /// Threads of self-play [default: one per core]
     #[arg(long, value_name = "N", value_parser = THREADS.parser::<usize>())]
     threads: Option<usize>,
-    /// The device to evaluate positions on: cpu, cuda, cuda:NUMBER or wgpu
-    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
-    device: DeviceKind,
+    #[command(flatten)]
+    device: DeviceArgs,
     /// The name of this machine in `fleet status` [default: its host name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -59,7 +57,7 @@ const MINUTES: NumberRange<u64> = NumberRange::new(1, 1 << 24);
 const GAMES: NumberRange<u64> = NumberRange::new(1, 1 << 48);
 
 pub(super) fn run_worker(games: &Games, args: WorkerArgs) -> Result<(), Failure> {
-    let device = open_device(args.device)?;
+    let device = args.device.open()?;
     let settings = WorkerSettings {
         address: args.server.address(),
         name: args.name,

@@ -2,6 +2,7 @@
 
 mod config;
 mod damage;
+mod device;
 mod episodes;
 mod fleet;
 mod observe;

@@ -540,10 +540,13 @@ fn a_path_that_cannot_be_written_is_named() {
     fs::write(&file, "no folder").unwrap();
     let inside = file.join("run");
     program(&["train", "--run", inside.to_str().unwrap()]).assert().code(1).stderr(contains(inside.to_str().unwrap()));
-    program(&["train", "--device", "cuda"])
-        .assert()
-        .code(1)
-        .stderr(contains("--device cuda:0 does not").or(contains("--device cuda: this program")));
+    for command in ["train", "accuracy random", "arena random greedy", "bench selfplay", "bench net"] {
+        let arguments: Vec<&str> = command.split(' ').chain(["--device", "cuda"]).collect();
+        program(&arguments)
+            .assert()
+            .code(1)
+            .stderr(contains("--device cuda:0 does not").or(contains("--device cuda: this program")));
+    }
     program(&["train", "--device", "tpu"]).assert().code(2).stderr(contains("expected cpu, cuda, cuda:NUMBER or wgpu"));
     program(&["train", "--set", "evaluation.games=5"])
         .assert()

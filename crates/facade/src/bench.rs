@@ -3,7 +3,7 @@
 use crate::agent::AgentPlan;
 use crate::erased::Erased;
 use jarmo_core::agent::AgentError;
-use jarmo_core::net::{KernelKind, NetSettings, Weights};
+use jarmo_core::net::{FrozenNet, Weights};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_selfplay::bench::{self, EnvSpeed, NetSpeed, RunTime, SearchSpeed, SelfPlaySpeed};
 use jarmo_selfplay::selfplay::SelfPlaySettings;
@@ -29,15 +29,16 @@ pub trait Bench: Send + Sync {
         &self,
         settings: &SelfPlaySettings,
         weights: &Weights,
+        net: (String, FrozenNet),
         seed: u64,
         time: RunTime<'_>,
     ) -> SelfPlaySpeed;
 
-    /// The speed of networks: see [`bench::net`].
+    /// The speed of a network: see [`bench::net`].
     fn bench_net(
         &self,
-        net: NetSettings,
-        kernels: &[KernelKind],
+        weights: &Weights,
+        nets: Vec<(String, FrozenNet)>,
         batch: usize,
         seed: u64,
         time: RunTime<'_>,
@@ -66,20 +67,21 @@ impl<G: CatalogGame> Bench for Erased<G> {
         &self,
         settings: &SelfPlaySettings,
         weights: &Weights,
+        net: (String, FrozenNet),
         seed: u64,
         time: RunTime<'_>,
     ) -> SelfPlaySpeed {
-        bench::selfplay(&self.game, settings, weights, seed, time)
+        bench::selfplay(&self.game, settings, weights, net, seed, time)
     }
 
     fn bench_net(
         &self,
-        net: NetSettings,
-        kernels: &[KernelKind],
+        weights: &Weights,
+        nets: Vec<(String, FrozenNet)>,
         batch: usize,
         seed: u64,
         time: RunTime<'_>,
     ) -> NetSpeed {
-        bench::net(&self.game, net, kernels, batch, seed, time)
+        bench::net(&self.game, weights, nets, batch, seed, time)
     }
 }

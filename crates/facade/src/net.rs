@@ -43,6 +43,15 @@ pub type Evaluate = dyn Fn(Array4<f32>, Array2<bool>) -> (Vec<f32>, Vec<Value>) 
 pub(crate) type AnyEvaluator<G> = Box<dyn Evaluator<G>>;
 
 impl Net {
+    /// Evaluators for this many threads: see [`FrozenNet::for_threads`].
+    pub(crate) fn evaluators<G: CatalogGame>(&self, game: &G, facts: &Facts, threads: usize) -> Vec<AnyEvaluator<G>> {
+        let nets = match self {
+            Net::Frozen(net) => net.for_threads(threads).into_iter().map(Net::Frozen).collect(),
+            Net::Function(_) => vec![self.clone(); threads],
+        };
+        nets.iter().map(|net| net.evaluator(game, facts)).collect()
+    }
+
     pub(crate) fn evaluator<G: CatalogGame>(&self, game: &G, facts: &Facts) -> AnyEvaluator<G> {
         match self {
             Net::Frozen(net) => Box::new(NetEvaluator::with_net(game.clone(), net.clone())),

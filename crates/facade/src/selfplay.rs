@@ -44,17 +44,13 @@ struct Playing<G: CatalogGame> {
     game: G,
     facts: Facts,
     play: SelfPlay<G, AnyEvaluator<G>>,
-    shards: usize,
-}
-
-fn evaluators<G: CatalogGame>(game: &G, facts: &Facts, net: &Net, count: usize) -> Vec<AnyEvaluator<G>> {
-    (0..count).map(|_| net.evaluator(game, facts)).collect()
+    threads: usize,
 }
 
 /// The part of [`AnyGame`](crate::AnyGame) that makes samples.
 pub trait MakeSamples: Send + Sync {
-    /// Parallel games that this network plays against itself, in this many shards.
-    fn self_play(&self, settings: &SelfPlaySettings, net: &Net, shards: usize, seed: u64) -> Box<dyn AnySelfPlay>;
+    /// Parallel games that this network plays against itself, for this many threads.
+    fn self_play(&self, settings: &SelfPlaySettings, net: &Net, threads: usize, seed: u64) -> Box<dyn AnySelfPlay>;
 
     /// Reads games that were played elsewhere with these settings.
     fn read_episodes(&self, settings: &SelfPlaySettings) -> ReadEpisode;
@@ -64,10 +60,10 @@ pub trait MakeSamples: Send + Sync {
 }
 
 impl<G: CatalogGame> MakeSamples for Erased<G> {
-    fn self_play(&self, settings: &SelfPlaySettings, net: &Net, shards: usize, seed: u64) -> Box<dyn AnySelfPlay> {
+    fn self_play(&self, settings: &SelfPlaySettings, net: &Net, threads: usize, seed: u64) -> Box<dyn AnySelfPlay> {
         let Erased { game, facts } = self;
-        let play = SelfPlay::new(game, settings, evaluators(game, facts, net, shards), seed);
-        Box::new(Playing { game: game.clone(), facts: facts.clone(), play, shards })
+        let play = SelfPlay::new(game, settings, net.evaluators(game, facts, threads), seed);
+        Box::new(Playing { game: game.clone(), facts: facts.clone(), play, threads })
     }
 
     fn read_episodes(&self, settings: &SelfPlaySettings) -> ReadEpisode {
@@ -79,7 +75,7 @@ impl<G: CatalogGame> MakeSamples for Erased<G> {
         let (game, facts, settings) = (self.game.clone(), self.facts.clone(), *settings);
         Box::new(move |net, games| {
             let settings = SelfPlaySettings { games: games.len(), ..settings };
-            let evaluators = evaluators(&game, &facts, &net.clone().into(), 1);
+            let evaluators = Net::from(net.clone()).evaluators(&game, &facts, 1);
             SelfPlay::new(&game, &settings, evaluators, 0).search_again(games)
         })
     }
@@ -99,7 +95,7 @@ impl<G: CatalogGame> AnySelfPlay for Playing<G> {
     }
 
     fn use_network(&mut self, net: &Net) {
-        self.play.replace_evaluators(evaluators(&self.game, &self.facts, net, self.shards));
+        self.play.replace_evaluators(net.evaluators(&self.game, &self.facts, self.threads));
     }
 
     fn keep_episodes(&mut self, weights: u64) {

@@ -3,6 +3,7 @@
 //!
 //! Modules import only modules that come earlier in this list.
 
+pub mod device;
 pub mod observe;
 pub mod run;
 pub mod compare;

@@ -36,5 +36,5 @@ pub use loss::Losses;
 pub use network::{CustomNetwork, FirstLayer, Outputs};
 pub use player::{Player, Turn, turn};
 pub use predictions::{BINS, Bin, Predictions};
-pub use registry::{check, on_device, playing, random_weights, register};
+pub use registry::{check, on_device, random_weights, register};
 pub use trainer::{FILE_SAMPLES, Trainer, TrainerSettings, first_weights};

@@ -1,10 +1,13 @@
 //! Networks as burn modules: the trait that a trainable network implements, and evaluation by burn on a device.
 
-use burn::module::{Module, Param};
-use burn::tensor::{Device, Tensor};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::tensors::{matrix, numbers};
-use jarmo_core::net::{FeatureBatch, FrozenNet, Logits, NetShape, Network, Weights};
+use burn::module::{Module, Param};
+use burn::tensor::{Device, IndexingUpdateOp, Int, Tensor, TensorData};
+
+use crate::tensors::numbers;
+use jarmo_core::net::{FeatureBatch, FrozenNet, Logits, NetShape, Network, Traffic, Weights};
 
 /// A custom network, which computes policy and result from the features of positions. It is trained with the same
 /// targets and losses as the built-in one.
@@ -100,28 +103,79 @@ pub struct FirstLayer<'a> {
     pub bias: Option<&'a Param<Tensor<1>>>,
 }
 
-/// A module with fixed weights.
-#[derive(Clone)]
-pub(crate) struct BurnNet<M> {
-    pub(crate) module: M,
-    pub(crate) shape: NetShape,
-    pub(crate) device: Device,
+/// The layers of a network with fixed weights.
+pub(crate) trait Layers: Clone + Send + 'static {
+    /// The logits of all heads, `[rows, outputs]`, from features with [one more column](sparse).
+    fn outputs(&self, features: Tensor<2>, shape: &NetShape) -> Tensor<2>;
+
+    /// How many kernels that launches on a GPU; `None` if its operations are not known.
+    fn kernels(&self) -> Option<u64> {
+        None
+    }
 }
 
-impl<M: CustomNetwork> Network for BurnNet<M> {
+impl<M: CustomNetwork> Layers for M {
+    fn outputs(&self, features: Tensor<2>, shape: &NetShape) -> Tensor<2> {
+        let (rows, device) = (features.dims()[0], features.device());
+        let Outputs { policy, result, score } = self.forward(features.slice([0..rows, 0..shape.features]));
+        let mut heads = vec![policy, result];
+        if shape.scores() > 0 {
+            heads.push(score.unwrap_or_else(|| Tensor::zeros([rows, shape.scores()], &device)));
+        }
+        Tensor::cat(heads, 1)
+    }
+}
+
+/// A network with fixed weights that burn evaluates.
+#[derive(Clone)]
+pub(crate) struct BurnNet<L> {
+    layers: L,
+    shape: NetShape,
+    device: Device,
+    counts: Arc<[AtomicU64; 5]>, // in the order of `Traffic`
+}
+
+impl<L: Layers> BurnNet<L> {
+    pub(crate) fn new(layers: L, shape: NetShape, device: &Device) -> BurnNet<L> {
+        BurnNet { layers, shape, device: device.clone(), counts: Arc::default() }
+    }
+}
+
+impl<L: Layers> Network for BurnNet<L> {
     fn shape(&self) -> &NetShape {
         &self.shape
     }
 
     fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
-        let features = features(batch, &self.shape, &self.device);
-        let Outputs { policy, result, score } = self.module.forward(features);
-        let mut heads = vec![policy, result];
-        if self.shape.scores() > 0 {
-            let dims = [batch.len(), self.shape.scores()];
-            heads.push(score.unwrap_or_else(|| Tensor::zeros(dims, &self.device)));
+        let (rows, width) = (batch.len(), self.shape.outputs());
+        let (features, indices) = sparse(batch, &self.shape, &self.device);
+        let outputs = self.layers.outputs(features, &self.shape);
+        let places = legal_outputs(batch, &self.shape);
+        let count = places.as_ref().map_or(0, Vec::len);
+        let (all, read) = match places {
+            None => (numbers(outputs), rows * width),
+            Some(places) => {
+                let picked = Tensor::from_data(TensorData::new(places.clone(), [count]), &self.device);
+                let picked = numbers(outputs.reshape([rows * width]).select(0, picked));
+                let mut all = vec![0.0; rows * width];
+                for (place, number) in places.into_iter().zip(picked) {
+                    all[place as usize] = number;
+                }
+                (all, count)
+            }
+        };
+        *logits = Logits::from_rows(self.shape, all);
+        let kernels = self.layers.kernels().map_or(0, |launched| SPARSE_KERNELS + launched + u64::from(count > 0));
+        let [uploaded, read] = [indices + count, read].map(|numbers| 4 * numbers as u64);
+        for (sum, more) in self.counts.iter().zip([1, rows as u64, uploaded, read, kernels]) {
+            sum.fetch_add(more, Ordering::Relaxed);
         }
-        *logits = Logits::from_rows(self.shape, numbers(Tensor::cat(heads, 1)));
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        let count = |place: usize| self.counts[place].load(Ordering::Relaxed);
+        let [batches, positions, uploaded, read, kernels] = [0, 1, 2, 3, 4].map(count);
+        Some(Traffic { batches, positions, uploaded, read, kernels, busy: 0 })
     }
 
     fn fork(&self) -> Box<dyn Network> {
@@ -129,13 +183,41 @@ impl<M: CustomNetwork> Network for BurnNet<M> {
     }
 }
 
+/// Where the result, the points and the logits of legal actions are in the outputs, `[rows, outputs]`, if the batch lists
+/// legal actions. Most actions are illegal, so reading only these moves fewer bytes.
+fn legal_outputs(batch: &FeatureBatch, shape: &NetShape) -> Option<Vec<i32>> {
+    let (width, actions) = (shape.outputs() as i32, shape.actions as u32);
+    let mut places = Vec::new();
+    for row in 0..batch.len() {
+        let start = row as i32 * width;
+        let outputs = batch.legal(row)?.iter().copied().chain(actions..width as u32);
+        places.extend(outputs.map(|output| start + output as i32));
+    }
+    Some(places)
+}
+
+/// The kernels that `sparse` launches: zeros, ones, and their scatter.
+const SPARSE_KERNELS: u64 = 3;
+
+/// Features as numbers, 0 or 1, `[rows, features + 1]`, and how many indices were uploaded. Few features are 1, so their
+/// indices are uploaded, and the numbers are made on the device. The last column is 1 in every row, so that a layer
+/// needs no operation of its own to add its bias.
+fn sparse(batch: &FeatureBatch, shape: &NetShape, device: &Device) -> (Tensor<2>, usize) {
+    let (rows, columns) = (batch.len(), shape.features + 1);
+    let mut ones = Vec::new();
+    for row in 0..rows {
+        let set = batch.row(row).iter().map(|&feature| feature as usize).chain([shape.features]);
+        ones.extend(set.map(|column| (row * columns + column) as i32));
+    }
+    let count = ones.len();
+    let ones = Tensor::<2, Int>::from_data(TensorData::new(ones, [count, 1]), device);
+    let zeros = Tensor::<1>::zeros([rows * columns], device);
+    let numbers = zeros.scatter_nd(ones, Tensor::<1>::ones([count], device), IndexingUpdateOp::Assign);
+    (numbers.reshape([rows, columns]), count)
+}
+
 /// Features as numbers, 0 or 1, `[rows, features]`.
 pub(crate) fn features(batch: &FeatureBatch, shape: &NetShape, device: &Device) -> Tensor<2> {
-    let mut dense = vec![0.0; batch.len() * shape.features];
-    for (row, numbers) in dense.chunks_exact_mut(shape.features).enumerate() {
-        for &feature in batch.row(row) {
-            numbers[feature as usize] = 1.0;
-        }
-    }
-    matrix(dense, [batch.len(), shape.features], device)
+    let (features, _) = sparse(batch, shape, device);
+    features.slice([0..batch.len(), 0..shape.features])
 }

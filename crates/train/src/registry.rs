@@ -5,12 +5,12 @@ use std::sync::Arc;
 use burn::tensor::Device;
 
 use crate::TrainError;
-use crate::built_in::BuiltIn;
-use crate::device::{DeviceKind, OpenDevice};
-use crate::network::CustomNetwork;
+use crate::built_in::{BuiltIn, Folded};
+use crate::device::OpenDevice;
+use crate::network::{BurnNet, CustomNetwork};
 use crate::tensors::tensors;
 use crate::trainee::{AnyTrainee, Trainee};
-use jarmo_core::net::{FrozenNet, KernelKind, NetKind, NetShape, RegisteredNet, Weights, register_net, registered_net};
+use jarmo_core::net::{FrozenNet, NetKind, NetShape, RegisteredNet, Weights, register_net, registered_net};
 
 /// Makes a module with random weights, ready to be trained, for the features and actions of a game.
 pub(crate) type NewTrainee = dyn Fn(&NetShape, &OpenDevice) -> Box<dyn AnyTrainee> + Send + Sync;
@@ -87,14 +87,15 @@ const BATCH: usize = 4096;
 /// # Panics
 /// Panics if the weights are of a custom network that is not registered.
 pub fn on_device(weights: &Weights, device: &OpenDevice) -> FrozenNet {
-    let new = trainable(weights.net()).expect("weights are of a network that is known");
-    with_weights(&*new, weights, device).frozen().in_batches_of(BATCH)
-}
-
-/// A network for play: on the CPU it is computed by this kernel, on another device by burn.
-pub fn playing(weights: &Weights, device: &OpenDevice, kernel: KernelKind) -> FrozenNet {
-    match device.kind() {
-        DeviceKind::Cpu => FrozenNet::with_kernel(weights, kernel),
-        DeviceKind::Cuda(_) | DeviceKind::Wgpu => on_device(weights, device),
-    }
+    let net = match weights.net() {
+        NetKind::BuiltIn(_) => {
+            let layers = Folded::new(weights, &device.device);
+            FrozenNet::of(BurnNet::new(layers, *weights.shape(), &device.device))
+        }
+        NetKind::Custom { .. } => {
+            let new = trainable(weights.net()).expect("weights are of a network that is known");
+            with_weights(&*new, weights, device).frozen()
+        }
+    };
+    net.in_batches_of(BATCH)
 }

@@ -140,8 +140,7 @@ impl<M: CustomNetwork> AnyTrainee for Trainee<M> {
     }
 
     fn frozen(&self) -> FrozenNet {
-        let (module, device) = (self.module().valid(), self.device.clone());
-        FrozenNet::of(BurnNet { module, shape: self.shape, device })
+        FrozenNet::of(BurnNet::new(self.module().valid(), self.shape, &self.device))
     }
 
     fn pass(&mut self, batch: &Samples) -> Pass {

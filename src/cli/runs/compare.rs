@@ -9,9 +9,10 @@ use serde_json::json;
 
 use super::exam::{agent_in, open_game, tournament};
 use crate::cli::arena::{Watch, even_games};
+use crate::cli::bench::random_weights;
 use crate::cli::interrupt::{interrupted, stop_on_interrupt};
 use crate::cli::{Failure, check_output, write_output};
-use jarmo_core::net::{KernelKind, NetKind};
+use jarmo_core::net::{FrozenNet, NetKind};
 use jarmo_core::numbers::{BUDGET, MILLISECONDS};
 use jarmo_facade::{AgentPlan, Games};
 use jarmo_host::run_folder::{checkpoint_at, find};
@@ -170,7 +171,11 @@ fn play(games: &Games, args: &CompareArgs, compared: &Comparison) -> Result<(Rep
     {
         const BATCH: usize = 256;
         const TIME: Duration = Duration::from_millis(500);
-        let speed = |size| game.bench_net(size, &[KernelKind::best()], BATCH, 1, TIME.into()).positions_per_cpu_s();
+        let speed = |size| {
+            let weights = random_weights(game.as_ref(), size, 1);
+            let net = (String::new(), FrozenNet::new(&weights));
+            game.bench_net(&weights, vec![net], BATCH, 1, TIME.into()).positions_per_cpu_s()
+        };
         let (label, costs) = (&compared.groups[1].label, speed(a) / speed(b));
         let _ = write!(verdict, " {label}'s network takes {costs:.1} times the CPU time of the other's per position.");
     }

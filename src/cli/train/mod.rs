@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use self::view::Printer;
 use super::config::ConfigArgs;
+use super::device::DeviceArgs;
 use super::interrupt::stop_on_interrupt;
 use super::{Failure, check_output, in_file};
 use jarmo_core::net::NetKind;
@@ -23,7 +24,7 @@ use jarmo_judge::arena::read_results;
 use jarmo_learn::config::Config;
 use jarmo_learn::observe::{Event, Facts, RunView};
 use jarmo_learn::run::{self, Ended, RunFolder, check_first, check_network, checkpoint, newest_agent};
-use jarmo_learn::train::{DeviceKind, OpenDevice};
+use jarmo_learn::train::DeviceKind;
 
 /// Train a network by self-play. Ctrl-C saves and stops; a stopped run can be resumed
 #[derive(clap::Args)]
@@ -40,9 +41,8 @@ pub(super) struct Args {
     /// starts with the same outputs
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     from: Option<PathBuf>,
-    /// The device for training and self-play: cpu, cuda, cuda:NUMBER or wgpu
-    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
-    device: DeviceKind,
+    #[command(flatten)]
+    device: DeviceArgs,
     #[cfg(feature = "fleet")]
     #[command(flatten)]
     fleet: fleet::FleetArgs,
@@ -76,8 +76,8 @@ impl Args {
                 let _ = write!(text, " --{} {limit}", name.replace('_', "-"));
             }
         }
-        if self.device != DeviceKind::Cpu {
-            let _ = write!(text, " --device {}", self.device);
+        if self.device.kind != DeviceKind::Cpu {
+            let _ = write!(text, " --device {}", self.device.kind);
         }
         #[cfg(feature = "fleet")]
         text.push_str(&self.fleet.to_repeat());
@@ -143,7 +143,7 @@ pub(super) fn run_export(args: ExportArgs) -> Result<(), Failure> {
 }
 
 pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
-    let device = open_device(args.device)?;
+    let device = args.device.open()?;
     // The connection is made before anything is written.
     #[cfg(feature = "fleet")]
     let link = args.fleet.access.connect(args.fleet.fleet.as_deref(), "learner")?;
@@ -204,10 +204,6 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
         writeln!(out, "inspect it: {program} inspect {agent} --position start")?;
     }
     Ok(())
-}
-
-pub(super) fn open_device(kind: DeviceKind) -> Result<OpenDevice, Failure> {
-    OpenDevice::open(kind).map_err(|error| Failure::new(format!("--device {error}")))
 }
 
 /// A run that was stopped, with these limits, which its folder does not keep.

@@ -25,9 +25,7 @@ use jarmo_judge::JudgeError;
 use jarmo_selfplay::replay::{Samples, Window};
 use jarmo_selfplay::selfplay::Counts;
 use jarmo_train::config::{Base, Config};
-use jarmo_train::{
-    FILE_SAMPLES, Learner, Losses, OpenDevice, Player, StepStats, TrainError, Trainer, first_weights, playing,
-};
+use jarmo_train::{FILE_SAMPLES, Learner, Losses, OpenDevice, Player, StepStats, TrainError, Trainer, first_weights};
 use serde::Serialize;
 
 pub use judge::{Game, Likely, Opinion, Pair, Players};
@@ -226,7 +224,7 @@ impl Worker {
     }
 
     fn net_of(&self, agent: &AgentFile) -> FrozenNet {
-        playing(agent.weights(), &OpenDevice::cpu(), self.kernel)
+        FrozenNet::with_kernel(agent.weights(), self.kernel)
     }
 
     fn agent_of(&self, bytes: &[u8]) -> Result<AgentFile, LearnError> {

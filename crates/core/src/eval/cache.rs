@@ -126,6 +126,11 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Cache<G, E> {
     }
 
     fn evaluate(&mut self, batch: &mut EvalBatch<G::Position>) {
+        self.submit(batch);
+        self.finish(batch);
+    }
+
+    fn submit(&mut self, batch: &mut EvalBatch<G::Position>) {
         self.clock = self.clock.wrapping_add(1).max(1);
         let width = self.actions;
         self.missing.clear_for(width);
@@ -151,8 +156,13 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Cache<G, E> {
         let count = self.missing.batch.len();
         self.hits += (batch.len() - count) as u64;
         self.misses += count as u64;
-        self.missing.evaluate(&mut self.inner, batch);
-        for index in 0..count {
+        self.missing.submit(&mut self.inner);
+    }
+
+    fn finish(&mut self, batch: &mut EvalBatch<G::Position>) {
+        let width = self.actions;
+        self.missing.finish(&mut self.inner, batch);
+        for index in 0..self.missing.batch.len() {
             let place = self.make_room(self.missing_hashes[index]);
             let found = &self.missing.batch;
             self.entries[place] = Some((found.positions[index], *found.evaluation(index)));

@@ -48,6 +48,7 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for WithEndgames<G, E> {
                 }
             }
         }
-        self.unknown.evaluate(&mut self.inner, batch);
+        self.unknown.submit(&mut self.inner);
+        self.unknown.finish(&mut self.inner, batch);
     }
 }

@@ -20,6 +20,15 @@ pub trait Evaluator<G: Game>: Send {
 
     /// Evaluates each position of a batch: writes its evaluation and, if there is a policy, its logits.
     fn evaluate(&mut self, batch: &mut EvalBatch<G::Position>);
+
+    /// Starts to evaluate a batch, which is complete after [`Evaluator::finish`] with the same batch. Between the two
+    /// the caller can work for other batches while a GPU computes this one. On a CPU everything is computed here.
+    fn submit(&mut self, batch: &mut EvalBatch<G::Position>) {
+        self.evaluate(batch);
+    }
+
+    /// Waits for the evaluations of the submitted batch, and writes them.
+    fn finish(&mut self, _batch: &mut EvalBatch<G::Position>) {}
 }
 
 impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
@@ -33,6 +42,14 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
 
     fn evaluate(&mut self, batch: &mut EvalBatch<G::Position>) {
         (**self).evaluate(batch);
+    }
+
+    fn submit(&mut self, batch: &mut EvalBatch<G::Position>) {
+        (**self).submit(batch);
+    }
+
+    fn finish(&mut self, batch: &mut EvalBatch<G::Position>) {
+        (**self).finish(batch);
     }
 }
 

@@ -32,12 +32,18 @@ impl<P: Copy> Misses<P> {
         self.rows.push((row, here));
     }
 
-    /// Evaluates the positions and copies the results into their rows of the whole batch.
-    pub(super) fn evaluate<G: Game<Position = P>>(&mut self, inner: &mut impl Evaluator<G>, whole: &mut EvalBatch<P>) {
-        if self.batch.is_empty() {
-            return;
+    /// Submits the positions to the other evaluator.
+    pub(super) fn submit<G: Game<Position = P>>(&mut self, inner: &mut impl Evaluator<G>) {
+        if !self.batch.is_empty() {
+            inner.submit(&mut self.batch);
         }
-        inner.evaluate(&mut self.batch);
+    }
+
+    /// Waits for the results and copies them into their rows of the whole batch.
+    pub(super) fn finish<G: Game<Position = P>>(&mut self, inner: &mut impl Evaluator<G>, whole: &mut EvalBatch<P>) {
+        if !self.batch.is_empty() {
+            inner.finish(&mut self.batch);
+        }
         for &(row, here) in &self.rows {
             whole.evaluations[row] = *self.batch.evaluation(here);
             whole.logits_mut(row).copy_from_slice(self.batch.logits(here));

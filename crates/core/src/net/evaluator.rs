@@ -22,11 +22,48 @@ pub trait Network: Send {
         BATCH
     }
 
+    /// How many groups of trees a search thread should grow in turn: more than one if a device computes the leaves of
+    /// one group while the thread grows the trees of another. Batches then list the legal actions, and the logits of
+    /// other actions can be anything.
+    fn groups(&self) -> usize {
+        1
+    }
+
     /// Evaluates a batch of positions. The result is deterministic.
     fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits);
 
+    /// Starts to evaluate a batch; [`Network::finish`] waits for its logits. On a CPU everything is computed here.
+    fn submit(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
+        self.evaluate(batch, logits);
+    }
+
+    /// Waits for the logits of the submitted batch.
+    fn finish(&mut self, _logits: &mut Logits) {}
+
+    /// What moved between the network and its device so far, if that is not the CPU.
+    fn traffic(&self) -> Option<Traffic> {
+        None
+    }
+
     /// The same network with working memory of its own, for another thread.
     fn fork(&self) -> Box<dyn Network>;
+}
+
+/// Counts of what a network exchanged with its device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Batches. Each is read back once, which is the only time that a thread waits for the device.
+    pub batches: u64,
+    /// Positions.
+    pub positions: u64,
+    /// Bytes uploaded.
+    pub uploaded: u64,
+    /// Bytes read back.
+    pub read: u64,
+    /// Kernels launched by the operations in these batches; 0 for a custom network, whose operations are unknown.
+    pub kernels: u64,
+    /// Nanoseconds in which at least one batch was at the device.
+    pub busy: u64,
 }
 
 /// Counts the time spent on features and on the network.
@@ -79,6 +116,17 @@ impl<G: Encode, N: Network> NetEvaluator<G, N> {
     pub fn with_stopwatch(self, now: fn() -> u64, spent: Arc<[AtomicU64; 2]>) -> NetEvaluator<G, N> {
         NetEvaluator { stopwatch: Some(Stopwatch { now, spent }), ..self }
     }
+
+    fn time(&self) -> Option<u64> {
+        self.stopwatch.as_ref().map(|watch| (watch.now)())
+    }
+
+    /// Adds a span of time to a counter.
+    fn count(&self, part: usize, start: Option<u64>, end: Option<u64>) {
+        if let (Some(watch), Some(start), Some(end)) = (&self.stopwatch, start, end) {
+            watch.spent[part].fetch_add(end - start, Ordering::Relaxed);
+        }
+    }
 }
 
 impl<G: Encode, N: Network> Evaluator<G> for NetEvaluator<G, N> {
@@ -87,20 +135,32 @@ impl<G: Encode, N: Network> Evaluator<G> for NetEvaluator<G, N> {
     }
 
     fn evaluate(&mut self, batch: &mut EvalBatch<G::Position>) {
-        let start = self.stopwatch.as_ref().map(|watch| (watch.now)());
+        self.submit(batch);
+        self.finish(batch);
+    }
+
+    fn submit(&mut self, batch: &mut EvalBatch<G::Position>) {
+        let start = self.time();
         self.features.clear();
         for position in batch.positions() {
             self.features.push(&self.game, position);
+            if self.net.groups() > 1 {
+                self.features.push_legal(&self.game.legal(position));
+            }
         }
-        let between = self.stopwatch.as_ref().map(|watch| (watch.now)());
-        self.net.evaluate(&self.features, &mut self.logits);
+        let between = self.time();
+        self.net.submit(&self.features, &mut self.logits);
+        self.count(0, start, between);
+        self.count(1, between, self.time());
+    }
+
+    fn finish(&mut self, batch: &mut EvalBatch<G::Position>) {
+        let start = self.time();
+        self.net.finish(&mut self.logits);
         for (index, row) in batch.rows().enumerate() {
             row.logits.copy_from_slice(self.logits.policy(index));
             *row.evaluation = Evaluation::of(self.logits.value(index, &mut self.heads));
         }
-        if let (Some(Stopwatch { now, spent }), Some(start), Some(between)) = (&self.stopwatch, start, between) {
-            spent[0].fetch_add(between - start, Ordering::Relaxed);
-            spent[1].fetch_add(now() - between, Ordering::Relaxed);
-        }
+        self.count(1, start, self.time());
     }
 }

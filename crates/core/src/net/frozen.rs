@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::custom::{NetKind, registered_net};
-use super::evaluator::{BATCH, Network};
+use super::evaluator::{BATCH, Network, Traffic};
 use super::features::FeatureBatch;
 use super::kernel::{Aligned, Dense, Epilogue, KernelKind, floats::FloatRows};
 use super::logits::Logits;
@@ -56,6 +56,14 @@ impl FrozenNet {
         FrozenNet { batch, ..self }
     }
 
+    /// A network for each group of trees of this many search threads. The groups that threads have at a device at a time
+    /// make up its batch.
+    pub fn for_threads(&self, threads: usize) -> Vec<FrozenNet> {
+        let (groups, batch) = (self.groups(), self.batch());
+        let batch = if groups > 1 { batch.div_ceil(threads) } else { batch };
+        vec![self.clone().in_batches_of(batch); threads * groups]
+    }
+
     /// The kernel that evaluates this network; `portable` for custom networks.
     pub fn kernel(&self) -> KernelKind {
         self.kind
@@ -77,6 +85,22 @@ impl Network for FrozenNet {
     /// Panics if a feature index is outside the network's inputs.
     fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
         self.net.evaluate(batch, logits);
+    }
+
+    fn groups(&self) -> usize {
+        self.net.groups()
+    }
+
+    fn submit(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
+        self.net.submit(batch, logits);
+    }
+
+    fn finish(&mut self, logits: &mut Logits) {
+        self.net.finish(logits);
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        self.net.traffic()
     }
 
     fn fork(&self) -> Box<dyn Network> {
@@ -167,7 +191,7 @@ impl<N: Numbers> Packed<N> {
             let [matrix, bias] = weights.layer(&format!("blocks.{index}"));
             N::layer(matrix, bias)
         };
-        let (matrix, bias) = heads(weights);
+        let (matrix, bias) = weights.heads();
         let [stem, stem_bias] = weights.layer("stem");
         Packed {
             numbers,
@@ -178,21 +202,6 @@ impl<N: Numbers> Packed<N> {
             heads: N::layer(&matrix, &bias),
         }
     }
-}
-
-/// All heads as one product: the matrix `[width, outputs]` and the bias.
-fn heads(weights: &Weights) -> (Vec<f32>, Vec<f32>) {
-    let shape = weights.shape();
-    let heads: Vec<_> = shape.heads().map(|(name, _)| weights.layer(name)).collect();
-    let width = weights.settings().width;
-    let mut matrix = Vec::with_capacity(width * shape.outputs());
-    for input in 0..width {
-        for [matrix_of_head, bias] in &heads {
-            matrix.extend_from_slice(&matrix_of_head[input * bias.len()..][..bias.len()]);
-        }
-    }
-    let bias = heads.iter().flat_map(|[_, bias]| *bias);
-    (matrix, bias.copied().collect())
 }
 
 struct Runner<N: Numbers> {

@@ -1,5 +1,7 @@
 //! The outputs of a network.
 
+use std::ops::Range;
+
 use super::settings::{NetShape, RESULTS};
 use crate::eval::Value;
 
@@ -25,6 +27,12 @@ impl Logits {
         let stride = shape.outputs();
         assert_eq!(numbers.len() % stride, 0, "whole rows");
         Logits { shape, stride, numbers }
+    }
+
+    /// Some of the rows.
+    pub fn part(&self, rows: Range<usize>) -> Logits {
+        let numbers = self.numbers[rows.start * self.stride..rows.end * self.stride].to_vec();
+        Logits { numbers, ..*self }
     }
 
     /// The value of a row for the player to move. `heads` is scratch space.

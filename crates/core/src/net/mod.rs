@@ -19,7 +19,7 @@ mod version;
 mod weights;
 
 pub use custom::{Dims, NetKind, RegisteredNet, register_net, registered_net};
-pub use evaluator::{NetEvaluator, Network};
+pub use evaluator::{NetEvaluator, Network, Traffic};
 pub use features::FeatureBatch;
 pub use file::{AgentFile, AgentHeader, MatchResult, Provenance};
 pub use frozen::FrozenNet;

@@ -255,6 +255,23 @@ impl Weights {
         ["weight", "bias"].map(|part| self.get(&format!("{name}.{part}")))
     }
 
+    /// All heads of the built-in network as one layer: the matrix `[width, outputs]` and the bias.
+    ///
+    /// # Panics
+    /// Panics for a custom network.
+    pub fn heads(&self) -> (Vec<f32>, Vec<f32>) {
+        let heads: Vec<_> = self.shape.heads().map(|(name, _)| self.layer(name)).collect();
+        let width = self.settings().width;
+        let mut matrix = Vec::with_capacity(width * self.shape.outputs());
+        for input in 0..width {
+            for [matrix_of_head, bias] in &heads {
+                matrix.extend_from_slice(&matrix_of_head[input * bias.len()..][..bias.len()]);
+            }
+        }
+        let bias = heads.iter().flat_map(|[_, bias]| *bias);
+        (matrix, bias.copied().collect())
+    }
+
     /// The number of weights.
     pub fn parameters(&self) -> usize {
         self.tensors.values().map(|tensor| tensor.data.len()).sum()

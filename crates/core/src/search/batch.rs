@@ -10,6 +10,7 @@ pub struct Batch<G: Game> {
     leaves: Vec<(usize, Leaf<G>)>,     // the index of its tree, and the leaf
     positions: EvalBatch<G::Position>, // those of the leaves
     active: Vec<usize>,
+    width: usize, // the number of trees that grow at a time
     /// The number of positions evaluated so far.
     pub evaluated: u64,
     /// The number of positions that would have been evaluated so far if every batch had been full, to compare with
@@ -26,6 +27,7 @@ impl<G: Game> Batch<G> {
             leaves: Vec::new(),
             positions: EvalBatch::new(0),
             active: Vec::new(),
+            width: 0,
             evaluated: 0,
             room: 0,
         }
@@ -39,47 +41,57 @@ impl<G: Game> Batch<G> {
         &mut self,
         trees: &mut [Tree<G>],
         evaluator: &mut E,
-        interrupted: impl FnMut(&[Tree<G>]) -> bool,
+        mut interrupted: impl FnMut(&[Tree<G>]) -> bool,
     ) {
         let width = evaluator.batch().max(1).min(trees.len());
         let mut waiting = width..trees.len();
-        self.grow(trees, width, evaluator, interrupted, |_, _| waiting.next());
+        self.begin(width);
+        while self.is_growing() && !interrupted(trees) {
+            self.submit(trees, evaluator, |_, _| waiting.next());
+            self.finish(trees, evaluator);
+        }
     }
 
-    /// Searches more positions than there are trees. When the plan of a tree is done, `renew` takes the result and
-    /// gives the tree its next position and plan, or returns false if no position is left. Reusing a few trees keeps
-    /// them in the CPU's cache.
-    pub fn search_in_turn<E: Evaluator<G> + ?Sized>(
-        &mut self,
-        trees: &mut [Tree<G>],
-        evaluator: &mut E,
-        mut renew: impl FnMut(usize, &mut Tree<G>) -> bool,
-    ) {
-        let width = trees.len();
-        let renew = |trees: &mut [Tree<G>], index: usize| renew(index, &mut trees[index]).then_some(index);
-        self.grow(trees, width, evaluator, |_| false, renew);
-    }
-
-    /// Grows the first `width` trees. When the plan of one is done, `renew` returns the index of the tree that takes
-    /// its slot.
-    fn grow<E: Evaluator<G> + ?Sized>(
-        &mut self,
-        trees: &mut [Tree<G>],
-        width: usize,
-        evaluator: &mut E,
-        mut interrupted: impl FnMut(&[Tree<G>]) -> bool,
-        mut renew: impl FnMut(&mut [Tree<G>], usize) -> Option<usize>,
-    ) {
-        let room = width as u64;
+    /// Begins to grow the first `width` trees, in steps of [`Batch::submit`] and [`Batch::finish`].
+    pub fn begin(&mut self, width: usize) {
+        self.width = width;
         self.active.clear();
         self.active.extend(0..width);
-        while !self.active.is_empty() && !interrupted(trees) {
-            self.gather(trees, &mut renew);
-            self.evaluate(evaluator);
-            self.room += if self.leaves.is_empty() { 0 } else { room };
-            for ((index, leaf), row) in self.leaves.drain(..).zip(0..) {
-                trees[index].expand(leaf, self.positions.logits(row), self.positions.evaluation(row));
-            }
+    }
+
+    /// Whether trees are still growing.
+    pub fn is_growing(&self) -> bool {
+        !self.active.is_empty()
+    }
+
+    /// Submits a leaf of each growing tree to the evaluator. When the plan of a tree is done, `renew` returns the index
+    /// of the tree that takes its slot: another one, or the same with its next position and plan. Reusing a few trees
+    /// keeps them in the CPU's cache.
+    pub fn submit<E: Evaluator<G> + ?Sized>(
+        &mut self,
+        trees: &mut [Tree<G>],
+        evaluator: &mut E,
+        mut renew: impl FnMut(&mut [Tree<G>], usize) -> Option<usize>,
+    ) {
+        self.gather(trees, &mut renew);
+        self.positions.clear_for(if evaluator.has_policy() { self.actions } else { 0 });
+        for (_, leaf) in &self.leaves {
+            self.positions.push(leaf.position, leaf.seed);
+        }
+        if !self.leaves.is_empty() {
+            evaluator.submit(&mut self.positions);
+            self.room += self.width as u64;
+        }
+        self.evaluated += self.leaves.len() as u64;
+    }
+
+    /// Waits for the evaluations of the submitted leaves, which then join their trees.
+    pub fn finish<E: Evaluator<G> + ?Sized>(&mut self, trees: &mut [Tree<G>], evaluator: &mut E) {
+        if !self.leaves.is_empty() {
+            evaluator.finish(&mut self.positions);
+        }
+        for ((index, leaf), row) in self.leaves.drain(..).zip(0..) {
+            trees[index].expand(leaf, self.positions.logits(row), self.positions.evaluation(row));
         }
     }
 
@@ -102,16 +114,5 @@ impl<G: Game> Batch<G> {
                 },
             }
         }
-    }
-
-    fn evaluate<E: Evaluator<G> + ?Sized>(&mut self, evaluator: &mut E) {
-        self.positions.clear_for(if evaluator.has_policy() { self.actions } else { 0 });
-        for (_, leaf) in &self.leaves {
-            self.positions.push(leaf.position, leaf.seed);
-        }
-        if !self.leaves.is_empty() {
-            evaluator.evaluate(&mut self.positions);
-        }
-        self.evaluated += self.leaves.len() as u64;
     }
 }

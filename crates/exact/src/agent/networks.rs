@@ -9,7 +9,7 @@ use jarmo_core::encode::Encode;
 use jarmo_core::error::FileError;
 use jarmo_core::game::shorten;
 use jarmo_core::known::{Endgames, ProofStrategy};
-use jarmo_core::net::{FrozenNet, GameVersion, KernelKind};
+use jarmo_core::net::{FrozenNet, GameVersion, KernelKind, Weights};
 
 use super::trained;
 use crate::catalog::CatalogGame;
@@ -22,11 +22,15 @@ const CAPACITY: usize = 8;
 #[derive(Clone, Default)]
 pub struct Networks {
     loaded: Arc<Mutex<Vec<Loaded>>>, // most recently used last
+    device: Option<Arc<OnDevice>>,
 }
+
+/// Makes the form of a network that computes on a device.
+type OnDevice = dyn Fn(&Weights) -> FrozenNet + Send + Sync;
 
 struct Loaded {
     source: AgentSource,
-    kernel: KernelKind,
+    kernel: Option<KernelKind>, // `None` on the device
     version: GameVersion,
     net: FrozenNet,
 }
@@ -37,14 +41,19 @@ impl Networks {
         Networks::default()
     }
 
-    /// The network of an agent for this game on this kernel, or on the fastest one.
+    /// An empty collection. Its networks compute where `device` puts them, unless an agent's spec names a kernel.
+    pub fn on_device(device: impl Fn(&Weights) -> FrozenNet + Send + Sync + 'static) -> Networks {
+        Networks { device: Some(Arc::new(device)), ..Networks::default() }
+    }
+
+    /// The network of an agent for this game on this kernel; without one, on the device or the fastest kernel.
     pub fn load<G: Encode>(
         &self,
         game: &G,
         source: &AgentSource,
         kernel: Option<KernelKind>,
     ) -> Result<FrozenNet, FileError> {
-        let kernel = kernel.unwrap_or_else(KernelKind::best);
+        let kernel = kernel.or_else(|| self.device.is_none().then(KernelKind::best));
         let version = GameVersion::of(game);
         // Locked while the file is read, so that two threads do not read it at the same time.
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,7 +63,10 @@ impl Networks {
             Some(place) => loaded.remove(place),
             None => {
                 let file = trained::load(source, game)?;
-                let net = FrozenNet::with_kernel(file.weights(), kernel);
+                let net = match (&self.device, kernel) {
+                    (Some(device), None) => device(file.weights()),
+                    (_, kernel) => FrozenNet::with_kernel(file.weights(), kernel.unwrap_or_else(KernelKind::best)),
+                };
                 Loaded { source: source.clone(), kernel, version, net }
             }
         };

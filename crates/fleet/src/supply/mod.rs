@@ -23,14 +23,13 @@ use crate::{FleetError, Link, TICK, json, lock, pause};
 #[cfg(feature = "fuzz")]
 pub(super) use intake::fuzz;
 use intake::{Arrivals, Check, Inbox, check};
-use jarmo_core::net::{AgentFile, KernelKind};
+use jarmo_core::net::{AgentFile, FrozenNet, KernelKind};
 use jarmo_facade::AnyGame;
 use jarmo_facade::selfplay::SearchAgain;
 use jarmo_learn::TrainError;
 use jarmo_learn::config::Config;
 use jarmo_learn::observe::FleetReport;
 use jarmo_learn::run::{Delivery, Seen, Supply};
-use jarmo_learn::train::{OpenDevice, playing};
 use lease::Lease;
 
 const AFTER_TROUBLE: Duration = Duration::from_secs(1); // at the server
@@ -268,7 +267,7 @@ impl Shared {
         }
         let agent = agent.rounded(WEIGHT_STEPS);
         let bytes = agent.to_bytes();
-        self.remember(step, playing(agent.weights(), &OpenDevice::cpu(), self.kernel));
+        self.remember(step, FrozenNet::with_kernel(agent.weights(), self.kernel));
         let parcel = write_object(link, &places.networks, &format!("{run}-{place}"), &bytes)?;
         let size = parcel.size;
         link.wait(places.runs.put(network_of(run), json(&Newest { step, parcel }).into()))?;

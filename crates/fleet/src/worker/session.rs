@@ -19,7 +19,7 @@ use jarmo_facade::AnyGame;
 use jarmo_facade::selfplay::AnySelfPlay;
 use jarmo_host::program::this_program;
 use jarmo_learn::config::Config;
-use jarmo_learn::train::playing;
+use jarmo_learn::device::playing;
 use jarmo_selfplay::selfplay::{Episode, SelfPlaySettings};
 use rand::Rng;
 

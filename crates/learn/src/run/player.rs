@@ -7,8 +7,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::TrainError;
 use crate::config::{Config, EvaluationSettings};
-use crate::train::{OpenDevice, Player, playing};
-use jarmo_core::net::{KernelKind, Weights};
+use crate::device::playing;
+use crate::train::{OpenDevice, Player};
+use jarmo_core::net::{FrozenNet, KernelKind, Weights};
 use jarmo_facade::AnyGame;
 use jarmo_facade::measure::AnyExam;
 use jarmo_judge::accuracy::ExamScore;
@@ -56,7 +57,7 @@ impl SelfPlayer {
 
     /// Examines these weights without search, on the player's threads.
     pub(super) fn take_exam(&self, exam: &dyn AnyExam, weights: &Weights) -> ExamScore {
-        let (net, threads) = (playing(weights, &OpenDevice::cpu(), self.kernel), self.threads());
+        let (net, threads) = (FrozenNet::with_kernel(weights, self.kernel), self.threads());
         self.pool.install(move || exam.score(&net, threads))
     }
 }

@@ -5,14 +5,18 @@ mod net;
 mod search;
 mod selfplay;
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
+use serde::Serialize;
 
 pub use env::{EnvSpeed, env};
 pub use net::{NetSpeed, net};
 pub use search::{SearchSpeed, search};
 pub use selfplay::{SelfPlaySpeed, selfplay};
+
+use jarmo_core::net::{FrozenNet, Network, Traffic};
 
 /// The number of runs. Their median is reported, or that of fewer if the measurement is ended.
 const RUNS: usize = 5;
@@ -35,6 +39,41 @@ impl<'a> RunTime<'a> {
 impl From<Duration> for RunTime<'_> {
     fn from(time: Duration) -> Self {
         RunTime { time, watch: &|_| true }
+    }
+}
+
+/// What moved between a network and its device.
+#[derive(Clone, Debug, Serialize)]
+struct DeviceUse {
+    positions_per_batch: f64,
+    bytes_uploaded: f64, // per position, as the next one
+    bytes_read: f64,
+    kernels: f64, // per batch
+}
+
+impl DeviceUse {
+    /// That of a network, if it is not on the CPU.
+    fn of(net: &FrozenNet) -> Option<DeviceUse> {
+        let traffic = net.traffic().filter(|_| net.groups() > 1);
+        let Traffic { batches, positions, uploaded, read, kernels, .. } = traffic?;
+        let per = |sum: u64, count: u64| sum as f64 / count.max(1) as f64;
+        Some(DeviceUse {
+            positions_per_batch: per(positions, batches),
+            bytes_uploaded: per(uploaded, positions),
+            bytes_read: per(read, positions),
+            kernels: per(kernels, batches),
+        })
+    }
+}
+
+impl fmt::Display for DeviceUse {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DeviceUse { positions_per_batch, bytes_uploaded, bytes_read, kernels } = self;
+        write!(
+            out,
+            "per position {bytes_uploaded:.0} bytes up and {bytes_read:.0} back; per batch {positions_per_batch:.0} \
+             positions, {kernels:.0} kernels, 1 synchronisation"
+        )
     }
 }
 

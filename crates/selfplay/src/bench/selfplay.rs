@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::{Measured, RunTime};
+use super::{DeviceUse, Measured, RunTime};
 use crate::selfplay::{Round, SelfPlay, SelfPlaySettings};
 use jarmo_core::encode::Encode;
-use jarmo_core::net::{FrozenNet, KernelKind, NetEvaluator, NetKind, Weights};
+use jarmo_core::net::{FrozenNet, NetEvaluator, NetKind, Network, Weights};
 use jarmo_core::search::SearchRule;
 use jarmo_exact::tables::HasEndgames;
 
@@ -20,7 +20,7 @@ pub struct SelfPlaySpeed {
     game: &'static str,
     net: NetKind,
     parameters: usize,
-    kernel: KernelKind,
+    kernel: String, // or device
     games: usize,
     simulations: u32,
     root: String,
@@ -38,6 +38,9 @@ pub struct SelfPlaySpeed {
     features_share: f64,
     network_share: f64,
     tree_share: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<DeviceUse>,
+    device_idle_share: f64, // 1 on the CPU
 }
 
 impl fmt::Display for SelfPlaySpeed {
@@ -68,7 +71,10 @@ impl fmt::Display for SelfPlaySpeed {
             100.0 * self.tree_share,
             100.0 * self.features_share,
             100.0 * self.network_share
-        )
+        )?;
+        let Some(device) = &self.device else { return Ok(()) };
+        let idle = 100.0 * self.device_idle_share;
+        write!(out, "\n{}: {device}; waits for search {idle:.0} % of the time", self.kernel)
     }
 }
 
@@ -78,7 +84,8 @@ fn nanoseconds() -> u64 {
     FIRST.elapsed().as_nanos() as u64
 }
 
-/// Plays on the threads of the current rayon pool, with one shard each, and measures the speed.
+/// Plays with these weights on the threads of the current rayon pool, and measures the speed. `net` computes the network
+/// on the kernel or device with this name. If that is not the CPU, the time in the network is time spent waiting.
 ///
 /// # Panics
 /// Panics if the settings are not valid, or the weights are for another game.
@@ -86,19 +93,20 @@ pub fn selfplay<'a, G: Encode + HasEndgames>(
     game: &G,
     settings: &SelfPlaySettings,
     weights: &Weights,
+    (name, net): (String, FrozenNet),
     seed: u64,
     run_time: impl Into<RunTime<'a>>,
 ) -> SelfPlaySpeed {
     let threads = rayon::current_num_threads();
-    let net = FrozenNet::new(weights);
-    let kernel = net.kernel();
     let stopwatch: Arc<[AtomicU64; 2]> = Arc::default();
-    let evaluators = (0..threads)
-        .map(|_| NetEvaluator::with_net(game.clone(), net.clone()).with_stopwatch(nanoseconds, stopwatch.clone()))
-        .collect();
+    let nets = net.for_threads(threads).into_iter();
+    let evaluator = |net| NetEvaluator::with_net(game.clone(), net).with_stopwatch(nanoseconds, stopwatch.clone());
+    let evaluators = nets.map(evaluator).collect();
     let mut play = SelfPlay::new(game, settings, evaluators, seed).with_clock(nanoseconds);
     play.round(); // allocates memory and warms up
     stopwatch.iter().for_each(|spent| spent.store(0, Ordering::Relaxed));
+    let busy = || net.traffic().map_or(0, |traffic| traffic.busy);
+    let (busy_before, start) = (busy(), Instant::now());
     let mut all = Round::default();
     let RunTime { time, watch } = run_time.into();
     let goes_on = |passed: Duration| watch(passed.as_secs_f64() / time.as_secs_f64());
@@ -109,7 +117,8 @@ pub fn selfplay<'a, G: Encode + HasEndgames>(
         all.add(round);
         [counts.positions, counts.simulations, counts.evaluations(), counts.games.games]
     });
-    let playing = all.playing as f64;
+    let (time, playing) = (start.elapsed().as_nanos() as f64, all.playing as f64);
+    let device_idle_share = 1.0 - (busy() - busy_before) as f64 / time;
     let [features_share, network_share] =
         [0, 1].map(|part: usize| stopwatch[part].load(Ordering::Relaxed) as f64 / playing);
     let counts = &all.counts;
@@ -118,7 +127,7 @@ pub fn selfplay<'a, G: Encode + HasEndgames>(
         game: game.id(),
         net: weights.net().clone(),
         parameters: weights.parameters(),
-        kernel,
+        kernel: name,
         games: settings.games,
         simulations: settings.simulations,
         root: settings.search.rule(SearchRule::GUMBEL).to_string(),
@@ -135,5 +144,7 @@ pub fn selfplay<'a, G: Encode + HasEndgames>(
         features_share,
         network_share,
         tree_share: 1.0 - features_share - network_share,
+        device: DeviceUse::of(&net),
+        device_idle_share,
     }
 }

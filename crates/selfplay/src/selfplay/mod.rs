@@ -29,6 +29,7 @@ use shard::SlotSearches;
 /// Games in shards that share nothing. Each shard has its own evaluator.
 pub struct SelfPlay<G: Encode, E> {
     shards: Vec<SlotSearches<G, E>>,
+    now: fn() -> u64, // nanoseconds
 }
 
 /// All unfinished games of self-play, for saving.
@@ -48,7 +49,7 @@ pub struct Round {
     pub episodes: Vec<Episode>,
     /// Counters of the round.
     pub counts: Counts,
-    /// The nanoseconds spent, summed over shards, after [`SelfPlay::with_clock`].
+    /// The nanoseconds spent, summed over threads, after [`SelfPlay::with_clock`].
     pub playing: u64,
 }
 
@@ -69,21 +70,27 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
             let slots = settings.games * index / count..settings.games * (index + 1) / count;
             SlotSearches::new(rules.clone(), evaluator, slots, seed)
         });
-        SelfPlay { shards: shards.collect() }
+        SelfPlay { shards: shards.collect(), now: || 0 }
     }
 
-    /// Rounds also measure the time that shards spend. `now` is a clock in nanoseconds.
+    /// Rounds also measure the time that threads spend. `now` is a clock in nanoseconds.
     #[must_use]
-    pub fn with_clock(mut self, now: fn() -> u64) -> SelfPlay<G, E> {
-        for shard in &mut self.shards {
-            shard.now = Some(now);
-        }
-        self
+    pub fn with_clock(self, now: fn() -> u64) -> SelfPlay<G, E> {
+        SelfPlay { now, ..self }
     }
 
-    /// Searches all slots and plays one action in each, on the threads of the current rayon pool.
+    /// Searches all slots and plays one action in each, on the threads of the current rayon pool. If there are more
+    /// shards than threads, each thread grows the trees of several in turn.
     pub fn round(&mut self) -> Round {
-        let rounds: Vec<Round> = self.shards.par_iter_mut().map(SlotSearches::round).collect();
+        let of_each = self.shards.len().div_ceil(rayon::current_num_threads());
+        let now = self.now;
+        let play = |shards: &mut [SlotSearches<G, E>]| {
+            let start = now();
+            let mut round = SlotSearches::round(shards);
+            round.playing = now() - start;
+            round
+        };
+        let rounds: Vec<Round> = self.shards.par_chunks_mut(of_each).map(play).collect();
         let mut all = Round::default();
         for round in rounds {
             all.add(round);

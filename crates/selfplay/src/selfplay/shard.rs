@@ -1,4 +1,4 @@
-//! The part of self-play that one thread plays: slots, trees and an evaluator.
+//! The part of self-play that belongs to one evaluator: slots and trees.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use rand::Rng;
 use super::game::PendingGame;
 use super::root::{choose, draw_noise};
 use super::settings::Rules;
-use super::{Episode, GamesState, Round, Searched};
+use super::{Counts, Episode, GamesState, Round, Searched};
 use jarmo_core::encode::Encode;
 use jarmo_core::env::{self, Keep, SavedGame};
 use jarmo_core::error::FileError;
@@ -19,16 +19,18 @@ use jarmo_core::search::{Batch, RootAction, Tree, TreeSize};
 /// The largest number of positions in a shard's cache.
 const MOST_CACHED: usize = 1 << 17;
 
-/// The games of one thread.
+/// The games of one evaluator. A thread plays one such shard, or several in turn.
 ///
 /// Evaluations are cached, because the next search in a game requests many of the same positions. The cache has room
 /// for the positions of one search in all slots.
 pub(super) struct SlotSearches<G: Encode, E> {
     pub(super) slots: Slots<G>,
-    trees: Vec<Tree<G>>, // one for each slot that is searched at a time
+    trees: Vec<Tree<G>>,   // one for each slot that is searched at a time
+    searched: Vec<usize>,  // [trees]: the slot of each
+    waiting: Range<usize>, // slots that are not searched yet in this round
     batch: Batch<G>,
+    simulations: u64, // in this round
     evaluator: Cache<G, E>,
-    pub(super) now: Option<fn() -> u64>, // nanoseconds
 }
 
 /// The games in the slots, with their searched positions, and everything that their searches need.
@@ -61,9 +63,11 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         let cached = (count * settings.simulations as usize).min(MOST_CACHED);
         SlotSearches {
             trees: trees.map(tree).collect(),
+            searched: Vec::new(),
+            waiting: 0..0,
             batch: Batch::new(game),
+            simulations: 0,
             evaluator: Cache::new(game, evaluator, cached),
-            now: None,
             slots: Slots {
                 policy: vec![0.0; game.actions()],
                 noise: Vec::new(),
@@ -113,43 +117,63 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         self.evaluator.clear();
     }
 
-    /// Searches all slots, steps the environment, and turns finished games into samples.
-    pub(super) fn round(&mut self) -> Round {
-        let start = self.now.map(|now| now());
-        let (evaluated, room) = (self.batch.evaluated, self.batch.room);
-        let hits = self.evaluator.hits;
-        let mut round = Round::default();
-        round.counts.positions = self.games() as u64;
-        round.counts.simulations = self.search();
-        self.slots.step(&mut round);
-        round.counts.games = self.slots.env.take_stats();
-        round.counts.requests = self.batch.evaluated - evaluated;
-        round.counts.cached = self.evaluator.hits - hits;
-        round.counts.room = self.batch.room - room;
-        if let (Some(now), Some(start)) = (self.now, start) {
-            round.playing = now() - start;
+    /// Searches all slots of these shards, steps their environments, and turns finished games into samples. While the
+    /// leaves of one shard are at a device, the trees of the others grow.
+    pub(super) fn round(shards: &mut [SlotSearches<G, E>]) -> Round {
+        for shard in shards.iter_mut() {
+            shard.begin();
+            shard.submit();
         }
-        round
+        while shards.iter().any(|shard| shard.batch.is_growing()) {
+            for shard in shards.iter_mut().filter(|shard| shard.batch.is_growing()) {
+                shard.batch.finish(&mut shard.trees, &mut shard.evaluator);
+                shard.submit();
+            }
+        }
+        let mut all = Round::default();
+        for shard in shards {
+            all.add(shard.step());
+        }
+        all
     }
 
-    /// Searches the positions of all slots, and chooses their actions. Returns the number of simulations.
-    fn search(&mut self) -> u64 {
-        let SlotSearches { slots, trees, batch, evaluator, .. } = self;
-        let mut searched: Vec<usize> = (0..trees.len()).collect(); // [trees]: the slot of each
-        let mut waiting = trees.len()..slots.env.len();
-        for (&slot, tree) in searched.iter().zip(trees.iter_mut()) {
-            slots.plan(slot, tree);
+    /// Plans the first searches of a round.
+    fn begin(&mut self) {
+        self.simulations = 0;
+        self.searched = (0..self.trees.len()).collect();
+        self.waiting = self.trees.len()..self.slots.env.len();
+        for (&slot, tree) in self.searched.iter().zip(&mut self.trees) {
+            self.slots.plan(slot, tree);
         }
-        let mut simulations = 0;
-        batch.search_in_turn(trees, evaluator, |index, tree| {
-            simulations += u64::from(tree.simulations_done());
+        self.batch.begin(self.trees.len());
+    }
+
+    /// Grows the trees to their next leaves, and submits those. A tree whose search is done goes to the next slot.
+    fn submit(&mut self) {
+        let SlotSearches { slots, trees, searched, waiting, simulations, .. } = self;
+        self.batch.submit(trees, &mut self.evaluator, |trees, index| {
+            let tree = &mut trees[index];
+            *simulations += u64::from(tree.simulations_done());
             slots.choose(searched[index], tree);
-            let Some(slot) = waiting.next() else { return false };
-            searched[index] = slot;
-            slots.plan(slot, tree);
-            true
+            searched[index] = waiting.next()?;
+            slots.plan(searched[index], tree);
+            Some(index)
         });
-        simulations
+    }
+
+    /// Plays the chosen actions.
+    fn step(&mut self) -> Round {
+        let mut round = Round::default();
+        self.slots.step(&mut round);
+        round.counts = Counts {
+            games: self.slots.env.take_stats(),
+            positions: self.games() as u64,
+            simulations: self.simulations,
+            requests: std::mem::take(&mut self.batch.evaluated),
+            cached: std::mem::take(&mut self.evaluator.hits),
+            room: std::mem::take(&mut self.batch.room),
+        };
+        round
     }
 }
 
