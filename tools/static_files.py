@@ -8,8 +8,14 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 class Quiet(SimpleHTTPRequestHandler):
     """The files of a folder, without a line for each request."""
 
+    sent = []  # the bytes of each answer
+
     def log_message(self, *_):
         pass
+
+    def copyfile(self, source, outputfile):
+        super().copyfile(source, outputfile)
+        Quiet.sent.append(source.tell())
 
 
 def serve(folder):

@@ -1,7 +1,7 @@
 """A custom network in PyTorch, here of convolutions, learns connect four by self-play and is rated.
 
     pip install torch
-    python custom_torch.py 5        # minutes
+    python custom_torch.py 5        # minutes of CPU time
 """
 
 import sys
@@ -40,7 +40,7 @@ torch.manual_seed(1)
 game = jarmo.Game("connect_four")
 network, window, generator = Network(game), [], np.random.default_rng(1)
 optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
-end = time.monotonic() + 60 * float(sys.argv[1])
+end = time.process_time() + 60 * float(sys.argv[1])
 for samples in jarmo.self_play(game, network.evaluate, simulations=32, max_random_plies=4, min_samples=4096, seed=1):
     window = [*window[-9:], samples]
     for _ in range(4 * len(samples.features) // 512):  # each position is learned about four times
@@ -52,8 +52,8 @@ for samples in jarmo.self_play(game, network.evaluate, simulations=32, max_rando
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    print(f"{end - time.monotonic():4.0f} s left  loss {loss.item():.3f}", flush=True)
-    if time.monotonic() > end:
+    print(f"{end - time.process_time():4.0f} s left  loss {loss.item():.3f}", flush=True)
+    if time.process_time() > end:
         break
 
 

@@ -255,6 +255,14 @@ class VecEnv:
         """Planes, rows and columns of one observation."""
 
     @property
+    def single_observation_space(self) -> Any:
+        """Gymnasium's space of one observation. Gymnasium is imported only here and in `single_action_space`."""
+
+    @property
+    def single_action_space(self) -> Any:
+        """Gymnasium's space of one action."""
+
+    @property
     def seats(self) -> NDArray[np.int8]:
         """``[N]``: the caller's side against an opponent in the games to act in next, 0 for White and 1 for Black.
         ``Step.seat`` has the sides in the games of the last step."""

@@ -84,6 +84,14 @@ def test_renders() -> None:
     assert picture.render().startswith("<svg")
 
 
+@pytest.mark.parametrize("dtype", ["float32", "uint8"])
+def test_a_vec_env_has_the_spaces_of_one_game(dtype: Any) -> None:
+    env = jarmo.VecEnv("guard", 3, dtype=dtype, threats=True)
+    step = env.reset()
+    assert env.single_observation_space.contains(step.observation[0])
+    assert env.single_action_space.n == env.num_actions == step.mask.shape[1]
+
+
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("game", ["connect_four", "guard"])
 def test_many_games_are_what_many_environments_are(mode: Any, game: str) -> None:

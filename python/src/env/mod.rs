@@ -298,6 +298,19 @@ impl VecEnv {
         (planes, rows, columns)
     }
 
+    /// Gymnasium's space of one observation. Gymnasium is imported only here and in `single_action_space`.
+    #[getter]
+    fn single_observation_space<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let entries = if self.layout.bytes { "uint8" } else { "float32" };
+        py.import("gymnasium.spaces")?.call_method1("Box", (0, 1, self.observation_shape(), entries))
+    }
+
+    /// Gymnasium's space of one action.
+    #[getter]
+    fn single_action_space<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("gymnasium.spaces")?.call_method1("Discrete", (self.num_actions(),))
+    }
+
     /// New arrays of zeros, for ``out``.
     fn buffers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.layout.buffers(py)
