@@ -93,11 +93,12 @@ pub fn selfplay<'a, G: Encode + HasEndgames>(
     game: &G,
     settings: &SelfPlaySettings,
     weights: &Weights,
-    (name, net): (String, FrozenNet),
+    net: (String, FrozenNet),
     seed: u64,
     run_time: impl Into<RunTime<'a>>,
 ) -> SelfPlaySpeed {
     let threads = rayon::current_num_threads();
+    let (name, net) = net;
     let stopwatch: Arc<[AtomicU64; 2]> = Arc::default();
     let nets = net.for_threads(threads).into_iter();
     let evaluator = |net| NetEvaluator::with_net(game.clone(), net).with_stopwatch(nanoseconds, stopwatch.clone());
