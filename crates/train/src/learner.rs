@@ -136,8 +136,8 @@ impl Learner {
         }
     }
 
-    /// Reads a learner that [`Learner::to_bytes`] wrote, and gives it these settings. Averaged weights with which a
-    /// network could overflow are rejected.
+    /// Reads a learner that [`Learner::to_bytes`] wrote, and gives it these settings. Weights that are not finite, and
+    /// averaged weights with which a network could overflow, are rejected.
     pub fn from_bytes(settings: LearnerSettings, device: &OpenDevice, bytes: &[u8]) -> Result<Learner, FileError> {
         let (at, arrays) = FORMAT.read::<Header>(bytes)?;
         let mut records = Records::default();
@@ -147,6 +147,7 @@ impl Learner {
         let new = trainable(&at.net).map_err(|error| error.to_string())?;
         let mut trainee = new(&at.shape, device);
         trainee.read(records)?;
+        Weights::of(&at.net, at.shape, trainee.weights()).map_err(|error| error.to_string())?;
         let average = checked(&at, trainee.average()).map_err(|error| error.to_string())?;
         Ok(Learner { settings, at, average, trainee })
     }
@@ -319,5 +320,20 @@ mod tests {
         assert_eq!(one.average(), two.average());
         assert!(one.step(&batch()).unwrap().losses.total < first.losses.total);
         assert!(resume(&one.to_bytes()[..99]).is_err());
+    }
+
+    #[test]
+    fn weights_that_are_no_numbers_are_refused() {
+        let cpu = OpenDevice::cpu();
+        let mut learner = Learner::new(SETTINGS, built_in(SHAPE), &cpu);
+        learner.step(&batch()).unwrap();
+        let mut bytes = learner.to_bytes();
+        let weights = learner.weights();
+        let stem: Vec<u8> = weights.get("stem.weight").iter().flat_map(|weight| weight.to_le_bytes()).collect();
+        let place = bytes.windows(stem.len()).position(|part| part == stem).unwrap();
+        bytes[place..][..4].copy_from_slice(&f32::NAN.to_le_bytes());
+        jarmo_core::checksum::seal(&mut bytes);
+        let refused = Learner::from_bytes(SETTINGS, &cpu, &bytes).err().unwrap().to_string();
+        assert!(refused.contains("finite"), "{refused}");
     }
 }

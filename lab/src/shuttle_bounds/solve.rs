@@ -24,7 +24,9 @@ use jarmo_exact::tables::TableProgress;
 use jarmo_exact::tables::code;
 use jarmo_exact::tables::index::{Army, Block, JarmoLayer, LEAST_FORCE, Material, Placement, SideMaterial, army};
 use jarmo_exact::tables::lines::{Lines, each_lowering_capture, goal, is_over};
-use jarmo_exact::tables::shuttle_bounds::actions::{after_deploys, after_move, may_pass, moves, nth_move, single_move};
+use jarmo_exact::tables::shuttle_bounds::actions::{
+    Move, after_deploys, after_move, may_pass, moves, nth_move, single_move,
+};
 use jarmo_exact::tables::shuttle_bounds::draw_proof::{DEPENDS, DrawProof, DrawProofs, LOSES, WAITING};
 use jarmo_exact::tables::shuttle_bounds::layer::{BoundLayer, HEADER, place};
 
