@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, IndexingUpdateOp, Int, Tensor, TensorData};
 
-use crate::tensors::numbers;
+use crate::tensors::{matrix, numbers};
 use jarmo_core::net::{FeatureBatch, FrozenNet, Logits, NetShape, Network, Traffic, Weights};
 
 /// A custom network, which computes policy and result from the features of positions. It is trained with the same
@@ -218,6 +218,11 @@ fn sparse(batch: &FeatureBatch, shape: &NetShape, device: &Device) -> (Tensor<2>
 
 /// Features as numbers, 0 or 1, `[rows, features]`.
 pub(crate) fn features(batch: &FeatureBatch, shape: &NetShape, device: &Device) -> Tensor<2> {
-    let (features, _) = sparse(batch, shape, device);
-    features.slice([0..batch.len(), 0..shape.features])
+    let mut dense = vec![0.0; batch.len() * shape.features];
+    for (row, numbers) in dense.chunks_exact_mut(shape.features).enumerate() {
+        for &feature in batch.row(row) {
+            numbers[feature as usize] = 1.0;
+        }
+    }
+    matrix(dense, [batch.len(), shape.features], device)
 }
