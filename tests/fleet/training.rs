@@ -330,6 +330,31 @@ fn a_copied_run_is_no_second_learner() {
 }
 
 #[test]
+fn files_that_were_acknowledged_are_taken_after_the_runs_folder_was_renamed() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let mut first = learner(&server, &["--set", "run.checkpoint=1000000"]);
+    let helper = worker(&server, "one.log");
+    until("files arrive", || taken(&server).len() >= 3);
+    stop(helper);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let acknowledged = taken(&server);
+    fs::rename(server.folder().join("run"), server.folder().join("renamed")).unwrap();
+    fs::write(server.folder().join("renamed/order.jsonl"), "").unwrap(); // no checkpoint counts its lines
+    let url = server.url();
+    let resume = ["train", "--resume", "renamed", "--fleet", &url, "--no-play"];
+    let again = server.command(&resume, "learner", "renamed.log").spawn().unwrap();
+    until("the files are taken", || {
+        let order = server.log("renamed/order.jsonl");
+        acknowledged.iter().all(|id| order.contains(id.as_str()))
+    });
+    stop(again);
+    assert!(!server.log("renamed.log").contains("no longer fits"), "{}", server.log("renamed.log"));
+}
+
+#[test]
 fn fleet_up_ends_its_server_at_the_first_signal() {
     let Some(mut server) = Server::start(&[]) else {
         return;

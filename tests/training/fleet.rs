@@ -2,8 +2,11 @@
 //! asked for, and the recorded order gives the same weights again.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use jarmo::TrainError;
 use jarmo::config::Config;
@@ -12,7 +15,7 @@ use jarmo::eval::Uniform;
 use jarmo::games::ConnectFour;
 use jarmo::net::AgentFile;
 use jarmo::observe::{Event, FleetReport};
-use jarmo::replay::Samples;
+use jarmo::replay::{Sample, Samples};
 use jarmo::run::{Delivery, FileId, Fleet, RunFolder, Seen, Sent, Supply, run};
 use jarmo::selfplay::{Counts, SelfPlay};
 use jarmo::train::OpenDevice;
@@ -172,6 +175,35 @@ fn no_sample_is_used_more_often_than_was_asked_for() {
         assert!(used <= 2.0 * samples as f64, "{line:?}");
         samples += line.samples;
     }
+}
+
+#[test]
+fn the_last_step_is_in_a_checkpoint_also_if_no_file_came_after_the_one_before() {
+    let place = tempfile::tempdir().unwrap();
+    // A cycle has at most 32 steps, so a file for 46 needs two, and the second one ends between two checkpoints.
+    let config = config(&["run.steps=40", "run.batch=512", "run.reuse=1", "run.checkpoint=32"]);
+    let mut file = files(1, &config);
+    let few = file[0].samples.clone();
+    while file[0].samples.len() < 23_700 {
+        file[0].samples.extend(&few);
+    }
+    learn(&place, &config, &Handed::new(file));
+    for step in [32, 40] {
+        let agent = format!("run/checkpoints/step-{step:08}.safetensors");
+        assert!(place.path().join(&agent).exists(), "{agent}");
+    }
+}
+
+#[test]
+fn a_learner_that_panics_ends_the_run() {
+    let (place, config) = (tempfile::tempdir().unwrap(), config(&["run.steps=60"]));
+    let mut bad = files(1, &config);
+    let sample = Sample { features: &[u16::MAX], actions: &[0], policy: &[1.0], result: [1.0, 0.0, 0.0], score: 0 };
+    bad[0].samples.push(sample); // the network has no such input
+    let supply = Handed::new(bad.into_iter().chain(files(20, &config)));
+    let (ended, end) = mpsc::channel();
+    thread::spawn(move || ended.send(catch_unwind(AssertUnwindSafe(|| learn(&place, &config, &supply))).is_err()));
+    assert_eq!(end.recv_timeout(Duration::from_secs(60)), Ok(true), "it waits for the learner for ever");
 }
 
 #[test]

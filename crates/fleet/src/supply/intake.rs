@@ -134,10 +134,12 @@ impl Arrivals {
     }
 }
 
-/// Reads a file, checks everything that can be checked, and leaves out games that are not new. `steps` are the training
-/// steps of the newest network.
-pub(super) type Check =
-    dyn Fn(&KeptName, &[u8], u64, &dyn Fn(FileId) -> bool) -> Result<(Delivery, Vec<Found>), FleetError> + Send + Sync;
+/// Reads a file, checks everything that can be checked, and leaves out games that are not new. The number is the training
+/// step of the newest network; a file of the inbox has none, because it was checked against that of its time, and when the
+/// run's folder had another name, its run had, too.
+pub(super) type Check = dyn Fn(&KeptName, &[u8], Option<u64>, &dyn Fn(FileId) -> bool) -> Result<(Delivery, Vec<Found>), FleetError>
+    + Send
+    + Sync;
 
 /// Plays the games of a file again, which must be of this run.
 pub(super) fn check(run: &str, game: &dyn AnyGame, settings: &SelfPlaySettings) -> Box<Check> {
@@ -145,7 +147,7 @@ pub(super) fn check(run: &str, game: &dyn AnyGame, settings: &SelfPlaySettings) 
     Box::new(move |name, bytes, newest, is_new| {
         let file = GameFile::from_bytes(bytes)?;
         file.origin.check(&origin).map_err(FleetError::new)?;
-        if file.run != run {
+        if newest.is_some() && file.run != run {
             return Err(FleetError::new("it belongs to another run"));
         }
         let (mut samples, mut counts, mut games) = (Samples::new(), Counts::default(), BTreeSet::new());
@@ -153,7 +155,7 @@ pub(super) fn check(run: &str, game: &dyn AnyGame, settings: &SelfPlaySettings) 
         for (number, game) in file.games.iter().enumerate() {
             let wrong = |problem: String| FleetError::new(format!("game {number}: {problem}"));
             let weights = game.weights;
-            if weights > newest {
+            if let Some(newest) = newest.filter(|newest| weights > *newest) {
                 return Err(wrong(format!(
                     "it was played by a network of step {weights}, and the newest one is of step {newest}"
                 )));
@@ -191,20 +193,21 @@ impl Shared {
             if seen.contains_key(&name.id) {
                 continue;
             }
-            // Files that were acknowledged were checked against the newest network of their time.
-            let checked = self.check(&name, &bytes, u64::MAX);
-            let mut arrivals = self.arrivals();
-            match checked {
-                Ok((delivery, _)) if !arrivals.blocked.contains(&name.key) => arrivals.add(delivery),
-                // The settings were changed since then, or the key was revoked.
-                _ => self.inbox.retain(|id| id != name.id)?,
+            match self.check(&name, &bytes, None) {
+                Ok((delivery, _)) if !self.arrivals().blocked.contains(&name.key) => self.arrivals().add(delivery),
+                Ok(_) => self.inbox.retain(|id| id != name.id)?,
+                Err(problem) => {
+                    let place = self.quarantine(name.id, &bytes)?;
+                    self.warn(format!("an acknowledged file no longer fits the run: {problem} ({place})"));
+                    self.inbox.retain(|id| id != name.id)?;
+                }
             }
         }
         Ok(())
     }
 
     /// Checks a file. A bad one has no claim to its games.
-    fn check(&self, name: &KeptName, bytes: &[u8], newest: u64) -> Result<(Delivery, Vec<Found>), FleetError> {
+    fn check(&self, name: &KeptName, bytes: &[u8], newest: Option<u64>) -> Result<(Delivery, Vec<Found>), FleetError> {
         let checked = (self.check)(name, bytes, newest, &|game| self.arrivals().claim(game, name.id));
         checked.inspect_err(|_| self.arrivals().release(name.id))
     }
@@ -280,7 +283,7 @@ impl Shared {
                 }
             }
         }
-        let newest = self.arrivals().newest;
+        let newest = Some(self.arrivals().newest);
         let checked: Vec<_> =
             new.par_iter().map(|(name, message)| self.check(name, &message.payload, newest)).collect();
         let mut sound = Vec::new();
@@ -312,18 +315,23 @@ impl Shared {
         acknowledged
     }
 
+    /// Puts a file into quarantine. Returns what became of it, for a warning.
+    fn quarantine(&self, id: FileId, bytes: &[u8]) -> Result<String, FleetError> {
+        let folder = &self.inbox.quarantine;
+        if list(folder).map_err(FleetError::at(folder))?.len() >= MOST_QUARANTINED {
+            return Ok("quarantine is full; the file is not kept".to_owned());
+        }
+        let path = folder.join(format!("{id}.{ENDING}"));
+        write_whole(&path, bytes).map_err(FleetError::at(&path))?;
+        Ok(format!("kept as {}", path.display()))
+    }
+
     /// Puts a bad file into quarantine, and counts it.
     fn put_away(&self, KeptName { id, key, .. }: &KeptName, bytes: &[u8], why: &FleetError) -> Result<(), FleetError> {
-        let path = self.inbox.quarantine.join(format!("{id}.{ENDING}"));
-        let place = if list(&self.inbox.quarantine).map_err(FleetError::new)?.len() >= MOST_QUARANTINED {
-            "quarantine is full; the file is not kept".to_owned()
-        } else {
-            write_whole(&path, bytes).map_err(FleetError::new)?;
-            path.display().to_string()
-        };
+        let place = self.quarantine(*id, bytes)?;
         let bad = {
             let arrivals = &mut *self.arrivals();
-            arrivals.warn(format!("a bad file of {key}: {why} (kept as {place})"));
+            arrivals.warn(format!("a bad file of {key}: {why} ({place})"));
             arrivals.report.bad += 1;
             let bad = arrivals.bad.entry(key.clone()).or_default();
             *bad += 1;

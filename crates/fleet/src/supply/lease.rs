@@ -60,12 +60,16 @@ impl Lease {
         (life.age < LEAVES_AFTER).then_some((theirs.folder, life.age))
     }
 
-    /// Whether an entry says that the run has this learner; `None` if it cannot be read.
+    /// Whether an entry says that the run has this learner. `None` if it cannot be read, or is of an earlier learner in
+    /// this folder, which the folder's lock shows to be gone: the server came back with an old disk.
     fn is_in(&self, entry: &[u8]) -> Option<bool> {
-        serde_json::from_slice::<Lease>(entry).ok().map(|theirs| theirs.holder == self.holder)
+        let theirs: Lease = serde_json::from_slice(entry).ok()?;
+        let is_ours = theirs.holder == self.holder;
+        (is_ours || theirs.place != self.place).then_some(is_ours)
     }
 
-    /// Whether the run still has this learner. If the server has lost the lease, or it cannot be read, it gets it again.
+    /// Whether the run still has this learner. If the server has lost the lease, has an old one of this folder, or one
+    /// that cannot be read, it gets it again.
     pub(super) fn holds(&self, link: &Link, runs: &Store) -> Result<bool, FleetError> {
         let value = read_value(link, &self.key)?.unwrap_or_default();
         match self.is_in(&value) {

@@ -55,8 +55,10 @@ impl Session<'_, '_> {
             scope.spawn(|| lookout.run());
             let (outbox, files) = mpsc::sync_channel::<Packed>(0);
             let unsent = scope.spawn(|| files.into_iter().filter(|file| !send(worker, &lookout, run, file)).count());
-            let played = self.play(game, &lookout, outbox);
-            lookout.end();
+            let played = {
+                let _ends = EndsWithPlay(&lookout);
+                self.play(game, &lookout, outbox)
+            };
             played?;
             let unsent = unsent.join().expect("sending does not panic");
             worker.link.check_admission()?;
@@ -118,9 +120,8 @@ impl Session<'_, '_> {
             if let Some(play) = &mut player {
                 let round = pool.install(|| play.round());
                 reporter.played(&round.counts);
-                file.add(round.episodes);
-                if file.is_full() {
-                    self.send(std::mem::take(&mut file), lookout, &outbox);
+                for full in file.add(round.episodes) {
+                    self.send(full, lookout, &outbox);
                 }
             } else {
                 thread::sleep(Duration::from_millis(50));
@@ -186,17 +187,30 @@ struct Pending {
 }
 
 impl Pending {
-    fn add(&mut self, games: Vec<Episode>) {
-        let search = |policy: &[f32]| 4 * policy.len() + 16; // with expectation and length
-        for game in &games {
-            self.samples += game.searches.len();
-            let searches = game.searches.iter().map(|found| search(&found.policy));
-            let actions = 4 * game.game.actions.len();
-            let start = game.game.start.as_ref().map_or(0, String::len);
-            self.bytes += searches.sum::<usize>() + actions + start + 80;
-            self.since.get_or_insert_with(Instant::now);
+    /// Adds the games of a round. Returns the files that are full with them; many parallel games fill several at once.
+    fn add(&mut self, games: Vec<Episode>) -> Vec<Pending> {
+        let mut full = Vec::new();
+        for game in games {
+            self.put(game);
+            if self.is_full() {
+                full.push(std::mem::take(self));
+            }
         }
-        self.games.extend(games);
+        if self.is_full() {
+            full.push(std::mem::take(self)); // it is old
+        }
+        full
+    }
+
+    fn put(&mut self, game: Episode) {
+        let search = |policy: &[f32]| 4 * policy.len() + 16; // with expectation and length
+        self.samples += game.searches.len();
+        let searches = game.searches.iter().map(|found| search(&found.policy));
+        let actions = 4 * game.game.actions.len();
+        let start = game.game.start.as_ref().map_or(0, String::len);
+        self.bytes += searches.sum::<usize>() + actions + start + 80;
+        self.since.get_or_insert_with(Instant::now);
+        self.games.push(game);
     }
 
     fn is_full(&self) -> bool {
@@ -211,6 +225,15 @@ struct Lookout<'a> {
     run: &'a RunSettings,
     network: Mutex<Option<AgentFile>>, // newer than the last one
     over: OnceLock<Instant>,           // since then there is nothing more to play
+}
+
+/// Ends the lookout when play ends, even by a panic, which the scope of its thread would otherwise wait for.
+struct EndsWithPlay<'a, 'b>(&'a Lookout<'b>);
+
+impl Drop for EndsWithPlay<'_, '_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
 }
 
 impl Lookout<'_> {
@@ -281,5 +304,45 @@ impl Lookout<'_> {
             *known = Some(newest.step);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jarmo_core::env::SavedGame;
+    use jarmo_core::games::ConnectFour;
+    use jarmo_core::net::GameVersion;
+    use jarmo_selfplay::selfplay::Searched;
+
+    fn game(length: usize) -> Episode {
+        let search = Searched { policy: vec![0.125; 7], expected: [0.5, 0.25, 0.25] };
+        Episode {
+            game: SavedGame { start: None, actions: vec![3; length] },
+            searches: vec![search; length],
+            weights: 0,
+        }
+    }
+
+    #[test]
+    fn however_many_games_end_in_a_round_no_file_exceeds_what_the_server_takes() {
+        let (mut file, mut samples) = (Pending::default(), 0);
+        for games in [1, 16_000, 0, 200, 3] {
+            for full in file.add(vec![game(12); games]) {
+                samples += full.samples;
+                assert!(full.is_full() && full.samples < FILE_SAMPLES + 12, "{} samples", full.samples);
+                assert!(full.bytes < PLAIN_BYTES + 1000);
+                let text = String::new();
+                let origin = GameVersion::of(&ConnectFour::new(0));
+                let content =
+                    GameFile { run: text.clone(), origin, worker: text.clone(), program: text, games: full.games };
+                assert!(content.to_bytes().len() < MOST_BYTES);
+            }
+            assert!(!file.is_full());
+        }
+        assert_eq!(samples + file.samples, 12 * 16_204);
+        file.since = Instant::now().checked_sub(FILE_AGE);
+        assert_eq!(file.add(Vec::new()).len(), 1, "an old file is sent, although no game has ended");
+        assert!(file.games.is_empty() && file.add(Vec::new()).is_empty());
     }
 }

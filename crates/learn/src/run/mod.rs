@@ -252,6 +252,7 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
         let (learned, time) = self.play_and_learn(steps, passed)?;
         self.counters.sums.add_steps(&learned, time);
         if steps > 0 {
+            self.unsaved = true;
             self.player.use_weights(self.trainer.learner.average());
             self.counters.step = self.trainer.learner.steps();
         }
@@ -271,17 +272,15 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
         passed: impl Fn() -> f64,
     ) -> Result<(Vec<StepStats>, Duration), TrainError> {
         let fill = (self.trainer.window.len(), self.config.replay.capacity);
-        let is_learned = AtomicBool::new(false);
         let fleet = self.fleet.as_ref();
         thread::scope(|scope| {
             // One plain thread owns the learner: it must never run inside the player's pool.
             let learner = scope.spawn(|| {
                 let begun = Instant::now();
-                let learned = self.trainer.learn(steps);
-                is_learned.store(true, Ordering::Relaxed);
-                learned.map(|learned| (learned, begun.elapsed()))
+                self.trainer.learn(steps).map(|learned| (learned, begun.elapsed()))
             });
-            let stopped = || is_over(fleet, steps, &is_learned, self.stop);
+            // The thread has also finished if it panicked.
+            let stopped = || is_over(fleet, steps, learner.is_finished(), self.stop);
             let mut told = Instant::now();
             let each = |counts: &Counts, pending: usize| {
                 let counters = &mut self.counters;
@@ -340,6 +339,7 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
         metrics.fleet = self.fleet.as_ref().map(|fleet| fleet.supply.report(counted));
         self.folder.append(METRICS, &metrics)?;
         self.counters.lines += 1;
+        self.unsaved = true; // a checkpoint counts the lines
         self.watchers.tell(Event::Metrics(&metrics));
         self.watchers.write(|file| file.metrics(&metrics));
         self.counters.sums = Sums::default();
@@ -430,14 +430,14 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
 }
 
 /// Whether the play of a cycle ends. A cycle with training steps is always completed.
-fn is_over(fleet: Option<&Fleet<'_>>, steps: u64, is_learned: &AtomicBool, stop: &AtomicBool) -> bool {
+fn is_over(fleet: Option<&Fleet<'_>>, steps: u64, is_learned: bool, stop: &AtomicBool) -> bool {
     let stop = stop.load(Ordering::Relaxed);
     let Some(fleet) = fleet else {
         return steps == 0 && stop;
     };
     // A machine that only learns waits for samples when it has nothing to learn.
     let enough = if fleet.plays_here { FILE_SAMPLES } else { usize::from(steps == 0) };
-    is_learned.load(Ordering::Relaxed) && (stop || fleet.supply.waiting() >= enough)
+    is_learned && (stop || fleet.supply.waiting() >= enough)
 }
 
 /// Waits for other machines instead of playing.

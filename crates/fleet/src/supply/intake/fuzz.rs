@@ -15,7 +15,7 @@ pub fn games(bytes: &[u8], game: &dyn AnyGame, settings: &SelfPlaySettings, is_n
         return;
     };
     let name = KeptName { sequence: 1, id: GameFile::id(bytes), key: String::new() };
-    if let Ok((delivery, found)) = check(&run, game, settings)(&name, bytes, u64::MAX, is_new) {
+    if let Ok((delivery, found)) = check(&run, game, settings)(&name, bytes, Some(u64::MAX), is_new) {
         assert!(delivery.games.iter().all(|game| is_new(*game)), "a game is learned twice");
         assert!(found.is_empty() || !delivery.games.is_empty(), "only new games are searched again");
     }

@@ -202,6 +202,6 @@ fn no_position_is_searched_again_of_a_game_that_was_not_checked() {
     let bytes = file.to_bytes();
     let name = KeptName { sequence: 1, id: GameFile::id(&bytes), key: String::new() };
     let check = check(&run, erase(game).as_ref(), &settings);
-    let (delivery, found) = check(&name, &bytes, 0, &|id| id != other).unwrap();
+    let (delivery, found) = check(&name, &bytes, Some(0), &|id| id != other).unwrap();
     assert_eq!((delivery.games.len(), found.len()), (1, 8));
 }

@@ -175,6 +175,7 @@ fn in_every_history_a_run_has_one_learner_and_workers_find_one_that_lives() {
             world.event(&mut random);
         }
         copies += u32::from(world.is_learning(0) && world.is_learning(1));
+        assert!(!world.learners[2].is_lost, "history {history}: a run without a copy lost its learner");
         // Everything comes to rest: what was sent arrives, no learner begins, and those that live look again and again.
         for folder in 0..FOLDERS.len() {
             world.arrive(folder);
