@@ -295,6 +295,7 @@ def test_games_start_from_given_positions() -> None:
     before = env.save()
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"positions": [place]}, "positions must be as many as the games that start, not 1"),
+        ({"positions": []}, "positions must be as many as the games that start, not 0"),
         ({"positions": [place.play("A1xB3")] * 4}, r"positions\[0\]: the game is over"),
         ({"positions": [jarmo.Game("guard").start] * 4}, r"positions\[0\] is of guard"),
         ({"positions": [place] * 4, "seed": 1}, "give either seed or mask and positions"),

@@ -345,18 +345,20 @@ impl VecEnv {
             Some(mask) => self.which(mask)?,
             None => vec![true; self.layout.games],
         };
-        let positions = match positions {
-            Some(positions) => open_positions_of(positions, Some(&self.layout.game))?.1,
+        let slots: Vec<usize> = (0..which.len()).filter(|&slot| which[slot]).collect();
+        let places: Vec<(usize, AnyPosition)> = match positions {
             None => Vec::new(),
+            Some(positions) => {
+                let positions = open_positions_of(positions, Some(&self.layout.game))?.1;
+                if positions.len() != slots.len() {
+                    return Err(PyValueError::new_err(format!(
+                        "positions must be as many as the games that start, not {}",
+                        positions.len()
+                    )));
+                }
+                slots.into_iter().zip(positions).collect()
+            }
         };
-        let slots = (0..which.len()).filter(|&slot| which[slot]);
-        if !positions.is_empty() && positions.len() != slots.clone().count() {
-            return Err(PyValueError::new_err(format!(
-                "positions must be as many as the games that start, not {}",
-                positions.len()
-            )));
-        }
-        let places: Vec<(usize, AnyPosition)> = slots.zip(positions).collect();
         let reset = match seed[..] {
             [] if mask.is_none() && places.is_empty() => Reset::All,
             [] if places.is_empty() => Reset::Where(&which),
