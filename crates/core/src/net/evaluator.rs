@@ -142,9 +142,10 @@ impl<G: Encode, N: Network> Evaluator<G> for NetEvaluator<G, N> {
     fn submit(&mut self, batch: &mut EvalBatch<G::Position>) {
         let start = self.time();
         self.features.clear();
+        let needs_legal = self.net.groups() > 1; // a device sends back the logits of legal actions alone
         for position in batch.positions() {
             self.features.push(&self.game, position);
-            if self.net.groups() > 1 {
+            if needs_legal {
                 self.features.push_legal(&self.game.legal(position));
             }
         }
