@@ -8,6 +8,7 @@ pub mod scripted;
 pub mod tammi;
 pub mod text;
 pub mod board;
+mod random_board;
 
 pub use connect_four::{ConnectFour, ConnectFourPosition};
 pub use guard::{Guard, GuardPosition};

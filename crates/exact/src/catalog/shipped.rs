@@ -8,6 +8,7 @@ use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use super::{GameSettings, GameTask};
 use crate::tables::{HasEndgames, RandomEndgames, ShuttleBounds, Solvable, Solver, Tables, draw_endgames, open_shared};
 use crate::{ExactError, proof};
+use jarmo_core::game::shorten;
 use jarmo_core::games::board::{Board, DEFAULT_MAX_PLIES};
 use jarmo_core::games::tammi::MAX_QUIET_LIMIT;
 use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Scripted, Tammi, TammiPosition, tammi};
@@ -96,6 +97,15 @@ fn quiet_limit(settings: &GameSettings) -> Result<u32, ExactError> {
 fn board(settings: &GameSettings) -> Result<Board, ExactError> {
     match &settings.board {
         None => Ok(Board::standard()),
+        Some(path) if let Some(seed) = path.to_str().and_then(|text| text.strip_prefix("random:")) => {
+            match seed.parse() {
+                Ok(seed) => Ok(Board::random(seed)),
+                Err(_) => Err(ExactError::settings(format!(
+                    "a random board is written as `random:SEED`, with a whole number below 2^64, not `random:{}`",
+                    shorten(seed)
+                ))),
+            }
+        }
         Some(path) => {
             let text = read_text(path, SETTINGS_BYTES).map_err(ExactError::settings);
             let board = text.and_then(|text| Board::from_toml(&text).map_err(ExactError::settings));

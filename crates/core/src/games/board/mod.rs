@@ -52,8 +52,8 @@ impl Board {
         Board::from_toml(STANDARD).expect("the built-in board is well-formed")
     }
 
-    /// Builds the tables from valid lines.
-    fn new(name: String, mut lines: Vec<(Circle, Circle)>) -> Board {
+    /// Builds the tables from valid lines, each with its lower circle first.
+    pub(in crate::games) fn new(name: String, mut lines: Vec<(Circle, Circle)>) -> Board {
         lines.sort_unstable();
         let mut moves: Vec<(Circle, Circle)> = lines.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
         moves.sort_unstable();
@@ -86,7 +86,7 @@ impl Board {
         board
     }
 
-    /// The name given in the board file.
+    /// The name given in the board file, or `random` and the seed.
     pub fn name(&self) -> &str {
         &self.name
     }
