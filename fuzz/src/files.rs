@@ -223,7 +223,7 @@ pub(crate) fn saves(_: &mut Tools, bytes: &[u8]) {
     };
     let game = erase(ConnectFour::new(0));
     if first % 2 == 0 {
-        if let Ok(saved) = serde_json::from_slice::<SavedEnv>(content) {
+        if let Ok(saved) = serde_json::from_slice::<Vec<SavedEnv>>(content) {
             let mut env = game.env(env_plan()).expect("games without an opponent");
             if env.restore(&saved).is_ok() {
                 let mut actions = vec![0; env.sides().len()];

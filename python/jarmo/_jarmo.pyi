@@ -60,7 +60,7 @@ class Game:
     Args:
         name: One of ``jarmo.GAMES``.
         max_plies: A game is truncated and drawn after this many actions, 0 for never; by default the game's limit.
-        board: A board file that replaces the standard board (jarmo and guard).
+        board: A board file that replaces the standard board (jarmo and guard), or ``"random:SEED"`` for a random one.
         quiet_limit: Plies without a capture after which tammi is drawn.
     """
 
@@ -97,6 +97,10 @@ class Game:
     def plane_names(self, *, threats: bool = False) -> list[str]:
         """The content of each plane of features, and with ``threats`` of each plane of threats. The cells of planes of
         numbers are listed in docs/games."""
+
+    @property
+    def lines(self) -> NDArray[np.bool_]:
+        """Which cells the board's lines join, ``[cells, cells]``. In games without lines, none."""
 
     @property
     def action_names(self) -> list[str]:
@@ -208,6 +212,8 @@ class VecEnv:
         dtype: The type of observations.
         packed: Masks as bits.
         threats: Adds the planes of threats to observations.
+        boards: Boards of jarmo or guard with equally many lines, each a board file or ``"random:SEED"``. Each has an equal
+            part of the slots, the first board the first ones. The caller then plays both sides.
     """
 
     def __new__(
@@ -225,10 +231,11 @@ class VecEnv:
         dtype: Literal["float32", "uint8"] = "float32",
         packed: bool = False,
         threats: bool = False,
+        boards: Sequence[Path] | None = None,
     ) -> VecEnv: ...
     @property
     def game(self) -> Game:
-        """The rules of the games."""
+        """The rules of the games; with several boards, those of the first slot."""
 
     @property
     def num_envs(self) -> int:

@@ -8,6 +8,7 @@ use jarmo_core::game::{Action, Player};
 use jarmo_exact::catalog::{GAMES, GameSettings};
 use jarmo_facade::{AnyGame, Games};
 use numpy::IntoPyArray;
+use numpy::ndarray::Array2;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
@@ -24,7 +25,7 @@ use crate::refusal::Checked;
 /// Args:
 ///     name: One of ``jarmo.GAMES``.
 ///     max_plies: A game is truncated and drawn after this many actions, 0 for never; by default the game's limit.
-///     board: A board file that replaces the standard board (jarmo and guard).
+///     board: A board file that replaces the standard board (jarmo and guard), or ``"random:SEED"`` for a random one.
 ///     quiet_limit: Plies without a capture after which tammi is drawn.
 #[pyclass(frozen, name = "Game", module = "jarmo", eq, hash)]
 #[derive(Clone)]
@@ -127,6 +128,17 @@ impl PyGame {
         self.0.plane_names().into_iter().take(planes).collect()
     }
 
+    /// Which cells the board's lines join, ``[cells, cells]``. In games without lines, none.
+    #[getter]
+    fn lines<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        let layout = &self.0.facts().layout;
+        let mut joined = Array2::from_elem((layout.cells.len(), layout.cells.len()), false);
+        for &(one, other) in &layout.lines {
+            (joined[[one, other]], joined[[other, one]]) = (true, true);
+        }
+        joined.into_pyarray(py).into_any()
+    }
+
     /// The text of every action by index, from White's point of view and without captures. In tammi, actions are from
     /// the point of view of the player to move.
     #[getter]
@@ -188,7 +200,7 @@ impl PyGame {
         let facts = self.0.facts();
         let standard = named(facts.name, GameSettings::default())?;
         if standard.facts().version.board != facts.version.board {
-            return Err(PyTypeError::new_err("a game with a board file cannot be pickled"));
+            return Err(PyTypeError::new_err("a game on another board than the standard one cannot be pickled"));
         }
         let settings = [("max_plies", Some(facts.max_plies)), ("quiet_limit", facts.quiet_limit)];
         Ok(((facts.name,), settings.into_py_dict(py)?))

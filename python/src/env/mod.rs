@@ -2,6 +2,7 @@
 
 mod arrays;
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,8 +10,9 @@ use std::time::Duration;
 use jarmo_core::env::{EnvSettings, Keep, Rows, SavedEnv};
 use jarmo_core::game::AnyPosition;
 use jarmo_exact::agent::{Networks, read_spec};
+use jarmo_exact::catalog::GameSettings;
 use jarmo_facade::AgentPlan;
-use jarmo_facade::measure::{AnyEnv, EnvError, EnvPlan, Reset};
+use jarmo_facade::measure::{AnyEnv, EnvError, EnvPlan, Reset, seed_of, shares, side_by_side};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::PyTraverseError;
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyTypeError, PyValueError};
@@ -20,7 +22,7 @@ use pyo3::types::{PyBytes, PyDict};
 use serde::de::DeserializeOwned;
 
 use crate::array::{integers, writable};
-use crate::game::PyGame;
+use crate::game::{PyGame, named};
 use crate::number;
 use crate::players::{Player, Policy, first_actions};
 use crate::position::{Position, open_positions_of};
@@ -49,9 +51,12 @@ use arrays::Layout;
 ///     dtype: The type of observations.
 ///     packed: Masks as bits.
 ///     threats: Adds the planes of threats to observations.
+///     boards: Boards of jarmo or guard with equally many lines, each a board file or ``"random:SEED"``. Each has an equal
+///         part of the slots, the first board the first ones. The caller then plays both sides.
 #[pyclass(frozen, module = "jarmo")]
 pub struct VecEnv {
     layout: Layout,
+    boards: Vec<PyGame>, // more than one if the slots have different boards
     /// The most threads that are used.
     #[pyo3(get)]
     threads: usize,
@@ -141,6 +146,22 @@ impl Games {
 }
 
 impl VecEnv {
+    /// The positions that games in these slots start from, which must not be over.
+    fn positions_for(&self, slots: &[usize], given: &Bound<'_, PyAny>) -> PyResult<Vec<AnyPosition>> {
+        if self.boards.len() == 1 {
+            return Ok(open_positions_of(given, Some(&self.layout.game))?.1);
+        }
+        let mut positions = Vec::new();
+        for (index, one) in given.try_iter()?.enumerate() {
+            let (game, mut at) = open_positions_of(&one?, None)?;
+            if let Some(slot) = slots.get(index).filter(|slot| game != self.game_of(**slot)) {
+                return Err(PyValueError::new_err(format!("positions[{index}] is on another board than slot {slot}")));
+            }
+            positions.append(&mut at);
+        }
+        Ok(positions)
+    }
+
     /// Changes the games and writes the results.
     fn change<'py>(
         &self,
@@ -169,6 +190,31 @@ impl VecEnv {
             .ok_or_else(|| PyTypeError::new_err(format!("mask must be an array of bool with shape [{games}]")))?;
         Ok(array.try_readonly()?.as_array().iter().copied().collect())
     }
+
+    /// The game in a slot.
+    fn game_of(&self, slot: usize) -> PyGame {
+        let shares = shares(self.layout.games, self.boards.len());
+        self.boards[shares.partition_point(|first| *first <= slot) - 1].clone()
+    }
+}
+
+/// The game on these boards, which must have equally many actions.
+fn on_boards(game: &PyGame, boards: Vec<PathBuf>, games: usize) -> PyResult<Vec<PyGame>> {
+    let facts = game.0.facts();
+    let on = |board| -> PyResult<PyGame> {
+        let settings = GameSettings { board: Some(board), max_plies: Some(facts.max_plies), quiet_limit: None };
+        Ok(PyGame(named(facts.name, settings)?))
+    };
+    let opened = boards.into_iter().map(on).collect::<PyResult<Vec<PyGame>>>()?;
+    let actions = |game: &PyGame| game.0.facts().version.shape;
+    match opened.iter().find(|other| actions(other) != actions(&opened[0])) {
+        _ if opened.is_empty() || opened.len() > games => {
+            let count = opened.len();
+            Err(PyValueError::new_err(format!("{count} boards for {games} games; each board has at least one game")))
+        }
+        None => Ok(opened),
+        Some(_) => Err(PyValueError::new_err("all boards must have as many lines at each circle as the first one")),
+    }
 }
 
 /// The setting with this name.
@@ -180,7 +226,7 @@ fn setting<T: DeserializeOwned>(word: &str) -> T {
 impl VecEnv {
     #[new]
     #[pyo3(signature = (game, num_envs, *, seed=None, threads=None, max_plies=None, autoreset="same_step", opponent=None,
-                        seat=None, random_plies=0, dtype="float32", packed=false, threats=false))]
+                        seat=None, random_plies=0, dtype="float32", packed=false, threats=false, boards=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         py: Python<'_>,
@@ -196,11 +242,15 @@ impl VecEnv {
         #[pyo3(from_py_with = number::DTYPE)] dtype: &'static str,
         #[pyo3(from_py_with = number::PACKED)] packed: bool,
         #[pyo3(from_py_with = number::THREATS)] threats: bool,
+        boards: Option<Vec<PathBuf>>,
     ) -> PyResult<VecEnv> {
         let game = match max_plies {
             Some(max_plies) => PyGame(game.0.with_max_plies(max_plies)),
             None => game,
         };
+        if boards.is_some() && opponent.is_some() {
+            return Err(PyValueError::new_err("games on several boards have no opponent; the caller plays both sides"));
+        }
         if seat.is_some() && opponent.is_none() {
             return Err(PyValueError::new_err(
                 "seat is the caller's side against an opponent; without one the caller plays both sides",
@@ -220,6 +270,12 @@ impl VecEnv {
         arguments.set_item("dtype", dtype)?;
         arguments.set_item("packed", packed)?;
         arguments.set_item("threats", threats)?;
+        arguments.set_item("boards", boards.clone())?;
+        let boards = match boards {
+            None => vec![game],
+            Some(boards) => on_boards(&game, boards, num_envs as usize)?,
+        };
+        let game = boards[0].clone();
         let threads = threads::count(threads);
         let settings = EnvSettings {
             games: num_envs as usize,
@@ -243,14 +299,25 @@ impl VecEnv {
                 (None, Some(AgentPlan::new(spec, &Networks::new())))
             }
         };
-        let plan = EnvPlan { settings, opponent: plan, stop: Arc::clone(&stop) };
-        let env = with_opponent(py, function.as_ref(), &stop, move || game.0.env(plan))?;
+        let env = if boards.len() == 1 {
+            let plan = EnvPlan { settings, opponent: plan, stop: Arc::clone(&stop) };
+            with_opponent(py, function.as_ref(), &stop, move || game.0.env(plan))?
+        } else {
+            let shares = shares(settings.games, boards.len());
+            let on = |(board, game): (usize, &PyGame)| {
+                let (games, seed) = (shares[board + 1] - shares[board], seed_of(settings.seed, board));
+                let settings = EnvSettings { games, seed, threads: 1, ..settings };
+                game.0.env(EnvPlan { settings, opponent: None, stop: Arc::clone(&stop) })
+            };
+            let envs: Result<Vec<_>, _> = boards.iter().enumerate().map(on).collect();
+            side_by_side(envs.map_err(Refusal::from)?, settings.games, threads)
+        };
         let busy = "at work, in another thread or in a call that called this one";
         let games = Games { env, arguments: arguments.unbind(), function, stop };
-        Ok(VecEnv { layout, threads, games: Closable::new("environment", busy, games) })
+        Ok(VecEnv { layout, boards, threads, games: Closable::new("environment", busy, games) })
     }
 
-    /// The rules of the games.
+    /// The rules of the games; with several boards, those of the first slot.
     #[getter]
     fn game(&self) -> PyGame {
         self.layout.game.clone()
@@ -349,7 +416,7 @@ impl VecEnv {
         let places: Vec<(usize, AnyPosition)> = match positions {
             None => Vec::new(),
             Some(positions) => {
-                let positions = open_positions_of(positions, Some(&self.layout.game))?.1;
+                let positions = self.positions_for(&slots, positions)?;
                 if positions.len() != slots.len() {
                     return Err(PyValueError::new_err(format!(
                         "positions must be as many as the games that start, not {}",
@@ -400,7 +467,10 @@ impl VecEnv {
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let actions = integers(actions, "actions", self.layout.games)?;
-        self.change(py, out, |env, rows| env.step(&actions, rows))
+        self.change(py, out, |env, rows| {
+            env.choose(&actions, 0)?;
+            env.step(rows)
+        })
     }
 
     /// A legal action for every game, uniformly at random: ``[N]``, -1 where the game is over. Repeated calls give
@@ -426,13 +496,13 @@ impl VecEnv {
             return Err(PyIndexError::new_err(format!("slot {slot}: there are {games} slots")));
         }
         let at = self.read(|env| env.position(slot))?;
-        Ok(Position { game: self.game(), at })
+        Ok(Position { game: self.game_of(slot), at })
     }
 
     /// The positions of all slots.
     fn positions(&self) -> PyResult<Vec<Position>> {
-        let position = |at| Position { game: self.game(), at };
-        self.read(|env| (0..self.layout.games).map(|slot| position(env.position(slot))).collect())
+        let position = |env: &dyn AnyEnv, slot| Position { game: self.game_of(slot), at: env.position(slot) };
+        self.read(|env| (0..self.layout.games).map(|slot| position(env, slot)).collect())
     }
 
     /// The last positions of the games that ended in the last step, by slot.
@@ -440,7 +510,7 @@ impl VecEnv {
         let dict = PyDict::new(py);
         let (slots, positions) = self.read(|env| (env.finished(), env.final_positions()))?;
         for (slot, at) in slots.into_iter().zip(positions) {
-            dict.set_item(slot, Position { game: self.game(), at })?;
+            dict.set_item(slot, Position { game: self.game_of(slot), at })?;
         }
         Ok(dict)
     }
@@ -456,7 +526,7 @@ impl VecEnv {
     /// threads.
     fn restore(&self, py: Python<'_>, saved: &[u8]) -> PyResult<()> {
         let wrong = |error| PyValueError::new_err(format!("not a saved environment: {error}"));
-        let saved: SavedEnv = serde_json::from_slice(saved).map_err(wrong)?;
+        let saved: Vec<SavedEnv> = serde_json::from_slice(saved).map_err(wrong)?;
         Ok(self.games.with(|games| py.detach(|| games.env.restore(&saved)))?.map_err(Refusal::from)?)
     }
 

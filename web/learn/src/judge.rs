@@ -194,7 +194,8 @@ impl Worker {
             if actions == [NO_ACTION; SLOTS] {
                 break;
             }
-            env.step(&actions, written.rows()).map_err(LearnError::message)?;
+            let stepped = env.choose(&actions, 0).and_then(|()| env.step(written.rows()));
+            stepped.map_err(LearnError::message)?;
         }
         let mut score = 0.0;
         for (slot, game) in games.iter_mut().enumerate() {

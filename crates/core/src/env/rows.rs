@@ -16,6 +16,16 @@ pub enum Features<'a> {
     Byte(ArrayViewMut4<'a, u8>),
 }
 
+impl<'a> Features<'a> {
+    /// Splits off the first `games` rows.
+    pub fn take(&mut self, games: usize) -> Features<'a> {
+        match self {
+            Features::Float(rows) => Features::Float(take(rows, games)),
+            Features::Byte(rows) => Features::Byte(take(rows, games)),
+        }
+    }
+}
+
 /// Legal actions, in one of two formats.
 pub enum Masks<'a> {
     /// One `bool` per action: `[games, actions]`.
@@ -50,12 +60,9 @@ pub struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// Splits off the first `games` rows.
-    pub(super) fn take(&mut self, games: usize) -> Rows<'a> {
+    pub fn take(&mut self, games: usize) -> Rows<'a> {
         Rows {
-            features: match &mut self.features {
-                Features::Float(rows) => Features::Float(take(rows, games)),
-                Features::Byte(rows) => Features::Byte(take(rows, games)),
-            },
+            features: self.features.take(games),
             masks: match &mut self.masks {
                 Masks::Bool(rows) => Masks::Bool(take(rows, games)),
                 Masks::Packed(rows) => Masks::Packed(take(rows, games)),

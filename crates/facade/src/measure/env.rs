@@ -62,9 +62,12 @@ pub trait AnyEnv: Send + Sync {
     /// Starts games again.
     fn reset(&mut self, reset: &Reset<'_>) -> Result<(), EnvError>;
 
-    /// Plays one action per game and writes the results. In a slot whose game is over the action must be [`NO_ACTION`],
-    /// unless the next step restarts it.
-    fn step(&mut self, actions: &[i64], rows: Rows<'_>) -> Result<(), EnvError>;
+    /// Checks one action per game, which the next step plays. In a slot whose game is over the action must be
+    /// [`NO_ACTION`], unless the next step restarts it. An error names the slot, counted from `first`.
+    fn choose(&mut self, actions: &[i64], first: usize) -> Result<(), EnvError>;
+
+    /// Plays the actions that were chosen, and writes the results.
+    fn step(&mut self, rows: Rows<'_>) -> Result<(), EnvError>;
 
     /// Whether the opponent can be interrupted.
     fn can_be_interrupted(&self) -> bool;
@@ -100,16 +103,16 @@ pub trait AnyEnv: Send + Sync {
     /// The seed, or those of the slots, `[games]`.
     fn seeds(&self) -> Vec<u64>;
 
-    /// Saves the unfinished games.
-    fn save(&self) -> SavedEnv;
+    /// Saves the unfinished games, those of each board for themselves.
+    fn save(&self) -> Vec<SavedEnv>;
 
     /// Replaces the games by saved ones.
-    fn restore(&mut self, saved: &SavedEnv) -> Result<(), FileError>;
+    fn restore(&mut self, saved: &[SavedEnv]) -> Result<(), FileError>;
 }
 
 struct Stepped<G: Game> {
     env: VecEnv<G>,
-    actions: Vec<Action>, // [games], of the latest step
+    actions: Vec<Action>, // [games], of the next step
     is_new: bool,         // nothing has been played or begun again
 }
 
@@ -161,8 +164,8 @@ impl<G: CatalogGame> AnyEnv for Stepped<G> {
         Ok(done?)
     }
 
-    fn step(&mut self, chosen: &[i64], rows: Rows<'_>) -> Result<(), EnvError> {
-        let Stepped { env, actions, is_new } = self;
+    fn choose(&mut self, chosen: &[i64], first: usize) -> Result<(), EnvError> {
+        let Stepped { env, actions, .. } = self;
         let count = env.game().actions();
         let masks = env.all_legal().zip(chosen);
         for (slot, ((legal, &action), out)) in masks.zip(&mut *actions).enumerate() {
@@ -171,11 +174,16 @@ impl<G: CatalogGame> AnyEnv for Stepped<G> {
             if known && legal.contains(*out) {
                 continue;
             }
-            if let Some(reason) = refusal(env, slot, action) {
+            if let Some(reason) = refusal(env, slot, first, action) {
                 return Err(EnvError::Illegal(reason));
             }
             *out = Action(0); // of an idle slot, which ignores it
         }
+        Ok(())
+    }
+
+    fn step(&mut self, rows: Rows<'_>) -> Result<(), EnvError> {
+        let Stepped { env, actions, is_new } = self;
         let stepped = env.step_into(actions, rows);
         *is_new &= stepped.is_err();
         Ok(stepped?)
@@ -235,11 +243,14 @@ impl<G: CatalogGame> AnyEnv for Stepped<G> {
         }
     }
 
-    fn save(&self) -> SavedEnv {
-        self.env.save()
+    fn save(&self) -> Vec<SavedEnv> {
+        vec![self.env.save()]
     }
 
-    fn restore(&mut self, saved: &SavedEnv) -> Result<(), FileError> {
+    fn restore(&mut self, saved: &[SavedEnv]) -> Result<(), FileError> {
+        let [saved] = saved else {
+            return Err(format!("the saved environment has {} boards, this one 1", saved.len()).into());
+        };
         let restored = self.env.restore(saved);
         self.is_new &= restored.is_err();
         restored
@@ -253,20 +264,20 @@ fn write_final<G: Encode, T: From<bool>>(env: &VecEnv<G>, mut all: ArrayViewMut4
     }
 }
 
-/// Why an action cannot be played in a slot, if it cannot.
-fn refusal<G: Game>(env: &VecEnv<G>, slot: usize, action: i64) -> Option<String> {
-    let game = env.game();
+/// Why an action cannot be played in a slot, if it cannot. The message has the number of the slot counted from `first`.
+fn refusal<G: Game>(env: &VecEnv<G>, slot: usize, first: usize, action: i64) -> Option<String> {
+    let (game, number) = (env.game(), first + slot);
     if env.is_idle(slot) {
         let ignored = env.settings().autoreset == Autoreset::NextStep || action == NO_ACTION;
         return (!ignored)
-            .then(|| format!("actions[{slot}]: the game in this slot is over; reset it first, or give {NO_ACTION}"));
+            .then(|| format!("actions[{number}]: the game in this slot is over; reset it first, or give {NO_ACTION}"));
     }
     let actions = game.actions();
     if !(0..actions as i64).contains(&action) {
-        return Some(format!("actions[{slot}] is {action}; the game has only actions 0 to {}", actions - 1));
+        return Some(format!("actions[{number}] is {action}; the game has only actions 0 to {}", actions - 1));
     }
     let mut position = *env.position(slot);
     let refused = game.try_play(&mut position, Action(action as u16)).err();
     let reason = refused.map_or("it is illegal".to_owned(), |error| error.to_string());
-    Some(format!("actions[{slot}] is {action}: {reason}"))
+    Some(format!("actions[{number}] is {action}: {reason}"))
 }

@@ -1,6 +1,7 @@
 //! Measuring agents: exams, matches, benchmarks, and work on exact tables.
 
 mod arena;
+mod boards;
 mod env;
 mod error;
 mod exam;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use arena::{AnyTournament, OpeningsPlan, TournamentPlan};
+pub use boards::{seed_of, shares, side_by_side};
 pub use env::{AnyEnv, EnvError, EnvPlan, NO_ACTION, Reset};
 pub use error::MeasureError;
 pub use exam::{AnyExam, Budget, Examinee, Measured};
