@@ -74,8 +74,10 @@ function prepare() {
   for (const node of document.querySelectorAll("[data-text]")) node.textContent = text(node.dataset.text);
   for (const node of document.querySelectorAll("[data-label]")) node.setAttribute("aria-label", text(node.dataset.label));
   $("game").replaceChildren(...GAMES.map((game) => new Option(text(`game_${game}`), game)));
-  const named = new URLSearchParams(location.hash.slice(1)).get("game");
+  const address = new URLSearchParams(location.hash.slice(1));
+  const named = address.get("game");
   if (GAMES.includes(named)) $("game").value = named;
+  if (address.get("back") === "..") $("home").href = "../"; // the page of the server, which has opened this one
   $("network").replaceChildren(...Object.entries(SIZES).map(([name, [width, blocks]]) => new Option(text(name, { size: `${width} × ${blocks}` }), name)));
   $("network").value = "usual";
   $("workers").defaultValue = Math.max(1, (navigator.hardwareConcurrency ?? 2) - 1);
@@ -147,6 +149,9 @@ async function fail(reason) {
   draw();
 }
 
+// The newest agent: the one that learns, or the last one that was kept.
+const newest = () => (trainer ? trainer.newest : run?.checkpoints.at(-1));
+
 function controls() {
   const before = document.activeElement;
   const running = trainer?.running ?? false;
@@ -158,7 +163,8 @@ function controls() {
     go: !(run && !trainer) && !(trainer?.newest && !running),
     open: trainer,
     delete: !(run || trainer),
-    download: !trainer?.newest,
+    download: !newest(),
+    against: trainer || !newest(), // later, below the board
     settings: trainer || run,
   };
   for (const [id, is] of Object.entries(hidden)) $(id).hidden = Boolean(is);
@@ -312,6 +318,9 @@ function slider() {
   $("time").setAttribute("aria-valuetext", time(one.seconds));
 }
 
+// White or Black, in the colours of the game.
+const side = (player) => text(trainer.settings.game === "connect_four" ? `${player}_connect_four` : player);
+
 // Writes what happened under the board, and what the network thinks of it.
 function told(thought) {
   const moves = shown.moves.length;
@@ -329,7 +338,8 @@ async function advise() {
   const scene = shown.scenes[place];
   const last = place === shown.scenes.length - 1;
   $("opinion").classList.toggle("none", last || !one);
-  if (last || !one) return told(last ? text({ white: "white_wins", black: "black_wins" }[shown.result] ?? "draw_game") : "");
+  const result = ["white", "black"].includes(shown.result) ? text("wins", { player: side(shown.result) }) : text("draw_game");
+  if (last || !one) return told(last ? result : "");
   let opinion;
   try {
     opinion = await trainer.opinion(one.agent, scene.position);
@@ -343,7 +353,7 @@ async function advise() {
   const shares = scene.to_move === "white" ? { white: win, draw: even, black: loss } : { white: loss, draw: even, black: win };
   for (const [name, share] of Object.entries(shares)) $("opinion").querySelector(`.${name}`).style.flexGrow = share;
   const written = Object.fromEntries(Object.entries(shares).map(([name, share]) => [name, percent(share)]));
-  told(text("chances", { player: text(scene.to_move), ...written }));
+  told(text("chances", { first: side("white"), second: side("black"), player: side(scene.to_move), ...written }));
 }
 
 setInterval(() => {
@@ -361,16 +371,20 @@ function replay(on) {
 
 // What people press.
 
-async function play() {
-  const { step: learned, agent } = trainer.checkpoints[$("time").value];
-  const { game } = trainer.settings;
+async function play({ step: learned, agent }) {
+  const { game } = (trainer ?? run).settings;
   const name = `learned-${game}-${learned}.safetensors`;
   const cache = await caches.open("own-agents");
   for (const key of await cache.keys()) if (key.url.includes("/learned-")) await cache.delete(key);
   await cache.put(new URL(`own/${encodeURIComponent(name)}`, import.meta.url), new Response(agent));
   sessionStorage.setItem("opponent", JSON.stringify({ game, name }));
-  await trainer.pause();
-  location.href = "./";
+  await leave("./");
+}
+
+// Goes to another page, once what was learned is kept.
+async function leave(address) {
+  await trainer?.pause();
+  location.href = address;
 }
 
 async function match() {
@@ -390,8 +404,9 @@ async function match() {
 }
 
 function download() {
-  const { step: learned, agent } = trainer.newest;
-  const link = element("a", { href: URL.createObjectURL(new Blob([agent])), download: `${trainer.settings.game}-${learned}.safetensors` });
+  const { step: learned, agent } = newest();
+  const { game } = (trainer ?? run).settings;
+  const link = element("a", { href: URL.createObjectURL(new Blob([agent])), download: `${game}-${learned}.safetensors` });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
@@ -414,7 +429,13 @@ $("file").onchange = async () => {
 };
 $("download").onclick = download;
 $("delete").onclick = remove;
-$("challenge").onclick = () => play().catch((error) => say(error.message));
+$("challenge").onclick = () => play(trainer.checkpoints[$("time").value]).catch((error) => say(error.message));
+$("against").onclick = () => play(newest()).catch((error) => say(error.message));
+$("home").onclick = (event) => {
+  if (!trainer?.running || event.ctrlKey || event.metaKey || event.shiftKey) return; // another tab leaves this one alone
+  event.preventDefault();
+  leave($("home").href);
+};
 $("match").onclick = match;
 $("back").onclick = () => { replay(false); step(place - 1); };
 $("forward").onclick = () => { replay(false); step(place + 1); };

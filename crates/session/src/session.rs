@@ -50,6 +50,10 @@ pub struct Session {
     /// The match that this game belongs to.
     pub current_match: Option<Match>,
     home: Option<Home>,
+    removed: Option<Removed>,
+    /// Whether two agents wait before each move until the page asks for it, so that people can follow.
+    pub stepwise: bool,
+    asked: Option<Node>, // where the page has asked for a move
     /// The number of the game in this session. A game that begins or is loaded has a new one.
     pub number: u64,
     edition: u64, // increases when running jobs become outdated
@@ -60,6 +64,12 @@ pub struct Session {
 struct Home {
     board: Board,
     seats: [Seat; 2],
+}
+
+/// The game before moves were removed.
+struct Removed {
+    board: Board,
+    live: Node,
 }
 
 /// The reason why a session rejects a command.
@@ -100,6 +110,9 @@ impl Session {
             trouble: None,
             current_match: None,
             home: None,
+            removed: None,
+            stepwise: false,
+            asked: None,
             number: 1,
             edition: 0,
         })
@@ -203,12 +216,24 @@ impl Session {
         !self.analysing && !self.taken_back && !self.is_live()
     }
 
-    /// Whether an agent is about to move: the game continues at the position shown, where it is to move, and the session is
-    /// not in analysis mode.
+    /// Whether an agent is about to move: it is its turn, and in a stepwise game of two agents the page has asked for the
+    /// move.
     pub fn agent_to_move(&self) -> bool {
+        let waits = self.stepwise && self.only_agents() && self.asked != Some(self.live);
+        self.agents_turn() && !waits
+    }
+
+    /// Whether it is an agent's turn: the game continues at the position shown, where an agent is to move, and the session
+    /// is not in analysis mode.
+    pub fn agents_turn(&self) -> bool {
         let here = self.board.cursor();
         let live = self.is_live() && !self.analysing;
         live && self.board.mover(here).is_some() && !self.is_persons_turn(here)
+    }
+
+    /// Lets one of two agents move in a position of a stepwise game.
+    pub fn advance(&mut self, node: Node) {
+        self.asked = Some(node);
     }
 
     /// Plays a person's move at the place shown.
@@ -242,6 +267,7 @@ impl Session {
         }
         self.hint = None;
         self.taken_back = false;
+        self.removed = None;
     }
 
     /// Goes back to a person's previous turn, or by one move if only agents play.
@@ -284,18 +310,39 @@ impl Session {
     /// Where the variation with this position begins, makes it the main line.
     pub fn promote(&mut self, node: Node) {
         self.board.tree.promote(node);
+        self.removed = None;
         self.keep_live();
     }
 
-    /// Removes a move and everything after it.
+    /// Removes a move and everything after it. More than one move can be brought back until the next change.
     pub fn remove(&mut self, node: Node) {
+        let before = Removed { board: self.board.clone(), live: self.live };
         self.board.remove(node);
+        let moves = before.board.tree.size() - self.board.tree.size();
+        self.removed = (moves > 1).then_some(before);
         self.keep_live();
+    }
+
+    /// The number of moves that [`Session::unremove`] brings back; `None` if there are none.
+    pub fn removed(&self) -> Option<usize> {
+        let before = self.removed.as_ref()?;
+        Some(before.board.tree.size() - self.board.tree.size())
+    }
+
+    /// Brings back the moves that were removed, with everything as it was.
+    pub fn unremove(&mut self) {
+        if let Some(Removed { board, live }) = self.removed.take() {
+            self.board = board;
+            self.live = live;
+            self.taken_back = false;
+            self.edition += 1;
+        }
     }
 
     /// Annotates a move.
     pub fn set_remark(&mut self, node: Node, remark: Remark) {
         self.board.tree.set_remark(node, remark);
+        self.removed = None;
     }
 
     /// Lets the game continue at the end of the main line, unless it already continues at some place in that line.
@@ -437,6 +484,8 @@ impl Session {
         self.thoughts.clear();
         self.remembered.clear();
         self.hint = None;
+        self.removed = None;
+        self.asked = None;
         self.live = self.board.main_end();
         self.number += 1;
         self.set_analysing(false);

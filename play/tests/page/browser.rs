@@ -1,10 +1,12 @@
 //! Games in a real browser.
 
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::chromium::Browser;
+use crate::friends::look;
 use crate::http::serve;
+use crate::web::{command, open};
 use jarmo::view::Style;
 use play::server::ServerLimits;
 use serde_json::json;
@@ -257,6 +259,54 @@ fn an_agent_answers_at_once_after_the_game_was_switched() {
         let moves = "return document.querySelectorAll('#moves button').length >= 2";
         browser.wait_within(limit, moves);
     }
+}
+
+#[test]
+fn two_agents_of_a_stepwise_session_move_only_when_they_are_asked_to() {
+    let address = serve(["human", "human"], ServerLimits::default());
+    let (id, view) = open(address, json!({"white": "greedy", "black": "greedy", "stepwise": true}));
+    assert_eq!(view["thinking"], true, "it is the turn of an agent");
+    let count = || look(address, &id)["moves"].as_array().unwrap().len();
+    let wait = |moves: usize| {
+        let began = Instant::now();
+        while count() != moves {
+            assert!(began.elapsed() < Duration::from_secs(20), "{moves} moves");
+            sleep(Duration::from_millis(20));
+        }
+    };
+    let advance = || {
+        let view = look(address, &id);
+        let node = &view["line"][view["cursor"].as_u64().unwrap() as usize];
+        assert_eq!(command(address, &id, json!({"do": "advance", "node": node})).status, 200);
+    };
+    for moves in 0..3 {
+        sleep(Duration::from_millis(900));
+        wait(moves);
+        advance();
+        wait(moves + 1);
+    }
+    // A person needs no permission for the answer of an agent.
+    command(address, &id, json!({"do": "seat", "player": "white", "who": "human"}));
+    wait(4);
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn two_agents_leave_time_to_follow_them_and_can_be_paused() {
+    let browser = Browser::at(serve(["greedy", "greedy"], ServerLimits::default()));
+    browser.wait_for_moves(1);
+    let began = Instant::now();
+    browser.wait("return document.querySelectorAll('#moves button').length >= 5");
+    assert!(began.elapsed() >= Duration::from_millis(4 * 600), "{:?}", began.elapsed());
+    browser.click("#pause");
+    browser.wait_for_text("pause", "Continue");
+    sleep(Duration::from_secs(1)); // the last move that was asked for
+    let moves = browser.moves();
+    sleep(Duration::from_secs(2));
+    assert_eq!(browser.moves(), moves);
+    assert!(browser.text("status").contains("to move"));
+    browser.click("#pause");
+    browser.wait(&format!("return document.querySelectorAll('#moves button').length > {moves}"));
 }
 
 #[test]

@@ -135,3 +135,22 @@ fn clocks_stand_in_the_cards_and_little_time_is_marked_and_said() {
     guest.click("#new");
     guest.wait("return document.querySelector('.clock') === null");
 }
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_running_game_with_a_clock_is_left_only_after_a_question() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    browser.click("#invite");
+    browser.choose("invite-clock", "[60,0]");
+    browser.click("#invite-make");
+    browser.wait_for_text("duel", "1 min + 0 s per move.");
+    browser.run("window.asked = []; window.confirm = (question) => { window.asked.push(question); return false; }");
+    browser.press("body", "n");
+    browser.choose("game", "tammi");
+    assert_eq!(browser.run("return window.asked.length"), json!(2));
+    assert_eq!(browser.value("game"), "jarmo");
+    assert!(browser.shows(".clock"));
+    browser.run("window.confirm = () => true");
+    browser.click("#new");
+    browser.wait("return document.querySelector('.clock') === null");
+}

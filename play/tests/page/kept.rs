@@ -107,6 +107,27 @@ fn a_game_comes_back_after_the_server_has_lost_it() {
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_kept_game_stays_if_its_opponent_is_not_available_here() {
+    let address = serve(["human", "human"], ServerLimits::default());
+    let browser = Browser::at(address);
+    browser.cell(0);
+    browser.cell(7);
+    browser.wait_for_moves(1);
+    browser.run(
+        "const gone = 'f'.repeat(32); const games = JSON.parse(localStorage.getItem('games'));
+         games[0].seats[1] = 'mine.safetensors'; games[0].key = `${gone}-1`;
+         localStorage.setItem('games', JSON.stringify(games)); localStorage.setItem('session', gone)",
+    );
+    browser.visit(address);
+    browser.wait_for_moves(1);
+    browser.wait_for_text("message", "mine.safetensors is not available here");
+    browser.wait_for_text("strip-top", "Black · human");
+    let black = browser.run("return JSON.parse(localStorage.getItem('games')).map(({ seats }) => seats[1])");
+    assert_eq!(black, json!(["human", "mine.safetensors"]));
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn what_the_page_cannot_read_is_set_aside() {
     let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.cell(0);

@@ -56,6 +56,39 @@ fn a_link_opens_the_game_in_another_browser() {
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn an_address_without_moves_is_a_new_game_and_that_of_a_kept_game_has_its_players() {
+    let address = serve(["human", "newcomer"], ServerLimits::default());
+    let browser = Browser::at(address);
+    let both = "You play both sides";
+    browser.open_link(&format!("http://{address}/#game=tammi"));
+    browser.wait_for_game("tammi");
+    browser.wait_for_text("strip-top", "Black · newcomer");
+    browser.open_link(&format!("http://{address}/#game=jarmo"));
+    browser.wait_for_game("jarmo");
+    browser.cell(0);
+    browser.cell(7);
+    browser.wait_for_moves(2);
+    let hash = browser.run("return location.hash");
+    browser.click("#new");
+    browser.wait_for_moves(0);
+    browser.seat("black", "human");
+    browser.wait_for_text("strip-top", "Black · human");
+    browser.open_link(&format!("http://{address}/{}", hash.as_str().unwrap()));
+    browser.wait_for_moves(2);
+    browser.wait_for_text("strip-top", "Black · newcomer");
+    assert!(!browser.text("notes").contains(both));
+    browser.open_link(&format!("http://{address}/#game=jarmo&moves=B1-D2"));
+    browser.wait_for_moves(1);
+    browser.wait_for_text("strip-top", "Black · human");
+    browser.wait_for_text("notes", both);
+    // A link in the place of a record is followed, too.
+    browser.load("Look: http://example.org/#game=jarmo&moves=A1-C2,A5-B3&at=1");
+    browser.wait_for_moves(2);
+    browser.wait("return document.querySelector('#moves [aria-current]')?.textContent === 'A1-C2'");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn back_and_forward_go_through_the_games_that_were_opened() {
     let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.cell(0);

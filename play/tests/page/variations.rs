@@ -2,10 +2,13 @@
 
 use crate::chromium::Browser;
 use crate::http::serve;
+use crate::web::{command, open};
 use play::server::ServerLimits;
 use serde_json::json;
 
 const RECORD: &str = r#"{"game":"connect_four","moves":["D","D","C","C"]}"#;
+
+const TREE: &str = "D D ?! {why} ( E F ( G ) ) C C";
 
 fn record(browser: &Browser) -> serde_json::Value {
     let line = browser.run("return JSON.parse(localStorage.getItem('games'))[0].record");
@@ -90,6 +93,80 @@ fn variations_of_an_analysis_are_edited_and_outlive_a_reload_and_a_link() {
     browser.click("#remove");
     wait_for_tree(&browser, "");
     browser.wait_for_moves(4);
+}
+
+#[test]
+fn the_session_brings_back_what_was_removed_until_the_next_change() {
+    let address = serve(["human", "human"], ServerLimits::default());
+    let line = json!({"game": "connect_four", "moves": ["D", "D", "C", "C"], "tree": TREE}).to_string();
+    let (id, before) = open(address, json!({ "record": line }));
+    let send = |message: serde_json::Value| {
+        let answer = command(address, &id, message);
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()
+    };
+    let node = before["line"][2].clone();
+    let view = send(json!({"do": "remove", "node": node}));
+    assert_eq!((&view["removed"], view["tree"].as_array().unwrap().len()), (&json!(3), 4));
+    assert_eq!(send(json!({"do": "go", "place": 0}))["removed"], 3, "looking around changes nothing");
+    let view = send(json!({"do": "unremove"}));
+    for part in ["record", "tree", "line", "cursor", "number", "live"] {
+        assert_eq!(view[part], before[part], "{part}");
+    }
+    assert_eq!(view["removed"], json!(null));
+    send(json!({"do": "remove", "node": node}));
+    let mark = json!({"do": "remark", "node": view["line"][1], "mark": "!", "comment": ""});
+    assert_eq!(send(mark)["removed"], json!(null));
+    assert_eq!(send(json!({"do": "unremove"}))["tree"].as_array().unwrap().len(), 4, "nothing comes back");
+    // A single move is played again as easily.
+    let last = view["line"][1].clone();
+    let end = send(json!({"do": "show", "node": last}))["line"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(send(json!({"do": "remove", "node": end}))["removed"], json!(null));
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn moves_that_were_removed_come_back_as_they_were() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    browser.load(&json!({"game": "connect_four", "moves": ["D", "D", "C", "C"], "tree": TREE}).to_string());
+    browser.wait_for_moves(7);
+    browser.click("#analyse");
+    browser.wait("return document.documentElement.hasAttribute('data-analysing')");
+    browser.click("#first");
+    browser.wait("return document.getElementById('first').disabled");
+    browser.click("#forward");
+    browser.wait_for_text("graph-now", "After move 1.");
+    browser.click("#forward");
+    browser.wait_for_text("graph-now", "After move 1…");
+    assert!(!browser.shows("#removed"));
+    browser.click("#remove");
+    wait_for_tree(&browser, "D E F ( G )");
+    browser.wait_for_text("removed", "3 moves deleted.");
+    browser.click("#first");
+    browser.wait("return document.getElementById('first').disabled");
+    browser.reload();
+    browser.wait_for_moves(4);
+    browser.click("#unremove");
+    wait_for_tree(&browser, TREE);
+    browser.wait_for_moves(7);
+    assert!(!browser.shows("#removed"));
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_comment_is_saved_before_the_wheel_leaves_its_move() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    browser.load(RECORD);
+    browser.click("#analyse");
+    browser.wait("return !document.getElementById('remark').hidden");
+    let field = browser.element("#comment");
+    let id = field.as_object().unwrap().values().next().unwrap().as_str().unwrap();
+    browser.call("POST", &format!("/element/{id}/value"), json!({"text": "good"}));
+    browser.run(
+        "document.getElementById('board').dispatchEvent(new WheelEvent('wheel', { deltaY: -100, cancelable: true }))",
+    );
+    wait_for_tree(&browser, "D D C C {good}");
+    browser.wait_for_text("graph-now", "After move 2.");
 }
 
 #[test]

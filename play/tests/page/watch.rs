@@ -280,6 +280,7 @@ fn an_agent_learns_in_the_page_of_a_server_that_has_the_folder() {
     browser.run("document.getElementById('watch').click()");
     browser.wait("return location.pathname === '/tab/learn.html' && document.getElementById('start') !== null");
     browser.wait("return document.getElementById('game').value === 'jarmo'");
+    browser.wait("return document.getElementById('home').href === new URL('/', location).href");
     browser.choose("game", "connect_four");
     let_it_learn(&browser);
     browser.wait_within(LEARNS, &format!("return {SHOWN} > 0"));

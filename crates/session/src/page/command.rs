@@ -44,10 +44,14 @@ pub enum Command {
     Promote { node: Node },
     /// Removes a move and everything after it.
     Remove { node: Node },
+    /// Brings back what was removed last.
+    Unremove {},
     /// Annotates a move.
     Remark { node: Node, mark: String, comment: String },
     /// Plays on from the place shown.
     Resume {},
+    /// Lets one of two agents move in this position.
+    Advance { node: Node },
     /// Asks for a hint.
     Hint {},
     /// Swaps the players.
@@ -120,12 +124,14 @@ pub fn apply(session: &mut Session, command: Command, texts: &Texts, ours: &[Str
         }
         Command::Promote { node } => session.promote(node),
         Command::Remove { node } => session.remove(node),
+        Command::Unremove {} => session.unremove(),
         Command::Remark { node, mark, comment } => {
             let text = session.board().record().tree.unwrap_or_default();
             check_size(0, text.len() + comment.len(), texts)?;
             session.set_remark(node, Remark::new(&mark, &comment));
         }
         Command::Resume {} => session.resume(),
+        Command::Advance { node } => session.advance(node),
         Command::Hint {} => session.ask_hint(),
         Command::Swap {} => session.swap(),
         Command::NewGame {} => session.new_game(),
@@ -150,7 +156,8 @@ pub fn apply(session: &mut Session, command: Command, texts: &Texts, ours: &[Str
             let record = parse_record(&record, "", texts)?;
             session.load(&record).map_err(|problem| words::record_problem(texts, &problem))?;
             for (player, who) in Player::BOTH.into_iter().zip(&seats) {
-                // A person plays for an agent that is not offered here any more, or cannot play this game.
+                // A person plays for an agent that is not offered here any more, or cannot play this game. The page
+                // compares the players, and reports that.
                 let _ = session.set_seat(player, offered(who, ours, texts).unwrap_or("human"));
             }
             session.show(session.board().at_index(place));
@@ -183,7 +190,7 @@ pub fn view(session: &Session) -> Value {
         "asks": session.asks(),
         "seats": session.seats().each_ref().map(Seat::name),
         "human": session.human_to_move() || session.analysing(),
-        "thinking": session.agent_to_move(),
+        "thinking": session.agents_turn(),
         "evaluating": session.evaluating,
         "analysing": session.analysing(),
         "deepening": session.deepening(),
@@ -193,6 +200,7 @@ pub fn view(session: &Session) -> Value {
         "values": places.map(|place| session.value(place)).collect::<Vec<_>>(),
         "thought": session.thought(board.cursor()),
         "hint": session.hint(),
+        "removed": session.removed(),
         "match": session.current_match,
         "trouble": session.trouble,
         "known": known,

@@ -24,6 +24,9 @@ pub struct Opening {
     /// Whether it is to be analysed.
     #[serde(default)]
     analyse: bool,
+    /// Whether two agents wait before each move until the page asks for it.
+    #[serde(default)]
+    stepwise: bool,
     /// The side of the person who invites another one.
     pub duel: Option<Player>,
     /// For such a game, the time of each player and what a move adds, in seconds. Only the server measures time.
@@ -70,6 +73,7 @@ fn begin<'a>(defaults: &'a Defaults, opening: &'a Opening, texts: &Texts, seed: 
         load(&mut session, &record, [Some(white), Some(black)], texts)?;
         session.set_analysing(defaults.analyse);
     }
+    session.stepwise = opening.stepwise;
     if opening.duel.is_some() {
         session.evaluating = false; // neither of the two has help
     } else if opening.analyse {

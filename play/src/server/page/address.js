@@ -19,16 +19,21 @@ function mainLine(tree) {
 
 const encoded = (tree) => encodeURIComponent(tree).replaceAll("_", "%5F").replaceAll("%20", "_");
 
-// The link to a record; `plies` has the usual move limits, by game.
-export function linkTo(record, at, plies) {
+// The part of a link to a record after #; `plies` has the usual move limits, by game.
+function partOf(record, at, plies) {
   const parts = [`game=${record.game}`];
   if (record.position) parts.push(`from=${record.position.replaceAll(" ", "_")}`);
   if (record.max_plies !== undefined && record.max_plies !== plies[record.game]) parts.push(`max=${record.max_plies}`);
   if (record.tree) parts.push(`tree=${encoded(record.tree)}`);
   else if (record.moves.length) parts.push(`moves=${record.moves.join(",")}`);
   if (record.tree || at < record.moves.length) parts.push(`at=${at}`);
-  return `${location.origin}${location.pathname}#${parts.join("&")}`;
+  return `#${parts.join("&")}`;
 }
+
+export const linkTo = (record, at, plies) => `${location.origin}${location.pathname}${partOf(record, at, plies)}`;
+
+// Whether the record of a link is that of a game.
+export const isOfRecord = (line, linked, plies) => readLink(partOf(JSON.parse(line), 0, plies)).record === linked;
 
 // The game in the part of an address after #: {record, place}; null if it names none, and an error if it cannot be read.
 export function readLink(hash) {

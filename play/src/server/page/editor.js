@@ -23,6 +23,7 @@ export class Editor {
   constructor(page) {
     this.page = page;
     this.asked = 0;
+    this.from = ""; // where the position set up began: closed and opened again there, the editor goes on with it
     this.board = new SetupBoard($("editor-board"), (cell) => this.touch(cell), (cell) => cellLabel(this.view(), cell, {}));
     $("editor-open").onclick = () => this.open();
     $("editor-empty").onclick = () => {
@@ -36,9 +37,14 @@ export class Editor {
   }
 
   async open() {
-    this.game = this.page.view().game;
-    this.board.view = null; // drawn anew
-    await this.take({ text: this.page.seen().position });
+    const { position } = this.page.seen();
+    const from = [words.language, this.page.view().game, position].join();
+    if (from !== this.from) {
+      this.game = this.page.view().game;
+      this.board.view = null; // drawn anew
+      await this.take({ text: position });
+      this.from = from;
+    }
     $("editor-box").showModal();
     this.draw();
   }
@@ -183,6 +189,7 @@ export class Editor {
     try {
       await this.page.open({ record, ...players, ...how });
       $("editor-box").close();
+      this.from = "";
     } catch (error) {
       $("editor-message").textContent = error.message;
     }

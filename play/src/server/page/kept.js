@@ -7,6 +7,8 @@ const LAST = 1e9; // past every index: the end of the main line
 // The name of a game: the session it was played in and its number there.
 export const gameKey = (view) => `${view.session}-${view.number}`;
 
+export const sessionOf = ({ key }) => key.split("-")[0];
+
 // What this browser keeps under a name, `empty` if that is nothing. What `isRight` does not take is set aside, so that
 // the page works without it.
 export function stored(name, isRight, empty) {
@@ -86,7 +88,9 @@ export function keep(view) {
     known.key = `${key}-${known.at}`;
     known.place = LAST;
   }
-  write([game, ...games.filter((other) => other.key !== key)]);
+  // What was left for another move, and is back as it was, is not kept twice.
+  const isCopy = (other) => other.key.startsWith(`${key}-`) && other.record === game.record;
+  write([game, ...games.filter((other) => other.key !== key && !isCopy(other))]);
 }
 
 // Whether a record takes the place of another: not that of a finished game which was left for another move.

@@ -1,6 +1,6 @@
 // The page: shows the session that the server holds, and sends the player's commands.
 
-import { invitation, invitationTo, linkTo, readLink } from "./address.js";
+import { invitation, invitationTo, isOfRecord, linkTo, readLink } from "./address.js";
 import { Board, falls } from "./board.js";
 import { Clocks } from "./clock.js";
 import { countCard, Deck, dueCards } from "./deck.js";
@@ -9,7 +9,7 @@ import { Editor } from "./editor.js";
 import { Exercise } from "./exercise.js";
 import { Explorer } from "./explorer.js";
 import { Friend, keepSeat, ownSeat, secretFor } from "./friend.js";
-import { forget, gameKey, indexOf, isKept, keep, keptGames } from "./kept.js";
+import { forget, gameKey, indexOf, isKept, keep, keptGames, sessionOf } from "./kept.js";
 import { Lesson } from "./lesson.js";
 import { prepareLook } from "./look.js";
 import { bar, cards, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, moveList, paragraphs, remarks, seatDialog } from "./panels.js";
@@ -21,15 +21,19 @@ import { Share } from "./share.js";
 import { prepareSound, sound } from "./sound.js";
 import { Study } from "./study.js";
 import { Tabs } from "./tabs.js";
-import { analysed, cellLabel, chance, isRedeploy, moveBefore, notes, personOf, playerName, rulesOf, said, saidPicked, searched, status, text, useWords, words } from "./texts.js";
+import { analysed, cellLabel, chance, isRedeploy, moveBefore, notes, personOf, playerName, rulesOf, said, saidPicked, searched, seatName, status, text, useWords, words } from "./texts.js";
 import { isFirstVisit, prepareWelcome, welcome } from "./welcome.js";
 
 const $ = (id) => document.getElementById(id);
 const store = window.localStorage;
+const PACE = 700; // milliseconds from a move of two agents to the next one
 let session = /^[0-9a-f.]{32,65}$/.exec(store.getItem("session"))?.[0] ?? null;
 let waiting = new AbortController(); // ends the request for news when another session is opened
 let view = null;
 let left = null; // the key of the game that the one shown has replaced
+let linked = null; // the key of the game that a link has opened
+let paused = false; // two agents wait
+let paced = ""; // the position in which one of two agents is to move soon
 let redeployed = null; // a sentence about the last move, if it brought back a piece
 let wantHint = false;
 let board = null;
@@ -52,8 +56,11 @@ async function ask(path, body, signal, of = session) {
 
 const language = () => `lang=${encodeURIComponent(store.getItem("language") ?? navigator.language)}`;
 
+// Opens a session, in which two agents wait for this page before each move.
+const begun = (opening) => ask(`/api/sessions?${language()}`, { ...opening, stepwise: true });
+
 async function open(opening) {
-  take(await ask(`/api/sessions?${language()}`, opening));
+  take(await begun(opening));
 }
 
 // Goes over to another session, whose view has come.
@@ -85,14 +92,18 @@ function practice() {
   return { judge: () => (judge ??= new Judge((of, path, body) => ask(path, body, undefined, of), language)), language, count: countCard };
 }
 
-const watch = (game) => { location.href = `${words.watch}#game=${game}`; };
+// A page in another folder, which has a page of its own to play, leads back to this one.
+const watch = (game) => { location.href = `${words.watch}#game=${game}${words.watch.includes("/") ? "&back=.." : ""}`; };
 
-// Begins with the cards that are due. Without any the game stays, and its address.
+// Begins with the cards that are due. Without any the game stays, and its address; on the way through the history, nothing
+// else is shown.
 function practise() {
   if (dueCards().length) return drill(dueCards());
+  const known = history.state?.exercise;
+  if (exercise.on) exercise.leave();
   written = location.href;
   note(false);
-  deck.open();
+  if (!known) deck.open();
 }
 
 // The game whose puzzles are shown in a game: its own, or else those of the first game that has some.
@@ -138,12 +149,32 @@ async function arrive() {
   try {
     const link = readLink(hash);
     if (link === null) throw new Error(hash);
-    await open(link);
+    await followLink(link);
   } catch (error) {
     const reason = error.status ? error.message : text("link_unreadable", { part: error.message });
     throw Object.assign(error, { told: text("link_wrong", { reason }) });
   }
   return true;
+}
+
+// Opens the game of a link: one that this browser has kept, with its players; or else with people on both sides. A link
+// without moves or position is a new game against the usual opponent.
+async function followLink({ record, place }) {
+  const { game, position, max_plies: limit, moves } = JSON.parse(record);
+  if (!position && limit === undefined && !moves.length && words.games.includes(game)) return open({ game });
+  const kept = keptGames().find((one) => !one.live && isOfRecord(one.record, record, words.plies));
+  const shown = place ?? moves.length;
+  if (kept && await enter(sessionOf(kept)) && gameKey(view) === kept.key) return showIndex(shown);
+  if (kept) return resume({ ...kept, place: shown });
+  await open({ record, place });
+  linked = gameKey(view);
+  redraw();
+}
+
+// Shows the position with an index in the text of the record.
+async function showIndex(place) {
+  const node = place === 0 ? view.line[0] : view.tree[place - 1]?.node;
+  if (node !== undefined && place !== indexOf(view)) await update(`/api/session?${language()}`, { do: "show", node });
 }
 
 // Writes the game shown into the address of the page; another game than before is a step in the history.
@@ -237,9 +268,11 @@ async function resume(game, anew = false) {
     const { record, seats, place, match, values = [] } = game;
     // In a session of its own, if the one shown is gone or of another kind.
     const usable = !anew && view && kind === view.game && !view.duel && game.key.startsWith(`${session}-`);
-    if (!usable) take(await ask(`/api/sessions?${language()}`, { game: kind }));
+    if (!usable) take(await begun({ game: kind }));
     await update(`/api/session?${language()}`, { do: "restore", record, seats, place, match, values });
-    forget(game.key); // it is kept under its new key
+    const gone = seats.find((who, index) => who !== "friend" && who !== view.seats[index]);
+    if (gone) say(text("agent_gone", { agent: seatName(gone) }));
+    else forget(game.key); // it is kept under its new key
     if (left === game.key) left = null;
     redraw();
   } catch (error) {
@@ -295,6 +328,9 @@ function show(answer) {
     left = gameKey(before);
     announce({ game: text("game_kept") });
   }
+  if (left === gameKey(next)) left = null;
+  if (!again || next.seats.includes("human")) paused = false;
+  if (next.removed && !before?.removed) announce({ game: text("removed", { n: next.removed }) });
   if (again && next.analysing && next.unstudied !== before.unstudied) {
     if (!before.analysing) announce({ found: text("analysing", { n: next.unstudied }) });
     else if (next.unstudied === 0) announce({ found: analysed(next) });
@@ -321,7 +357,7 @@ function shownThought() {
 function redraw() {
   if (exercise.on) return;
   const seen = study.seen(view);
-  const sentence = study.status() ?? status(seen);
+  const sentence = study.status() ?? status({ ...seen, thinking: seen.thinking && !paused });
   board.flipped = isFlipped();
   if (seen.layout.cells.length) board.show(seen, study.shown || study.retry ? [] : ideas(view, shownThought()));
   drawRest(seen, play);
@@ -329,7 +365,8 @@ function redraw() {
   document.title = `${text(`game_${view.game}`)} – ${sentence}`;
   $("game").value = document.documentElement.dataset.game = view.game;
   if ($("status").textContent !== sentence) $("status").textContent = sentence;
-  const lines = [tabs.others.size ? text("two_tabs") : null, study.shown ? null : redeployed, ...notes(seen)].filter(Boolean);
+  const alone = linked === gameKey(view) && view.seats.every((who) => who === "human");
+  const lines = [tabs.others.size ? text("two_tabs") : null, study.shown ? null : redeployed, ...notes(seen), alone ? text("both_sides") : null].filter(Boolean);
   $("notes").replaceChildren(...lines.map((line) => element("p", { textContent: line })));
   cards(seen, board.flipped, view.duel ? null : (player) => seatDialog(view, player, send));
   clocks.show(view, board.flipped);
@@ -339,7 +376,6 @@ function redraw() {
   const thought = study.retry ? null : shownThought();
   ideaTable(view, thought, study);
   explorer.show(seen, !view.analysing || Boolean(view.duel) || study.retry !== null);
-  moveList(study.listed(view), send); // scrolls, so it comes after what takes room from it
   const mover = view.scene.to_move === "white" ? 1 : -1;
   $("searched").textContent = searched(view);
   const best = thought ? `${text("hint_best", { move: thought.text })}, ${chance(mover * thought.value)}.` : "";
@@ -348,6 +384,23 @@ function redraw() {
   friend.show(view);
   buttons();
   study.buttons(view);
+  moveList(study.listed(view), send); // scrolls, so it comes after what takes room from it
+  pace();
+}
+
+// Whether two agents play each other, and one of them is to move.
+const isWatched = () => view.thinking && !view.seats.includes("human");
+
+// Asks for the next move of two agents, after a time in which people can follow.
+function pace() {
+  const here = `${gameKey(view)}-${view.line[view.cursor]}`;
+  if (!isWatched() || here === paced) return;
+  paced = here;
+  setTimeout(async () => {
+    const node = view.line[view.cursor];
+    const goes = isWatched() && !paused && !study.shown && !study.retry && !exercise.on && here === `${gameKey(view)}-${node}`;
+    if (!goes || await update(`/api/session?${language()}`, { do: "advance", node }).catch(() => true)) paced = "";
+  }, PACE);
 }
 
 // The buttons of the moment share a row, and their texts may be cut; so each has its text as a title.
@@ -367,10 +420,14 @@ function buttons() {
   $("redo").disabled = $("forward").disabled = $("last").disabled = view.cursor === end;
   $("hint").disabled = over;
   $("flip").disabled = falls(view.layout);
-  $("resume").hidden = view.live;
+  $("resume").hidden = view.live || over;
+  $("pause").hidden = !isWatched();
+  $("pause").textContent = $("pause").title = text(paused ? "go_on" : "pause");
   $("next").hidden = !(view.match?.game === 1 && over && view.live);
   $("rematch").hidden = !(over && view.live && (!view.match || view.match.over));
   $("return").hidden = !keptGames().some(({ key }) => key === left);
+  $("removed").hidden = !view.removed || Boolean(view.duel);
+  $("removed").firstElementChild.textContent = text("removed", { n: view.removed });
   $("evaluate").setAttribute("aria-pressed", view.evaluating);
   $("deepen").setAttribute("aria-pressed", view.deepening);
   $("analyse").setAttribute("aria-selected", view.analysing && !report.on);
@@ -428,9 +485,10 @@ const pageParts = {
   async fetchText(path) {
     return (await request(path, session)).text;
   },
-  async load(record) {
+  async load(record, place) {
     if (view.duel) await open({ record });
     else await update(`/api/session?${language()}`, { do: "load", record });
+    if (place !== undefined) await showIndex(place);
     say("");
   },
 };
@@ -474,6 +532,7 @@ function turnWheel(event) {
   const button = $(event.deltaY < 0 ? "back" : "forward");
   if (button.disabled) return;
   event.preventDefault();
+  if (document.activeElement === $("comment")) $("comment").blur(); // saves it
   if (Math.sign(turnedWheel) !== Math.sign(event.deltaY)) turnedWheel = 0;
   turnedWheel += event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? event.deltaY : 50 * event.deltaY;
   if (Math.abs(turnedWheel) < 50) return;
@@ -484,6 +543,7 @@ function turnWheel(event) {
 function page(box, ...content) {
   $(`${box}-text`).replaceChildren(...content);
   $(`${box}-box`).showModal();
+  $(`${box}-box`).scrollTop = 0; // the button at the end has the focus
 }
 
 function listGames() {
@@ -504,7 +564,16 @@ function controls() {
   const simple = { new: "new_game", undo: "undo", redo: "redo", resume: "resume", swap: "swap", next: "next_game", match: "new_match", rematch: "rematch" };
   for (const [id, what] of Object.entries(simple)) $(id).onclick = () => send({ do: what });
   // The game of two goes on for the other person.
-  $("new").onclick = () => (view.duel ? open({ game: view.game }).catch((error) => say(error.message)) : send({ do: "new_game" }));
+  const stays = () => view.duel?.you && view.duel.clock && !view.duel.over && !confirm(text("leave_duel"));
+  $("new").onclick = () => {
+    if (!view.duel) send({ do: "new_game" });
+    else if (!stays()) tryOpen({ game: view.game });
+  };
+  $("unremove").onclick = () => send({ do: "unremove" });
+  $("pause").onclick = () => {
+    paused = !paused;
+    redraw();
+  };
   $("hint").onclick = async () => {
     await send({ do: "hint" });
     wantHint = true;
@@ -528,7 +597,10 @@ function controls() {
   $("flip").onclick = () => { turned = !turned; show(view); };
   $("return").onclick = () => resume(keptGames().find(({ key }) => key === left));
   $("games").onclick = listGames;
-  $("game").onchange = (event) => tryOpen({ game: event.target.value, ...players() });
+  $("game").onchange = (event) => {
+    if (stays()) redraw(); // and the list shows the game again
+    else tryOpen({ game: event.target.value, ...players() });
+  };
   $("board").addEventListener("wheel", turnWheel, { passive: false });
   $("language").onchange = async (event) => {
     store.setItem("language", event.target.value);
@@ -586,7 +658,7 @@ async function begin() {
   controls();
   onAgent((name) => send({ do: "seat", player: view.seats[0] === "human" ? "black" : "white", who: name }));
   const { hash } = location; // a new game replaces it
-  const linked = hash && !history.state; // someone has sent this address
+  const sent = hash && !history.state && !/^#game=\w+$/.test(hash); // someone has sent this address
   const learned = JSON.parse(sessionStorage.getItem("opponent")); // an agent that has learned in this tab: see learn.js
   sessionStorage.removeItem("opponent");
   let told = ""; // why the game of the address cannot be shown
@@ -620,7 +692,7 @@ async function begin() {
   document.documentElement.dataset.ready = "true";
   performance.mark("ready");
   if (learned) tryOpen({ game: learned.game, white: "human", black: learned.name });
-  else if (!linked && isFirstVisit() && view.moves.length < 2 && !view.duel) welcome(view);
+  else if (!sent && isFirstVisit() && view.moves.length < 2 && !view.duel) welcome(view);
   follow();
 }
 

@@ -1,6 +1,6 @@
 // The dialog to share a game: links, the position as text, a picture, and the record, which can also be loaded here.
 
-import { linkTo } from "./address.js";
+import { linkTo, readLink } from "./address.js";
 import { indexOf } from "./kept.js";
 import { element } from "./panels.js";
 import { text, words } from "./texts.js";
@@ -15,6 +15,17 @@ export function save(content, kind, name) {
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
+// The record of a text, which may have a link to it; the problem is told if the link cannot be read.
+function recordOf(content) {
+  const [hash] = /#game=\S*/.exec(content) ?? [];
+  if (!hash || content.includes("{")) return { record: content };
+  try {
+    return readLink(hash);
+  } catch (error) {
+    return { problem: text("link_wrong", { reason: text("link_unreadable", { part: error.message }) }) };
+  }
+}
+
 // Copies the text of a field; the message says so.
 export async function copyFrom(field, message) {
   field.select();
@@ -24,7 +35,7 @@ export async function copyFrom(field, message) {
 }
 
 export class Share {
-  // `page` has fetchText(path), view() and seen(), load(record), and here(path), the path to something about the position shown.
+  // `page` has fetchText(path), view() and seen(), load(record, place), and here(path), the path to something about the position shown.
   constructor(page) {
     this.page = page;
     const message = $("record-message");
@@ -55,9 +66,11 @@ export class Share {
     return `${game}-${moves.length}.${ending}`;
   }
 
-  async load(record) {
+  async load(content) {
+    const { record, place, problem } = recordOf(content);
+    if (problem) return ($("record-message").textContent = problem);
     try {
-      await this.page.load(record);
+      await this.page.load(record, place);
       $("record-box").close();
     } catch (error) {
       $("record-message").textContent = error.status ? error.message : text("connection_lost");

@@ -169,14 +169,15 @@ export class Study {
   buttons(view) {
     const line = this.shown !== null && !this.retry;
     const mistake = view.analysing && !this.shown && !this.retry && view.assessments?.[view.cursor - 1];
-    $("line-play").hidden = !line || Boolean(view.duel);
+    const over = line && !view.analysing && this.shown.scene.outcome;
+    $("line-play").hidden = !line || Boolean(view.duel || over);
     $("line-play").textContent = $("line-play").title = text(view.analysing ? "add_line" : "resume");
     $("line-leave").hidden = !line;
     $("retry").hidden = !mistake?.mark;
     for (const id of ["retry-show", "retry-leave"]) $(id).hidden = !this.retry;
     $("retry-again").hidden = !this.retry || this.shown?.at === 0;
     if (!this.shown && !this.retry) return;
-    for (const id of ["resume", "next", "rematch", "return"]) $(id).hidden = true;
+    for (const id of ["resume", "next", "rematch", "return", "pause"]) $(id).hidden = true;
     $("back").disabled = $("first").disabled = Boolean(this.retry);
     const end = () => this.shown.at === this.shown.moves.length && this.shown.moves.length > 0;
     $("forward").disabled = Boolean(this.retry) || end();

@@ -85,13 +85,20 @@ function ending({ game, duel: { ended } }) {
   return text(ended.by_time ? "end_time" : "end_resigned", { player: playerName(ended.winner === "white" ? "black" : "white", game) });
 }
 
+// The score of a match, by the sides of the game shown. The match has the points of the first game once the second begins.
+function score({ game, record, match }) {
+  const { outcome } = JSON.parse(record);
+  const won = (player) => (!outcome.winner ? 1 : outcome.winner === player ? 2 : 0);
+  const points = match.game === 1 && outcome ? outcome.score ?? ["white", "black"].map(won) : match.points;
+  const [white, black] = match.game === 1 ? points : points.toReversed();
+  const [first, second] = [`${playerName("white", game)} ${white}`, `${black} ${playerName("black", game)}`];
+  return text(match.over ? "match_over" : "match_score", { game: match.game, first, second });
+}
+
 export function notes(view) {
   const lines = view.duel?.ended ? [ending(view)] : [];
   lines.push(...view.scene.notes.map((note) => text(note.key, { player: note.player ? playerName(note.player, view.game) : "", what: note.what })));
-  if (view.match) {
-    const [first, second] = view.match.points;
-    lines.push(text(view.match.over ? "match_over" : "match_score", { game: view.match.game, first, second }));
-  }
+  if (view.match) lines.push(score(view));
   if (view.evaluating || view.analysing) {
     if (view.known) lines.push(text("by_tables", { result: certain(view.known, view.game) }));
     else if (view.thought?.proven && !view.scene.outcome) lines.push(certain(view.thought.proven, view.game));
