@@ -99,7 +99,7 @@ pub struct Options {
     /// them
     #[arg(long, value_name = "FOLDER")]
     tables: Option<PathBuf>,
-    /// A board file that replaces the standard lines (jarmo and guard)
+    /// A board file that replaces the standard lines (jarmo and guard), or random:SEED
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
     /// Plies after which a game is drawn, 0 for no limit [default: the game's own]

@@ -219,7 +219,7 @@ def test_saved_games_of_another_kind_are_refused() -> None:
     damaged = jarmo.VecEnv("jarmo", 4)
     damaged.step(damaged.sample_actions())
     state = json.loads(damaged.save())
-    state["state"]["games"][2]["actions"] = [0, 0]
+    state[0]["state"]["games"][2]["actions"] = [0, 0]
     with pytest.raises(ValueError, match="saved game"):
         env.restore(json.dumps(state).encode())
     assert unchanged(env, before)

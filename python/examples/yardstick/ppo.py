@@ -14,10 +14,11 @@ GAMES, LENGTH, EPOCHS, BATCH = 128, 32, 3, 512
 DISCOUNT, LAMBDA, CLIP, ENTROPY = 0.995, 0.95, 0.2, 0.01
 
 
-def train(game, budget, seed):
+def train(game, budget, seed, network=None, env=None):
     generator = np.random.default_rng(seed)
-    network = Network(inputs_of(game), {"policy": game.num_actions, "value": 1}, seed=seed)
-    env = jarmo.VecEnv(game, GAMES, seed=seed, random_plies=4, threats=True, threads=1)
+    if network is None:
+        network = Network(inputs_of(game), {"policy": game.num_actions, "value": 1}, seed=seed)
+        env = jarmo.VecEnv(game, GAMES, seed=seed, random_plies=4, threats=True, threads=1)
     step = env.reset()
     while budget:
         kept = {name: [] for name in ("features", "masks", "actions", "chances", "values", "rewards", "signs")}
