@@ -157,7 +157,12 @@ impl RunView {
     /// The limit that ends the run, such as `stops after 4 minutes`.
     pub fn limits_text(&self) -> String {
         let limits = self.config.run.limits();
-        let limits: Vec<String> = limits.iter().map(|(n, what)| format!("{n} {what}")).collect();
+        let one = |what: &str| what.trim_end_matches('s').replace("cpu-", "CPU ");
+        let limit = |(n, what): &(f64, &str)| match *n == 1.0 {
+            true => format!("1 {}", one(what)),
+            false => format!("{n} {}s", one(what)),
+        };
+        let limits: Vec<String> = limits.iter().map(limit).collect();
         if limits.is_empty() { "no limit".to_owned() } else { format!("stops after {}", limits.join(" or ")) }
     }
 
@@ -247,7 +252,7 @@ impl RunView {
         let Some(last) = &self.line else {
             return vec![("learning", "not yet".to_owned())];
         };
-        let score = if last.loss_score > 0.0 { format!(", score {:.3}", last.loss_score) } else { String::new() };
+        let score = score_text(last);
         let learning = format!(
             "step {}, {:.0} steps/s, rate {:.2e}, {:.0} % of the time",
             self.now.step,
@@ -349,15 +354,20 @@ fn speed(metrics: &Metrics) -> String {
     )
 }
 
+/// The loss of the points, which only some games have.
+fn score_text(metrics: &Metrics) -> String {
+    if metrics.loss_score > 0.0 { format!(", score {:.3}", metrics.loss_score) } else { String::new() }
+}
+
 fn metrics_line(metrics: &Metrics) -> String {
     format!(
-        "step {}: loss {:.3} (policy {:.3}, result {:.3}, score {:.3}), {} games, white {:.0} %, \
+        "step {}: loss {:.3} (policy {:.3}, result {:.3}{}), {} games, white {:.0} %, \
          black {:.0} %, {:.1} plies, replay {:.0} %, {}, {:.0} s",
         metrics.step,
         metrics.loss,
         metrics.loss_policy,
         metrics.loss_result,
-        metrics.loss_score,
+        score_text(metrics),
         metrics.games,
         100.0 * metrics.per_game.white,
         100.0 * metrics.per_game.black,

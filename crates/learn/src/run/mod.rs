@@ -42,12 +42,13 @@ use jarmo_facade::measure::AnyExam;
 use jarmo_facade::{AnyGame, Games};
 use jarmo_host::program::this_program;
 use jarmo_host::run_folder::METRICS;
+use jarmo_judge::accuracy::ExamScore;
 use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::Counts;
 use learner::{first_learner, saved_learner};
 use player::SelfPlayer;
 pub use player::open_exam;
-use resume::GAMES;
+use resume::{GAMES, Place};
 use state::{Clock, Counters, Saved, Sums};
 use supply::SinceLine;
 use watch::Watchers;
@@ -130,9 +131,11 @@ pub fn run(
         }
         if run.is_finished() {
             run.write_last_files()?;
+            run.save_checkpoint()?; // a kill during the final match then loses nothing
+            let exam = if step > 0 && run.counters.examined != Some(step) { run.take_exam() } else { None };
             let last = run.play_final_match()?;
-            run.complete_metrics(last)?;
-            run.save_checkpoint()?;
+            run.complete_metrics(exam, last)?;
+            run.folder.write_current(Place::Checkpoint(Box::new(run.counters_now())))?;
             return Ok(if run.final_match_is_due() { Ended::Stopped } else { Ended::Limit });
         }
         run.turn()?;
@@ -145,7 +148,7 @@ pub fn run(
             fleet::tell(fleet.supply, &mut run.counters, &mut run.watchers);
         }
         if passed(config.run.checkpoint) {
-            run.take_exam();
+            run.counters.accuracy = run.take_exam();
         }
         if passed(METRICS_STEPS) {
             run.write_metrics()?;
@@ -320,13 +323,12 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
     }
 
     /// Examines the averaged weights, if there is an exam.
-    fn take_exam(&mut self) {
-        if let Some(exam) = &self.exam {
-            let score = self.player.take_exam(exam.as_ref(), self.trainer.learner.average());
-            let step = self.trainer.learner.steps();
-            self.watchers.write(|file| file.accuracy(&score, step));
-            self.counters.accuracy = Some(score);
-        }
+    fn take_exam(&mut self) -> Option<ExamScore> {
+        let score = self.player.take_exam(self.exam.as_deref()?, self.trainer.learner.average());
+        let step = self.trainer.learner.steps();
+        self.watchers.write(|file| file.accuracy(&score, step));
+        self.counters.examined = Some(step);
+        Some(score)
     }
 
     /// Writes a line of metrics and begins the next one.
@@ -355,10 +357,10 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
         }
     }
 
-    /// Adds the result of the final match to the last line of metrics. Also adds the results of exam and matches that
-    /// are still to be written, because there may be no next line. If the run is resumed, the next line repeats them.
-    fn complete_metrics(&mut self, last: Option<Strength>) -> Result<(), TrainError> {
-        let (accuracy, strength) = (self.counters.accuracy, &self.counters.strength);
+    /// Adds the results of the last exam and the final match to the last line of metrics. Also adds earlier ones that are
+    /// still to be written, because there may be no next line. If the run is resumed, the next line repeats these.
+    fn complete_metrics(&mut self, exam: Option<ExamScore>, last: Option<Strength>) -> Result<(), TrainError> {
+        let (accuracy, strength) = (exam.or(self.counters.accuracy), &self.counters.strength);
         if self.counters.lines == 0 || (accuracy.is_none() && strength.is_none() && last.is_none()) {
             return Ok(());
         }
@@ -389,14 +391,7 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
             learner: self.trainer.learner.to_bytes(),
             games: self.player.player.games.save(),
             pending: self.player.player.pending.clone(),
-            counters: Counters {
-                owed: self.trainer.owed,
-                first_file: self.trainer.window.first(),
-                next_file: self.trainer.window.next(),
-                seconds: self.clock.seconds(),
-                cpu_seconds: self.clock.cpu_seconds(),
-                ..self.counters.clone()
-            },
+            counters: self.counters_now(),
         };
         self.folder.save_checkpoint(&saved, &self.game.facts().version)?;
         self.replay.tidy(&self.trainer.window).map_err(TrainError::new)?;
@@ -414,6 +409,17 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
         self.watchers.write(|file| file.weights(agent.weights(), step));
         self.watchers.tell(Event::Checkpoint(step, &path));
         Ok(())
+    }
+
+    fn counters_now(&self) -> Counters {
+        Counters {
+            owed: self.trainer.owed,
+            first_file: self.trainer.window.first(),
+            next_file: self.trainer.window.next(),
+            seconds: self.clock.seconds(),
+            cpu_seconds: self.clock.cpu_seconds(),
+            ..self.counters.clone()
+        }
     }
 
     fn agent(&self) -> AgentFile {

@@ -35,6 +35,7 @@ pub(super) struct Counters {
     #[serde(rename = "window")]
     pub(super) sums: Sums, // since the last line of metrics
     pub(super) accuracy: Option<ExamScore>, // in no line of metrics yet
+    pub(super) examined: Option<u64>, // step of the last exam
     pub(super) strength: Option<Strength>, // in no line of metrics yet
     pub(super) matches: Matches,
     #[serde(default)]

@@ -42,6 +42,8 @@ pub struct Summary {
     pub cpu_seconds: f64,
     /// The last exam of the network without search.
     pub exam: Option<ExamScore>,
+    /// The training steps up to that exam.
+    pub exam_step: Option<u64>,
     /// The last exam with search.
     pub searched: Option<Searched>,
     /// The last rating.
@@ -130,6 +132,7 @@ pub fn summary(run: &Path, below: &Path) -> Summary {
         _ if line.final_match.is_some() => State::Finished, // a limit of time includes it
         _ => State::Stopped,
     };
+    let exam = newest("\"accuracy\":{");
     let name = run.strip_prefix(below).ok().filter(|name| !name.as_os_str().is_empty()).unwrap_or(run);
     let changed = [METRICS, CURRENT, CONFIG].map(|name| run.join(name).metadata().and_then(|found| found.modified()));
     let changed = changed.into_iter().flatten().max();
@@ -143,7 +146,8 @@ pub fn summary(run: &Path, below: &Path) -> Summary {
         problem,
         steps,
         cpu_seconds,
-        exam: newest("\"accuracy\":{").and_then(|line| line.accuracy),
+        exam: exam.as_ref().and_then(|line| line.accuracy),
+        exam_step: exam.map(|line| line.step),
         searched: Searched::read(run),
         strength: newest("\"elo\":").and_then(|line| line.final_match.or(line.strength)),
         age: changed.and_then(|changed| changed.elapsed().ok()).unwrap_or_default().as_secs_f64(),
