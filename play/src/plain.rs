@@ -146,6 +146,8 @@ impl Plain<'_> {
         }
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
+        let usual = format!("{}.jsonl", self.session.board().game());
+        let file = if rest.is_empty() { usual.as_str() } else { rest };
         match word {
             "" | "stop" => return Ok(Next::Ask),
             "quit" | "exit" | "q" => return Ok(Next::Leave),
@@ -193,9 +195,9 @@ impl Plain<'_> {
                 self.session.set_analysing(false);
                 return Ok(Next::Ask);
             }
-            "save" => return self.tell(&files::save(self.session, self.texts, rest)),
+            "save" => return self.tell(&files::save(self.session, self.texts, file)),
             "load" => {
-                if let Err(problem) = files::load(self.session, self.texts, rest) {
+                if let Err(problem) = files::load(self.session, self.texts, file) {
                     return self.tell(&problem);
                 }
             }

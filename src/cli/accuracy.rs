@@ -9,7 +9,7 @@ use super::interrupt::interrupted;
 use super::measure::{MeasureArgs, Measuring, budget_name, budgets, check_nodes};
 use super::{Failure, check_output, first, game_of_file, write_output};
 use jarmo_core::numbers::NumberRange;
-use jarmo_exact::agent::{AGENTS, AgentSpec, read_spec};
+use jarmo_exact::agent::{AGENTS, AgentSpec, TreeSettings, TreeSpec, read_spec};
 use jarmo_exact::catalog::GameSettings;
 use jarmo_facade::measure::Measured;
 use jarmo_facade::{AgentPlan, AnyGame, Games};
@@ -24,7 +24,7 @@ pub(super) struct Args {
     /// The exam [default: the one that is part of this program]
     #[arg(long, value_name = "FILE")]
     exam: Option<PathBuf>,
-    /// A board file that replaces the standard board (jarmo and guard)
+    /// A board file that replaces the standard board (jarmo and guard), or random:SEED
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
     /// Number of the worst mistakes to list
@@ -49,6 +49,9 @@ const WORST: NumberRange<u64> = NumberRange::new(0, 10_000_000);
 
 pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
     check_nodes(&args.agents, &args.shared.nodes)?;
+    if args.causes && args.shared.nodes.iter().all(|&nodes| nodes == 0) {
+        return Err(Failure::usage("--causes needs a number of --nodes above 0; without search there are no causes"));
+    }
     if args.svg.is_some() && args.agents.len() > 1 {
         return Err(Failure::usage("--svg draws one agent; give only one"));
     }
@@ -61,7 +64,8 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
     let networks = jarmo_exact::agent::Networks::new();
     let mut examined = Vec::new();
     for spec in &args.agents {
-        let game = games.open(&game_of(games, &args, exam.as_ref(), spec)?, &settings)?;
+        let of_exam = exam.as_ref().map(|exam| exam.game.as_str());
+        let game = games.open(&game_of(games, &args.shared, of_exam, spec)?, &settings)?;
         let exam = game.exam(args.exam.as_deref())?.ok_or_else(|| {
             let name = game.facts().name;
             Failure::usage(format!("this program has no exam for {name} on this board; give one with --exam FILE"))
@@ -74,7 +78,14 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
     for (spec, (game, exam, agent)) in args.agents.iter().zip(&examined) {
         let name = spec.to_string();
         let mut measured = Vec::new();
-        for budget in budgets(spec, &args.shared.nodes, &[Some(0), None]) {
+        let searched = |tree: &TreeSpec| tree.sims.unwrap_or(TreeSettings::network().simulations).into();
+        let usual = match spec {
+            AgentSpec::Network(_, tree) if tree.sims != Some(0) => vec![Some(0), Some(searched(tree))],
+            AgentSpec::Uniform(tree) | AgentSpec::Rollout(tree) => vec![tree.sims.map(u64::from)],
+            AgentSpec::AlphaBeta(settings) => vec![settings.nodes],
+            _ => vec![None],
+        };
+        for budget in budgets(spec, &args.shared.nodes, usual) {
             let one = measuring.run(agent, budget, |examinee, watch| exam.measure(examinee, args.causes, watch))?;
             if args.shared.json {
                 writeln!(stdout().lock(), "{}", to_json(game.as_ref(), &name, &one, args.worst))?;
@@ -97,13 +108,12 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The game that an agent is examined in.
-fn game_of(games: &Games, args: &Args, exam: Option<&ExamHeader>, spec: &AgentSpec) -> Result<String, Failure> {
-    let game = match &args.shared.game {
-        Some(game) => Some(game.clone()),
-        None => game_of_file(games, spec)?.or_else(|| Some(exam?.game.clone())),
-    };
-    Ok(game.unwrap_or_else(|| first(games).to_owned()))
+/// The game that an agent is measured in, perhaps with an exam.
+pub(super) fn game_of(games: &Games, by: &MeasureArgs, exam: Option<&str>, of: &AgentSpec) -> Result<String, Failure> {
+    if let Some(game) = &by.game {
+        return Ok(game.clone());
+    }
+    Ok(game_of_file(games, of)?.unwrap_or_else(|| exam.unwrap_or(first(games)).to_owned()))
 }
 
 /// Prints the results of an agent, of an exam with so many questions.

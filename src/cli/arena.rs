@@ -231,7 +231,9 @@ pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
     };
     watch.clear()?;
     let report = Report::new(tournament.standings());
-    write_report(args, &report)?;
+    if report.games > 0 {
+        write_report(args, &report)?;
+    }
     played?;
     if stop.load(Ordering::Relaxed) {
         eprintln!("{}", interrupted(args, &report));
@@ -305,7 +307,9 @@ impl Watch {
 impl Observer for Watch {
     fn game(&mut self, record: &GameRecord) -> Result<(), FileError> {
         match &mut self.file {
-            Some(file) => file.append(record),
+            Some(file) => file.append(record).map_err(|error| {
+                format!("{error}; to continue, run the same command with --resume and this file").into()
+            }),
             None => Ok(()),
         }
     }

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{Failure, in_file, position_of, print, unknown_game};
+use super::{Failure, in_file, load_agent, position_of, print, unknown_game};
 use jarmo_core::net::Inspection;
 use jarmo_exact::catalog::GameSettings;
 use jarmo_facade::Games;
-use jarmo_host::agent_file;
 
 /// Show the contents of an agent file, and its network's evaluation of a position
 #[derive(clap::Args)]
@@ -26,7 +25,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
-    let file = agent_file::load(&args.file)?;
+    let file = load_agent(&args.file)?;
     let mut inspection = Inspection::new(&file);
     if let Some(position) = &args.position {
         let settings = GameSettings { board: args.board.clone(), ..GameSettings::default() };

@@ -20,7 +20,7 @@ pub(super) struct MeasureArgs {
     #[arg(long, value_name = "NAME")]
     pub game: Option<String>,
     /// Nodes or simulations per decision, several to compare; 0 uses the network of an agent file without search and
-    /// skips other agents [default: the number in the agent's spec; for agent files 0, and with `yardstick` also 64
+    /// skips other agents [default: the number in the agent's spec; for agent files also 0, or with `yardstick` 0, 64
     /// and 256]
     #[arg(
         long,
@@ -42,14 +42,11 @@ pub(super) struct MeasureArgs {
 }
 
 /// The budgets of an agent: those of `--nodes`, or the usual ones. Only agents with a network can have 0.
-pub(super) fn budgets(spec: &AgentSpec, nodes: &[u64], usual: &[Budget]) -> Vec<Budget> {
-    match (nodes, has_network(spec)) {
-        ([], true) => usual.to_vec(),
-        ([], false) => vec![None],
-        (nodes, has_network) => {
-            nodes.iter().filter(|&&nodes| nodes > 0 || has_network).map(|&nodes| Some(nodes)).collect()
-        }
+pub(super) fn budgets(spec: &AgentSpec, nodes: &[u64], usual: Vec<Budget>) -> Vec<Budget> {
+    if nodes.is_empty() {
+        return usual;
     }
+    nodes.iter().filter(|&&nodes| nodes > 0 || has_network(spec)).map(|&nodes| Some(nodes)).collect()
 }
 
 /// Fails if `--nodes` leaves no agent a budget.
@@ -60,7 +57,7 @@ pub(super) fn check_nodes(agents: &[AgentSpec], nodes: &[u64]) -> Result<(), Fai
     Ok(())
 }
 
-fn has_network(spec: &AgentSpec) -> bool {
+pub(super) fn has_network(spec: &AgentSpec) -> bool {
     matches!(spec, AgentSpec::Network(..))
 }
 
@@ -68,7 +65,7 @@ fn has_network(spec: &AgentSpec) -> bool {
 pub(super) fn budget_name(budget: Budget) -> String {
     match budget {
         Some(0) => "network".to_owned(),
-        None => "spec".to_owned(),
+        None => "as given".to_owned(),
         Some(nodes) => nodes.to_string(),
     }
 }
@@ -96,7 +93,7 @@ impl Measuring {
     where
         T: Send,
     {
-        let what = format!("{agent}, {}", budget_name(budget));
+        let what = budget.map_or_else(|| agent.to_string(), |_| format!("{agent}, {}", budget_name(budget)));
         let watch = Watched { what, progress: Progress::new(), stop: &self.stop };
         let threads = self.pool.current_num_threads();
         let examinee = Examinee { agent: agent.clone(), budget, seed: self.seed, threads };

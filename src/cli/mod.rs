@@ -47,12 +47,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
 
 use jarmo_core::game::{AnyPosition, shorten};
+use jarmo_core::net::AgentFile;
 use jarmo_core::numbers::{QUIET_LIMIT, SECONDS};
 use jarmo_exact::agent::{AgentError, AgentSource, AgentSpec};
 use jarmo_exact::catalog::GameSettings;
@@ -225,7 +227,7 @@ pub fn run(games: &Games, arguments: Vec<OsString>, inner: Option<Inner>) -> u8 
     let result = match cli.command {
         Command::Accuracy(args) => accuracy::run(games, args),
         Command::Arena(args) => arena::run(games, &args),
-        Command::Completions(args) => about::completions(command, args),
+        Command::Completions(args) => about::completions(with_values(command, &games.names()), args),
         Command::Bench(command) => bench::run(games, command),
         Command::Engine(args) => engine::run(games, &args),
         Command::Exam(command) => exam::run(games, command),
@@ -282,6 +284,16 @@ fn fill(command: clap::Command, games: &str, first: &str) -> clap::Command {
     with_help.mut_subcommands(|command| fill(command, games, first))
 }
 
+/// The command and all below it, with the values that shells complete.
+fn with_values(command: clap::Command, games: &[&'static str]) -> clap::Command {
+    let with_own = command.mut_args(|arg| match arg.get_long() {
+        Some("game") => arg.value_parser(PossibleValuesParser::new(games)),
+        Some("device") => arg.value_parser(["cpu", "cuda", "wgpu"]),
+        _ => arg,
+    });
+    with_own.mut_subcommands(|command| with_values(command, games))
+}
+
 /// Commands and options that the program has with a feature only.
 const OF_FEATURES: [(&str, &str); 9] = [
     ("config", "train"),
@@ -322,7 +334,7 @@ pub(crate) struct GameArgs {
 /// The settings of the rules.
 #[derive(clap::Args)]
 pub(crate) struct RuleArgs {
-    /// A board file that replaces the standard board (jarmo and guard)
+    /// A board file that replaces the standard board (jarmo and guard), or random:SEED
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
     /// Plies without a capture after which tammi is drawn [default: 30]
@@ -358,6 +370,15 @@ fn game_of_file(games: &Games, spec: &AgentSpec) -> Result<Option<String>, Failu
         true => Ok(Some(game.clone())),
         false => Err(in_file(path, unknown_game(games, game))),
     }
+}
+
+/// Reads an agent file; the folder of a run stands for its newest checkpoint.
+fn load_agent(path: &Path) -> Result<AgentFile, Failure> {
+    if path.as_os_str() == "trained" && !path.exists() {
+        let problem = "this command needs a file; that of `trained` is checkpoints/GAME.safetensors in the source code";
+        return Err(Failure::usage(problem));
+    }
+    Ok(agent_file::load(path)?)
 }
 
 /// What is wrong with an agent file for a game that this program does not have.

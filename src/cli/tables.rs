@@ -139,7 +139,8 @@ pub(super) fn run(games: &Games, command: Command) -> Result<(), Failure> {
         Command::Pack(PackArgs { tables, out, distances, .. }) => {
             Ok(solver.pack(tables, out, *distances, &mut show_progress())?)
         }
-        Command::Verify(args) => run_verify(solver, args),
+        Command::Verify(args) if args.game.game.is_none() => verify_all(games, name, solver, args),
+        Command::Verify(args) => run_verify(name, solver, args),
         Command::Probe(args) => run_probe(game.as_ref(), solver, args),
         Command::Openings(args) if name == "jarmo" => run_openings(game.as_ref(), solver, args),
         Command::Openings(_) => Err(Failure::usage(format!("this command is for jarmo only, not for {name}"))),
@@ -147,7 +148,7 @@ pub(super) fn run(games: &Games, command: Command) -> Result<(), Failure> {
 }
 
 /// Prints messages; how far the work is, once a second.
-fn show_progress() -> impl FnMut(TableProgress) {
+pub(super) fn show_progress() -> impl FnMut(TableProgress) {
     let mut shown = Instant::now();
     move |progress| {
         let due = shown.elapsed() >= Duration::from_secs(1);
@@ -172,14 +173,26 @@ fn run_build(game: &str, solver: &dyn Solver, args: &BuildArgs) -> Result<(), Fa
     Ok(solver.build(&args.out, settings, &mut show_progress())?)
 }
 
-fn run_verify(solver: &dyn Solver, args: &VerifyArgs) -> Result<(), Failure> {
+/// Verifies the tables of all games in a folder, or those of the first game, which are then missing.
+fn verify_all(games: &Games, first: &str, its_solver: &dyn Solver, args: &VerifyArgs) -> Result<(), Failure> {
+    let mut checked = Vec::new();
+    for name in games.names() {
+        let game = games.open(name, &args.game.rules.settings(None).fitting(name))?;
+        if let Some(solver) = game.solver().filter(|solver| solver.has_tables(&args.tables)) {
+            checked.push(run_verify(name, solver, args));
+        }
+    }
+    if checked.is_empty() { run_verify(first, its_solver, args) } else { checked.into_iter().collect() }
+}
+
+fn run_verify(game: &str, solver: &dyn Solver, args: &VerifyArgs) -> Result<(), Failure> {
     let mut out = stdout().lock();
     let (mut sound, mut written) = (true, Ok(()));
     solver.verify(&args.tables, args.samples, args.seed, &mut |LayerCheck { force, positions, games, mistakes }| {
         let state = if mistakes.is_empty() { "right" } else { "WRONG" };
         let mut text = format!(
-            "force {force}: {state}; {positions} random positions checked against their successors, {games} games played \
-             out\n"
+            "{game}, force {force}: {state}; {positions} random positions checked against their successors, {games} games \
+             played out\n"
         );
         text.extend(mistakes.iter().map(|mistake| format!("  {mistake}\n")));
         if written.is_ok() {

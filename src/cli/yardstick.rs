@@ -1,17 +1,24 @@
 //! `jarmo yardstick`
 
+use std::env::temp_dir;
+use std::fs::{create_dir, remove_dir_all};
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::atomic::Ordering;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use super::interrupt::{interrupted, stop_on_interrupt};
-use super::measure::{MeasureArgs, Measuring, budgets, check_nodes};
-use super::{Failure, check_output, first, game_of_file, in_file, thread_pool, write_output};
+use super::accuracy::game_of;
+use super::interrupt::{INTERRUPTED, interrupted};
+use super::measure::{MeasureArgs, Measuring, budgets, check_nodes, has_network};
+use super::tables::show_progress;
+use super::{Failure, check_output, in_file, write_output};
 use jarmo_core::numbers::NumberRange;
 use jarmo_exact::agent::{AGENTS, AgentSpec, Networks, read_spec};
 use jarmo_exact::catalog::GameSettings;
-use jarmo_facade::{AgentPlan, Games};
+use jarmo_exact::tables::BuildSettings;
+use jarmo_facade::measure::AnyYardstick;
+use jarmo_facade::{AgentPlan, AnyGame, Games};
 use jarmo_host::{files, program};
 use jarmo_judge::yardstick::{Claims, ExamShare, Row, YardstickSettings, to_svg, to_text};
 
@@ -61,13 +68,7 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
     }
     check_nodes(&args.agents, &args.shared.nodes)?;
     check_output(args.svg.as_deref())?;
-    let game = match (&args.shared.game, args.agents.first()) {
-        (Some(game), _) => Some(game.clone()),
-        (None, Some(agent)) => game_of_file(games, agent)?,
-        (None, None) => None,
-    };
-    let game = game.unwrap_or_else(|| first(games).to_owned());
-    let game = games.open(&game, &GameSettings::default())?;
+    let game = games.open(&game_of(games, &args.shared, None, &args.agents[0])?, &GameSettings::default())?;
     let networks = Networks::new();
     let plans: Vec<AgentPlan> = args.agents.iter().map(|spec| AgentPlan::new(spec.clone(), &networks)).collect();
     for agent in &plans {
@@ -80,14 +81,13 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
         starts: args.starts,
         positions: args.positions,
     };
-    let pool = thread_pool(args.shared.threads)?;
-    let yardstick = pool.install(|| game.yardstick(settings, args.tables.as_deref()))?;
-    let measuring = Measuring { pool, seed: args.shared.seed, stop: stop_on_interrupt()? };
+    let measuring = Measuring::new(args.shared.threads, args.shared.seed)?;
+    let yardstick = open(game.as_ref(), settings, args.tables.as_deref(), &measuring)?;
     let mut rows: Vec<Row> = Vec::new();
-    let usual = [Some(0), Some(64), Some(256)];
     let agents = args.agents.iter().zip(&plans);
     let measured = agents.flat_map(|(spec, agent)| {
-        budgets(spec, &args.shared.nodes, &usual).into_iter().map(move |budget| (agent, budget))
+        let usual = if has_network(spec) { vec![Some(0), Some(64), Some(256)] } else { vec![None] };
+        budgets(spec, &args.shared.nodes, usual).into_iter().map(move |budget| (agent, budget))
     });
     for (agent, budget) in measured {
         let name = agent.to_string();
@@ -108,6 +108,35 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
         write_output(path, to_svg(&format!("Yardstick of {}", game.facts().name), &rows))?;
     }
     interrupted(&measuring.stop, "there is a result for each agent and budget that was measured completely")
+}
+
+/// The yardstick of a game. Without a folder of tables, small ones are built first; Ctrl-C then ends the program.
+fn open(
+    game: &dyn AnyGame,
+    settings: YardstickSettings,
+    tables: Option<&Path>,
+    Measuring { pool, stop, .. }: &Measuring,
+) -> Result<Box<dyn AnyYardstick>, Failure> {
+    let (None, Some(solver)) = (tables, game.solver()) else {
+        return Ok(pool.install(|| game.yardstick(settings, tables))?);
+    };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let folder = temp_dir().join(format!("jarmo-tables-{}-{}", process::id(), now.as_nanos()));
+    create_dir(&folder).map_err(|error| in_file(&folder, error))?;
+    let mut show = show_progress();
+    let mut tell = |progress| {
+        if stop.load(Ordering::Relaxed) {
+            let _ = remove_dir_all(&folder);
+            eprintln!("stopped; nothing was measured");
+            process::exit(INTERRUPTED.into());
+        }
+        show(progress);
+    };
+    let quick = BuildSettings { force: solver.quick(), save_every: Duration::MAX };
+    let built = pool.install(|| solver.build(&folder, quick, &mut tell)).map_err(Failure::from);
+    let opened = built.and_then(|()| Ok(pool.install(|| game.yardstick(settings, Some(&folder)))?));
+    let _ = remove_dir_all(&folder);
+    opened
 }
 
 /// What a result says of this measurement besides the measures.
@@ -133,11 +162,13 @@ fn today() -> String {
 fn verify(games: &Games, path: &Path, args: &Args) -> Result<(), Failure> {
     let text = files::read_text(path, MOST_BYTES).map_err(|error| in_file(path, error))?;
     let rows = Row::read_all(&text).map_err(|error| in_file(path, error))?;
-    let pool = thread_pool(args.shared.threads)?;
+    let measuring = Measuring::new(args.shared.threads, args.shared.seed)?;
     for (row, number) in rows.iter().zip(1..) {
         let game = games.open(&row.game, &GameSettings::default())?;
-        let verified = pool.install(|| game.yardstick(row.settings, args.tables.as_deref())?.verify(row));
+        let yardstick = open(game.as_ref(), row.settings, args.tables.as_deref(), &measuring)?;
+        let verified = measuring.pool.install(|| yardstick.verify(row));
         verified.map_err(|error| Failure::new(format_args!("row {number}: {error}")))?;
+        interrupted(&measuring.stop, "the other rows were not verified")?;
         let of_exam = |ExamShare { wrong, critical, share, .. }: &ExamShare| {
             format!("{wrong} of {critical} critical decisions wrong, {:.2}%", 100.0 * share)
         };

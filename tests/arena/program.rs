@@ -268,7 +268,10 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
     }
     save("torn.safetensors", &file.to_bytes()[..1000]);
     for (agent, message) in [
-        ("guard.safetensors", "it is for guard, not for jarmo; choose a file for jarmo"),
+        (
+            "guard.safetensors",
+            "it is for guard, not for jarmo; choose a file for jarmo, or the game guard (option --game)",
+        ),
         ("rules.safetensors", "rules version 9 of jarmo, this program has version 1; use the version"),
         ("encoder.safetensors", "encoder version 7, this program needs 3; use the version"),
         ("torn.safetensors", "not a complete safetensors file"),
@@ -448,11 +451,49 @@ fn ctrl_c_prints_the_table_so_far_and_keeps_the_games() {
     assert!(kept.ends_with('\n') && kept.lines().count() >= 4);
 }
 
+#[cfg(unix)]
+#[test]
+fn ctrl_c_before_any_game_has_ended_prints_no_table() {
+    for format in ["", " --json"] {
+        let games = fresh("none.jsonl");
+        let args = format!("alphabeta:1000000000000 alphabeta:1000000000000 --games 2 --threads 1{format}");
+        let mut command = with_file(&args, "--games-out", &games);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let begun = Instant::now();
+        while !games.exists() && begun.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(20));
+        }
+        thread::sleep(Duration::from_millis(500)); // until it listens for Ctrl-C
+        let signal = ["-INT", &child.id().to_string()].map(str::to_owned);
+        assert!(Command::new("kill").args(signal).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0));
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(err.contains("stopped after 0 of 2 games; to continue, "), "{err}");
+    }
+}
+
+/// Writing a file that grows too large fails as on a full disk does.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_ends_a_tournament_with_the_way_to_continue() {
+    let games = fresh("full.jsonl");
+    let jarmo = assert_cmd::cargo::cargo_bin!("jarmo");
+    let (jarmo, file) = (jarmo.display(), games.display());
+    // Eight blocks of 512 bytes.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 8; exec '{jarmo}' arena random greedy --games 200 --threads 1 --games-out '{file}'"
+    );
+    let failed = Command::new("sh").args(["-c", &script]).assert().code(1);
+    failed.stderr(contains("arena-full.jsonl: ").and(contains("to continue, run the same command with --resume")));
+    with_file("random greedy --games 200", "--resume", &games).assert().success();
+}
+
 #[test]
 fn measurements_show_their_progress_and_their_result_so_far_after_ctrl_c() {
     for (command, progress, result) in [
         ("accuracy rollout:300 --game connect_four --threads 1", ": exam, ", "  all decisions"),
-        ("yardstick random rollout:300 --game connect_four --threads 1", "rollout:300, spec: exam, ", "random"),
+        ("yardstick random rollout:300 --game connect_four --threads 1", "rollout:300: exam, ", "random"),
         ("bench selfplay --game connect_four --set selfplay.games=16 --seconds 600", "measuring: 0%", "per second: "),
         ("bench env --seconds 600", "measuring: 0%", " M plies/s"),
     ] {

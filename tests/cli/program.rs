@@ -150,7 +150,9 @@ fn show_draws_the_board_and_lists_the_actions() {
 
 #[test]
 fn wrong_options_are_named_with_the_remedy() {
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 14] = [
+        (&["inspect", "trained"], "this command needs a file; that of `trained` is "),
+        (&["report", "trained"], "this command needs a file; that of `trained` is "),
         (&["perft", "--game", "chess", "--depth", "1"], "choose one of jarmo, guard, tammi, connect_four"),
         (&["perft", "--depth", "1", "--position", "x"], "--position: position `x`: expected"),
         (&["rules", "show", "--moves", "A1-A1"], "--moves: number 1: action `A1-A1`: no line leads"),
@@ -207,6 +209,9 @@ fn completions_and_manual_pages_know_every_command() {
         let script = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
         assert!(commands.iter().all(|name| script.contains(name)), "{shell}");
         assert!(script.contains("depth"), "{shell}");
+        if shell == "bash" {
+            assert!(["jarmo guard tammi connect_four", "cpu cuda wgpu"].iter().all(|values| script.contains(values)));
+        }
     }
     jarmo(&["completions", "cmd"]).assert().code(2);
     for name in commands {

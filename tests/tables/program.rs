@@ -12,7 +12,7 @@ use jarmo::net::{AgentFile, NetSettings, NetShape, Provenance, Weights};
 use jarmo::random::stream;
 use jarmo::tables::Tables;
 use predicates::prelude::*;
-use predicates::str::{contains, is_empty};
+use predicates::str::{contains, is_empty, is_match};
 use serde_json::Value;
 
 use crate::exam::of_tables;
@@ -79,6 +79,13 @@ fn the_same_commands_build_and_use_tables_of_tammi() {
     tammi(&["accuracy", "random"]).success().stdout(contains("random\n").and(contains("  force 3")));
     let arena = ["arena", "random", "greedy", "--games", "20", "--tables", tables];
     tammi(&arena).success().stdout(contains("   mistakes").and(contains("at force 3")));
+
+    // Without --game, all tables in the folder are verified.
+    build(folder.path(), "2");
+    let verify = || jarmo(&["tables", "verify", tables, "--samples", "100"]).assert();
+    verify().success().stdout(contains("jarmo, force 2: right").and(contains("tammi, force 2: right")));
+    fs::write(folder.path().join("tammi-02.table"), "JARMO").unwrap();
+    verify().code(1).stdout(contains("jarmo, force 2: right")).stderr(contains("tammi-02.table: is truncated"));
 }
 
 #[test]
@@ -152,8 +159,18 @@ fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
 
     let lines = measure(&[]);
     let budgets: Vec<_> = lines.iter().map(|line| line["nodes"].clone()).collect();
-    assert_eq!(budgets, [0.into(), Value::Null, Value::Null]);
-    jarmo(&["accuracy", file, "--exam", exam]).assert().success().stdout(contains("untrained.safetensors\n"));
+    assert_eq!(budgets, [0.into(), 64.into(), Value::Null]);
+    let columns = |agent: &str, columns: &str| {
+        let shown = contains("untrained.safetensors").and(is_match(format!("decisions +{columns}\n")).unwrap());
+        jarmo(&["accuracy", agent, "--exam", exam]).assert().success().stdout(shown);
+    };
+    columns(file, "network +64");
+    columns(&format!("{file}?sims=8"), "network +8");
+    columns(&format!("{file}?sims=0"), "as given");
+    jarmo(&["accuracy", file, "--exam", exam, "--nodes", "0", "--causes"])
+        .assert()
+        .code(2)
+        .stderr(contains("--causes needs a number of --nodes above 0"));
     jarmo(&["accuracy", "random", "--exam", exam, "--nodes", "0"])
         .assert()
         .code(2)
@@ -264,8 +281,10 @@ fn bad_input_is_refused_with_the_remedy() {
     let cut = damaged.path().join("force-02.table");
     fs::write(&cut, "JARMO").unwrap();
     let cut = damaged.path().to_str().unwrap();
-    let cases: [(&[&str], i32, &str); 8] = [
+    let unmade = damaged.path().join("packed");
+    let cases: [(&[&str], i32, &str); 9] = [
         (&["tables", "verify", "nowhere"], 1, "nowhere: is missing"),
+        (&["tables", "pack", "nowhere", "--out", unmade.to_str().unwrap()], 1, "force-02.table: is missing"),
         (&["tables", "verify", cut], 1, "force-02.table: is truncated"),
         (&["tables", "probe", tables, "--board", board], 1, "another board"),
         (&["tables", "verify", tables, "--game", "guard"], 2, "for jarmo and tammi only, not for guard"),
@@ -277,6 +296,7 @@ fn bad_input_is_refused_with_the_remedy() {
     for (arguments, status, message) in cases {
         jarmo(arguments).assert().code(status).stdout(is_empty()).stderr(contains(message));
     }
+    assert!(!unmade.exists());
 }
 
 #[test]

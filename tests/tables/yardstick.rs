@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use assert_cmd::prelude::*;
@@ -227,12 +228,14 @@ fn the_command_measures_agents_and_marks_answers_again() {
     let folder = tempfile::tempdir().unwrap();
     let [lines, picture] = ["rows.jsonl", "rows.svg"].map(|name| folder.path().join(name));
     let small = ["--fresh", "50", "--games", "3", "--starts", "3", "--positions", "20"];
+    let temporary = tempfile::tempdir().unwrap();
     let mut measure = jarmo();
-    measure.args(["yardstick", "greedy", "random", "--json", "--svg"]);
+    measure.args(["yardstick", "greedy", "random", "--json", "--svg"]).env("TMPDIR", temporary.path());
     let output = measure.arg(&picture).args(small).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     fs::write(&lines, &output.stdout).unwrap();
     assert!(fs::read_to_string(&picture).unwrap().starts_with("<svg"));
+    assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
 
     let verified = jarmo().args(["yardstick", "--verify"]).arg(&lines).output().unwrap();
     let text = String::from_utf8(verified.stdout).unwrap();
@@ -249,4 +252,22 @@ fn the_command_measures_agents_and_marks_answers_again() {
     let refused = jarmo().args(["yardstick", "--verify"]).arg(&lines).output().unwrap();
     let text = String::from_utf8(refused.stderr).unwrap();
     assert!(!refused.status.success() && text.contains("row 1: it claims 1 wrong answers"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn tables_are_built_with_progress_and_ctrl_c_leaves_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = jarmo();
+    command.args(["yardstick", "greedy", "--threads", "1"]).env("TMPDIR", folder.path());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(told.next().unwrap().starts_with("force 2: "));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    let signal = ["-INT", &child.id().to_string()].map(str::to_owned);
+    assert!(Command::new("kill").args(signal).status().unwrap().success());
+    assert_eq!(told.last().unwrap(), "stopped; nothing was measured");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -274,7 +274,8 @@ fn a_game_comes_with_the_settings_that_suit_it() {
         (&["config", "--game", "chess"][..], "game.name = chess: it must be one of jarmo"),
         (&["config", "--game", "tammi", "--set", "game.name=guard"], "game.name = guard: the run was to play tammi"),
         (&["train", "--game", "jarmo", "--set", "game.board=none.toml"], "game.board: "),
-        (&["export", "runs/none", "--out", "x"], "runs/none: no such folder"),
+        (&["export", "runs/none", "--out", "x.safetensors"], "runs/none: no such folder"),
+        (&["export", "runs/none", "--out", "x"], "--out: the name of an agent file ends in .safetensors"),
     ] {
         let mut command = Command::cargo_bin("jarmo").unwrap();
         let assert = command.args(args).assert().failure();

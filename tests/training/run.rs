@@ -15,7 +15,7 @@ use jarmo::games::{ConnectFour, Tammi};
 use jarmo::net::{AgentFile, FrozenNet, KernelKind, Weights};
 use jarmo::observe::{Event, Metrics, Timing};
 use jarmo::replay::Window;
-use jarmo::run::{Ended, RunFolder, newest_agent, run};
+use jarmo::run::{Ended, RunFolder, newest_agent, open_exam, run};
 use jarmo::train::{Learner, OpenDevice, Player, Trainer, first_weights, turn};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
@@ -231,7 +231,10 @@ fn a_run_that_ends_at_a_limit_rates_its_newest_weights() {
         let ended =
             run(erase(ConnectFour::new(0)).as_ref(), &config, &folder, &cpu, None, &stop, |event| match event {
                 Event::Strength(strength) => rated.push(strength.clone()),
-                Event::FinalMatch(step) => last.push(step),
+                Event::FinalMatch(step) => {
+                    assert_eq!(saved_step(&path), Some(step), "a kill during the match loses nothing");
+                    last.push(step);
+                }
                 _ => {}
             });
         assert_eq!(ended.unwrap(), Ended::Limit);
@@ -241,7 +244,14 @@ fn a_run_that_ends_at_a_limit_rates_its_newest_weights() {
     assert_eq!(last, [90]);
     let newest = rated.last().unwrap();
     assert_eq!(newest.step, 90);
-    assert_eq!(metrics(&path).pop().unwrap().final_match.as_ref(), Some(newest));
+    let line = metrics(&path).pop().unwrap();
+    assert_eq!(line.final_match.as_ref(), Some(newest));
+    // They also take the exam, which was last due at step 50.
+    let config = config(&[]);
+    let exam = open_exam(erase(ConnectFour::new(0)).as_ref(), &config.evaluation).unwrap().unwrap();
+    let agent = agent_file::load(&newest_agent(&path).unwrap()).unwrap();
+    let score = exam.score(&FrozenNet::with_kernel(agent.weights(), KernelKind::Int8), 1);
+    assert_eq!((agent.header().provenance.step, line.accuracy), (90, Some(score)));
     // The weights are rated, so there is nothing to do.
     assert_eq!(ended_at(90), (Vec::new(), Vec::new()));
     // What the run does later does not depend on the final match.
@@ -479,16 +489,34 @@ fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
     }
 }
 
+/// The training steps of the last checkpoint of a run.
+fn saved_step(run: &Path) -> Option<u64> {
+    let text = fs::read_to_string(run.join("resume/current.json")).unwrap_or_default();
+    let current: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    current["at"]["checkpoint"]["step"].as_u64()
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_saves_a_run_and_ends_with_the_status_of_an_interrupt() {
+    let home = tempfile::tempdir().unwrap();
+    let run = home.path().join("run");
+    let child = endless(&run).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    wait_for("a checkpoint", || saved_step(&run).is_some());
+    let signal = ["-INT", &child.id().to_string()].map(str::to_owned);
+    assert!(std::process::Command::new("kill").args(signal).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("stopped; continue with: ") && text.contains("evaluate it: "), "{text}");
+}
+
 #[test]
 fn a_run_killed_at_any_moment_resumes_from_its_last_checkpoint() {
     let home = tempfile::tempdir().unwrap();
     let run = home.path().join("run");
     let mut child = endless(&run).spawn().unwrap();
-    let saved = || {
-        let text = fs::read_to_string(run.join("resume/current.json")).unwrap_or_default();
-        let current: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-        current["at"]["checkpoint"]["step"].as_u64()
-    };
+    let saved = || saved_step(&run);
     wait_for("a checkpoint", || saved().is_some());
     let mut reported = 0;
     for extra in [0, 37, 111] {

@@ -65,6 +65,7 @@ fn runs_are_listed_with_what_they_are_doing_and_without_locks() {
     ];
     assert_eq!(states, expected);
     assert_eq!((&runs[0]["steps"], &runs[0]["game"]), (&40.into(), &"connect_four".into()));
+    assert_eq!(runs[0]["exam_step"], 40, "a run takes an exam at its limit");
     if cfg!(target_os = "linux") {
         assert_eq!(runs[1]["process"], process::id());
     }
@@ -80,6 +81,11 @@ fn runs_are_listed_with_what_they_are_doing_and_without_locks() {
     drop(running);
     assert_eq!(names(&["--state", "running"]), [""; 0]);
     program(&["runs", at("no-run").to_str().unwrap()]).assert().success().stdout(contains("no runs below"));
+    program(&["runs", place, "--name", "zzz"]).assert().success().stdout(contains(" pass the filters\n"));
+    program(&["runs", place, "--game", "conect_four"])
+        .assert()
+        .code(2)
+        .stderr(contains("unknown game `conect_four`; choose one of jarmo, guard, tammi, connect_four"));
     program(&["runs", at("nothing").to_str().unwrap()]).assert().code(1).stderr(contains("nothing"));
 }
 
@@ -101,6 +107,8 @@ fn runs_are_compared_by_the_settings_in_which_they_differ() {
     assert_eq!(compared["settings"], serde_json::json!(["net.width"]));
     assert_eq!(compared["groups"][0]["runs"].as_array().unwrap().len(), 2);
     assert!(compared["match"]["verdict"].as_str().unwrap().contains("B's network takes"), "{compared}");
+    let twice = json(&["runs", "compare", &one, &format!("{one}/."), "--json"]);
+    assert_eq!(twice["groups"][0]["runs"].as_array().unwrap().len(), 1);
     let other = trained(home.path(), "other", &["game.name=tammi"]);
     program(&["runs", "compare", &one, &other]).assert().code(1).stderr(contains("compare runs of one game"));
     let all = home.path().to_str().unwrap();

@@ -234,6 +234,7 @@ pub fn draw_curves(title: &str, along: &str, curves: &[Curve]) -> Option<String>
 pub fn braille(curves: &[Curve], columns: usize, rows: usize) -> Vec<String> {
     let (width, height) = (2 * columns - 1, 4 * rows - 1);
     let Some([across, up]) = scales(curves, [(0.0, width as f64), (height as f64, 0.0)]) else { return Vec::new() };
+    let digits = (2.0 - (up.values.1 - up.values.0).log10()).clamp(0.0, 4.0) as usize;
     let mut dots = vec![vec![0_u8; columns]; rows];
     let mut names = vec![Vec::new(); rows];
     for curve in curves {
@@ -253,8 +254,8 @@ pub fn braille(curves: &[Curve], columns: usize, rows: usize) -> Vec<String> {
         }
     }
     let label = |row: usize| match row {
-        0 => format!("{:.4}", up.values.1),
-        _ if row + 1 == rows => format!("{:.4}", up.values.0),
+        0 => format!("{:.digits$}", up.values.1),
+        _ if row + 1 == rows => format!("{:.digits$}", up.values.0),
         _ => String::new(),
     };
     let line = |(row, dots): (usize, &Vec<u8>)| {
@@ -266,3 +267,18 @@ pub fn braille(curves: &[Curve], columns: usize, rows: usize) -> Vec<String> {
 
 /// The dots of a Braille character, by row and column.
 const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_an_axis_have_as_many_digits_as_its_range_needs() {
+        for (values, labels) in [([-443.0, -20.5], ["-4", "-460"]), ([97.0, 98.0], ["98.0", "97.0"])] {
+            let points = values.iter().zip(0..).map(|(&value, place)| (f64::from(place), Spread::exact(value)));
+            let lines = braille(&[Curve { label: "A".to_owned(), points: points.collect() }], 20, 4);
+            let label = |line: &String| line.split_whitespace().next().unwrap_or_default().to_owned();
+            assert_eq!([label(&lines[0]), label(&lines[3])], labels);
+        }
+    }
+}

@@ -97,7 +97,10 @@ impl App {
     /// Handles a key press.
     pub fn key(&mut self, key: KeyEvent) {
         if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
-            self.over = true;
+            match std::mem::replace(&mut self.page, Page::Board) {
+                Page::Quit => self.over = true,
+                _ => self.command('q', self.session.board().cursor(), 0),
+            }
             return;
         }
         match std::mem::replace(&mut self.page, Page::Board) {
@@ -244,7 +247,7 @@ impl App {
             't' => self.learn(Exercise::lesson),
             'o' => self.learn(Exercise::puzzles),
             '?' => self.open_help(),
-            'q' if here == 0 || self.scene.outcome.is_some() => self.over = true,
+            'q' if self.exercise.is_none() && (here == 0 || self.scene.outcome.is_some()) => self.over = true,
             'q' => self.page = Page::Quit,
             _ => {}
         }
@@ -423,7 +426,7 @@ impl App {
     fn file_key(&mut self, saves: bool, mut name: String, code: KeyCode) {
         match code {
             KeyCode::Esc => return,
-            KeyCode::Enter => {
+            KeyCode::Enter if !name.is_empty() => {
                 self.message = if saves {
                     files::save(&self.session, self.texts, &name)
                 } else if let Err(problem) = files::load(&mut self.session, self.texts, &name) {

@@ -120,6 +120,16 @@ fn a_record_is_saved_loaded_and_analysed() {
 }
 
 #[test]
+fn a_record_without_a_name_is_named_after_its_game() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = program(&["--game", "connect_four", "--black", "human", "--plain"]);
+    command.current_dir(folder.path());
+    let lines = "d\nc\nsave\nnew\nload\nlist\n";
+    Command::from(command).write_stdin(lines).assert().success().stdout(contains("\nD C\n"));
+    assert!(folder.path().join("connect_four.jsonl").exists());
+}
+
+#[test]
 fn the_language_comes_from_the_environment_or_the_option() {
     let mut command = Command::cargo_bin("play").unwrap();
     command.env("JARMO_CHECKPOINTS", "");

@@ -354,6 +354,25 @@ fn quitting_asks_only_during_a_game() {
 }
 
 #[test]
+fn ctrl_c_asks_once_during_a_game() {
+    let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+    let mut person = Person::new("jarmo", ["human", "human"], Language::En);
+    person.enter("a1-c2");
+    person.keys("?");
+    person.app.key(ctrl_c);
+    assert!(person.screen().contains("Leave the game?"));
+    person.keys("n");
+    person.keys("t"); // the game goes on after a lesson
+    person.app.key(ctrl_c);
+    assert!(!person.app.over && person.screen().contains("Leave the game?"));
+    person.app.key(ctrl_c);
+    assert!(person.app.over);
+    let mut person = Person::new("jarmo", ["human", "human"], Language::En);
+    person.app.key(ctrl_c);
+    assert!(person.app.over, "nothing is lost");
+}
+
+#[test]
 fn a_menu_starts_another_game_with_other_players() {
     let mut person = Person::new("jarmo", ["human", "greedy"], Language::En);
     person.keys("n");

@@ -9,12 +9,11 @@ use serde_json::{Value, json};
 use super::interrupt::interrupted;
 use super::measure::Measuring;
 use super::runs::{EXAM_SEED, EXAM_SIMULATIONS, agent_in, open_game, pictures, tournament};
-use super::{Failure, check_output, in_file, write_output};
+use super::{Failure, check_output, in_file, load_agent, write_output};
 use jarmo_core::error::FileError;
 use jarmo_core::game::AnyPosition;
 use jarmo_facade::measure::AnyExam;
 use jarmo_facade::{AgentPlan, AnyGame, Games};
-use jarmo_host::agent_file;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use jarmo_host::program::{command, this_program};
 use jarmo_host::record::GameRecord;
@@ -53,7 +52,7 @@ pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
         Some(run) => checkpoint_at(run, None).ok().map(|(_, path)| path), // it may have none yet
         None => Some(source.to_owned()),
     };
-    let file = agent.as_deref().map(agent_file::load).transpose()?;
+    let file = agent.as_deref().map(load_agent).transpose()?;
     let config = match (run, &file) {
         (None, Some(file)) => Config::of_run(games, Some(&file.header().version.game), Some(file), &[], &[])
             .map_err(|error| in_file(source, error))?,

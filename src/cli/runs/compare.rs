@@ -5,11 +5,13 @@ use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use console::Term;
 use serde_json::json;
 
 use super::exam::{agent_in, open_game, tournament};
 use crate::cli::arena::{Watch, even_games};
 use crate::cli::bench::random_weights;
+use crate::cli::block::LiveBlock;
 use crate::cli::interrupt::{interrupted, stop_on_interrupt};
 use crate::cli::{Failure, check_output, write_output};
 use jarmo_core::net::{FrozenNet, NetKind};
@@ -61,12 +63,14 @@ pub(super) struct CompareArgs {
 
 pub(super) fn run(games: &Games, args: &CompareArgs) -> Result<(), Failure> {
     check_output(args.svg.as_deref())?;
-    let mut runs = Vec::new();
+    let mut runs: Vec<Member> = Vec::new();
     for folder in &args.runs {
         let below = find(folder).unwrap_or_default();
         let below = if below.is_empty() { vec![folder.clone()] } else { below }; // which reading rejects with a reason
         for run in below {
-            runs.push(Member::read(&run)?);
+            if runs.iter().all(|known| known.folder.canonicalize().ok() != run.canonicalize().ok()) {
+                runs.push(Member::read(&run)?);
+            }
         }
     }
     let compared = Comparison::new(runs)?;
@@ -92,11 +96,12 @@ pub(super) fn run(games: &Games, args: &CompareArgs) -> Result<(), Failure> {
 
 /// All that is known without a match.
 pub(crate) fn text(compared: &Comparison) -> String {
+    let beside = 12 + 3 * compared.groups.len(); // values at the left, names at the right
+    let width = LiveBlock::on(Term::stdout()).map_or(usize::MAX, |block| block.width());
+    let columns = width.saturating_sub(beside).clamp(1, 60);
     let mut text = groups_table(compared);
     for measure in Measure::ALL {
-        const COLUMNS: usize = 60;
-        const ROWS: usize = 10;
-        let lines = braille(&compared.curves(measure), COLUMNS, ROWS);
+        let lines = braille(&compared.curves(measure), columns, 10);
         if !lines.is_empty() {
             let _ = write!(text, "\n{} over CPU time\n{}\n", measure.name(), lines.join("\n"));
         }

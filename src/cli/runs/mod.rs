@@ -19,9 +19,10 @@ pub(super) use self::exam::{EXAM_SEED, EXAM_SIMULATIONS, agent_in, open_game, to
 use super::Failure;
 use super::block::LiveBlock;
 use super::interrupt::stop_on_interrupt;
+use jarmo_exact::ExactError;
 use jarmo_facade::Games;
 use jarmo_host::text::{span, table};
-use jarmo_learn::run::{Summary, list};
+use jarmo_learn::run::{State, Summary, list};
 
 /// List the training runs below a folder: what each is doing, and how strong it is
 #[derive(clap::Args)]
@@ -44,7 +45,7 @@ pub(super) struct Args {
     /// Sort in the opposite order
     #[arg(long)]
     reverse: bool,
-    /// Only runs of this game
+    /// Only runs of this game: {games}
     #[arg(long, value_name = "NAME")]
     game: Option<String>,
     /// Only runs in this state
@@ -93,6 +94,9 @@ const WATCH_EVERY: Duration = Duration::from_secs(2);
 pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
     if let Some(Command::Compare(args)) = &args.command {
         return compare::run(games, args);
+    }
+    if let Some(game) = args.game.as_ref().filter(|game| !games.names().contains(&game.as_str())) {
+        return Err(Failure::usage(ExactError::unknown_game(game, &games.names())));
     }
     let mut runs = args.list()?;
     if args.exam {
@@ -150,7 +154,9 @@ impl Args {
 
 fn text(args: &Args, runs: &[Summary]) -> String {
     if runs.is_empty() {
-        return format!("no runs below {}\n", args.folder.display());
+        let filters = [&args.game, &args.state, &args.name];
+        let pass = if filters.iter().any(|one| one.is_some()) { " pass the filters" } else { "" };
+        return format!("no runs below {}{pass}\n", args.folder.display());
     }
     let mut text = runs_table(runs);
     for run in runs {
@@ -172,6 +178,8 @@ fn cells(run: &Summary) -> Vec<String> {
     let percent = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{:.2}%", 100.0 * share));
     let process = run.process.map_or(String::new(), |process| format!(" as {process}"));
     let left = run.seconds_left.map_or(String::new(), |left| format!(", {} left", span(left)));
+    let step = run.exam_step.filter(|&step| run.state == State::Stopped && step < run.steps);
+    let earlier = step.map_or(String::new(), |step| format!(" (step {step})"));
     let rating = run.strength.as_ref();
     let number = |number: Option<f64>| number.map_or("-".to_owned(), |number| format!("{number:.0}"));
     vec![
@@ -180,7 +188,7 @@ fn cells(run: &Summary) -> Vec<String> {
         format!("{}{process}{left}", run.state.name()),
         run.steps.to_string(),
         format!("{:.1}", run.cpu_seconds / 60.0),
-        percent(run.exam.map(|score| score.all.share())),
+        percent(run.exam.map(|score| score.all.share())) + &earlier,
         percent(run.searched.as_ref().map(|searched| searched.score.all.share())),
         number(rating.map(|rating| rating.elo)),
         number(rating.map(|rating| 0.5 * (rating.elo_high - rating.elo_low))),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use self::view::Printer;
 use super::config::ConfigArgs;
 use super::device::DeviceArgs;
-use super::interrupt::stop_on_interrupt;
+use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{Failure, check_output, in_file};
 use jarmo_core::net::NetKind;
 use jarmo_core::numbers::{CPU_MINUTES, MINUTES, STEPS};
@@ -121,6 +121,9 @@ pub(super) struct ExportArgs {
 
 pub(super) fn run_export(args: ExportArgs) -> Result<(), Failure> {
     check_output(Some(&args.out))?;
+    if args.out.extension().is_none_or(|ending| ending != "safetensors") {
+        return Err(Failure::usage("--out: the name of an agent file ends in .safetensors"));
+    }
     let mut agent = if args.run.exists() && !args.run.is_dir() {
         if args.checkpoint.is_some() {
             return Err(Failure::usage("--checkpoint needs the folder of a run, not an agent file"));
@@ -203,7 +206,11 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
         }
         writeln!(out, "inspect it: {program} inspect {agent} --position start")?;
     }
-    Ok(())
+    #[cfg(feature = "fleet")]
+    if args.fleet.fleet.is_some() {
+        return Ok(()); // SIGTERM is the usual end of a service
+    }
+    if ended == Ended::Stopped { Err(Failure::Status(INTERRUPTED)) } else { Ok(()) }
 }
 
 /// A run that was stopped, with these limits, which its folder does not keep.

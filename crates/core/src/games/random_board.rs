@@ -3,6 +3,7 @@
 use rand::Rng;
 
 use super::board::{Board, CIRCLES, Circle, Circles};
+use super::jarmo::ARCHERS;
 use super::{Jarmo, JarmoPosition};
 use crate::game::{Game, Mask, Player};
 use crate::random::{below, stream};
@@ -18,6 +19,7 @@ impl Board {
     /// - each circle has the same number of lines as there, 39 in all;
     /// - a line is a knight's move, or leads to the next circle in a column or in one of the three middle rows;
     /// - every circle can be reached, and White's five circles are together as many moves from the goal row as Black's;
+    /// - nobody can be left without a move, which exact tables do not support;
     /// - in the first six plies nobody can win an archer.
     pub fn random(seed: u64) -> Board {
         let mut random = stream(seed, 0);
@@ -63,7 +65,29 @@ fn is_fair(board: &Board) -> bool {
         distances.iter().all(|distance| *distance < CIRCLES).then_some(way)
     });
     let game = Jarmo::new(board.clone(), 0);
-    ways[0].is_some() && ways[0] == ways[1] && archers_won(&game, &game.start(), QUIET_PLIES, [-1, 1]) == 0
+    ways[0].is_some()
+        && ways[0] == ways[1]
+        && !can_be_stuck(board)
+        && archers_won(&game, &game.start(), QUIET_PLIES, [-1, 1]) == 0
+}
+
+/// Whether a player with some archers outside the goal row can be without a move, however the others stand.
+fn can_be_stuck(board: &Board) -> bool {
+    let is_stuck = |archers: Circles| {
+        let is_stuck = |player| {
+            let movable = archers & !Circles::goal(player);
+            !movable.is_empty() && movable.iter().all(|from| (board.neighbours(from) & !archers).is_empty())
+        };
+        Player::BOTH.into_iter().any(is_stuck)
+    };
+    (1..=ARCHERS).any(|count| {
+        let first = (1_u32 << count) - 1;
+        let sets = std::iter::successors(Some(first), |&set| {
+            let carry = set + (set & set.wrapping_neg()); // the next larger number with as many bits
+            Some(carry | ((set ^ carry) >> 2) / (set & set.wrapping_neg()))
+        });
+        sets.take_while(|set| *set <= Circles::ALL.0).any(|set| is_stuck(Circles(set)))
+    })
 }
 
 /// How many archers more than the opponent the player to move wins in so many plies and the captures that follow, at

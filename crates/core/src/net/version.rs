@@ -45,7 +45,8 @@ impl GameVersion {
         let game = &needs.game;
         let again = "use the version that wrote it";
         let problem = if self.game != *game {
-            format!("it is for {}, not for {game}; choose a file for {game}", shorten(&self.game))
+            let own = shorten(&self.game);
+            format!("it is for {own}, not for {game}; choose a file for {game}, or the game {own} (option --game)")
         } else if self.rules_version != needs.rules_version {
             format!(
                 "rules version {} of {game}, this program has version {}; {again}",

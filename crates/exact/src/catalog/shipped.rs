@@ -38,7 +38,7 @@ impl HasEndgames for Jarmo {
     }
 
     fn quick_endgames(&self) -> Result<Option<Arc<dyn Endgames<Jarmo>>>, ExactError> {
-        Ok(Some(Arc::new(Tables::solve(self, 6)?)))
+        Ok(Some(Arc::new(Tables::solve(self, Jarmo::TABLES.quick)?)))
     }
 
     fn proof(&self) -> Option<Arc<dyn ProofStrategy<Jarmo>>> {
@@ -64,7 +64,7 @@ impl HasEndgames for Tammi {
     }
 
     fn quick_endgames(&self) -> Result<Option<Arc<dyn Endgames<Tammi>>>, ExactError> {
-        Ok(Some(Arc::new(Tables::solve(self, 4)?)))
+        Ok(Some(Arc::new(Tables::solve(self, Tammi::TABLES.quick)?)))
     }
 
     fn solver(&self) -> Option<&dyn Solver> {

@@ -82,6 +82,8 @@ pub struct Packed<'a, L> {
 pub struct TableKind {
     /// The forces that tables can have.
     pub forces: RangeInclusive<u32>,
+    /// The highest force up to which tables take only seconds.
+    pub quick: u32,
     /// What the force of a position counts.
     pub force_counts: &'static str,
     /// How the names of the files begin.

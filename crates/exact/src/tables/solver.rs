@@ -19,6 +19,12 @@ pub trait Solver: Send + Sync {
     /// The forces that tables can have, and what a force counts.
     fn forces(&self) -> (RangeInclusive<u32>, &'static str);
 
+    /// The highest force up to which tables take only seconds.
+    fn quick(&self) -> u32;
+
+    /// Whether a folder has tables of this game.
+    fn has_tables(&self, folder: &Path) -> bool;
+
     /// See [`build()`].
     ///
     /// # Panics
@@ -80,6 +86,14 @@ pub struct Probe {
 impl<G: Solvable> Solver for G {
     fn forces(&self) -> (RangeInclusive<u32>, &'static str) {
         (G::TABLES.forces, G::TABLES.force_counts)
+    }
+
+    fn quick(&self) -> u32 {
+        G::TABLES.quick
+    }
+
+    fn has_tables(&self, folder: &Path) -> bool {
+        !Tables::<G>::forces_in(folder).is_empty()
     }
 
     fn build(

@@ -19,6 +19,7 @@ use jarmo_core::random::Stream;
 impl Solvable for Jarmo {
     const TABLES: TableKind = TableKind {
         forces: LEAST_FORCE..=MOST_FORCE,
+        quick: 6,
         force_counts: "archers and marks",
         files: "force",
         plies_to: PliesTo::End,

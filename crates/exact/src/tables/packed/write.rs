@@ -28,9 +28,10 @@ pub fn pack<G: Solvable>(
     tell: &mut dyn FnMut(TableProgress),
 ) -> Result<(), ExactError> {
     let owner = owner(game);
-    let _lock = lock(to)?;
     let kind = G::TABLES;
     let lowest = *kind.forces.start();
+    Bytes::open(&table_id::<G>(from, owner, &G::Layer::new(lowest)))?; // or the lock would create a folder in vain
+    let _lock = lock(to)?;
     let highest = kind.forces.clone().rev().find(|&force| finished_path(from, kind.files, force).exists());
     for force in lowest..=highest.unwrap_or(lowest) {
         let began = Instant::now();

@@ -33,6 +33,7 @@ const BESIDES: u64 = 512 << 20;
 impl Solvable for Tammi {
     const TABLES: TableKind = TableKind {
         forces: FORCES,
+        quick: 4,
         force_counts: "pieces",
         files: "tammi",
         plies_to: PliesTo::Capture,
