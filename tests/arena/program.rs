@@ -270,7 +270,7 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
     for (agent, message) in [
         (
             "guard.safetensors",
-            "it is for guard, not for jarmo; choose a file for jarmo, or the game guard (option --game)",
+            "it is for guard, not for jarmo; choose a file for jarmo, or the game guard",
         ),
         ("rules.safetensors", "rules version 9 of jarmo, this program has version 1; use the version"),
         ("encoder.safetensors", "encoder version 7, this program needs 3; use the version"),
@@ -436,8 +436,9 @@ fn ctrl_c_prints_the_table_so_far_and_keeps_the_games() {
     let args = "rollout:300 rollout:200 --games 200000 --threads 1";
     let child = with_file(args, "--games-out", &games).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let begun = Instant::now();
+    // The table counts complete pairs, of which many are played at a time.
     let written = || fs::read_to_string(&games).unwrap_or_default().lines().count();
-    while written() < 4 && begun.elapsed() < Duration::from_secs(60) {
+    while written() < 40 && begun.elapsed() < Duration::from_secs(120) {
         thread::sleep(Duration::from_millis(20));
     }
     let signal = ["-INT", &child.id().to_string()].map(str::to_owned);
@@ -448,7 +449,7 @@ fn ctrl_c_prints_the_table_so_far_and_keeps_the_games() {
     assert!(out.unwrap().contains("1 match of 200000 games"));
     assert!(err.unwrap().contains("to continue"));
     let kept = fs::read_to_string(&games).unwrap();
-    assert!(kept.ends_with('\n') && kept.lines().count() >= 4);
+    assert!(kept.ends_with('\n') && kept.lines().count() >= 40);
 }
 
 #[cfg(unix)]

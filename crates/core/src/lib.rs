@@ -7,9 +7,9 @@
 pub mod error;
 pub mod checksum;
 pub mod game;
+pub mod random;
 pub mod games;
 pub mod numbers;
-pub mod random;
 pub mod view;
 pub mod encode;
 pub mod env;

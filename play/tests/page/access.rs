@@ -311,7 +311,7 @@ fn the_lines_of_the_analysis_are_on_the_screen() {
         browser.wait(&format!("return innerWidth === {width} && innerHeight === {height}"));
         let found = browser.run(
             "const box = (id) => document.querySelector(id).getBoundingClientRect();
-             return [box('#ideas').bottom, box('#play').bottom, box('#ideas').top - box('#strip-bottom').bottom, box('#moves').top]",
+             return [box('#ideas').bottom, box('#play').bottom, box('#ideas').top - box('.step').bottom, box('#moves').top, box('.step').top - box('#strip-bottom').bottom]",
         );
         let number = |place: usize| found[place].as_f64().unwrap();
         let high = f64::from(height);
@@ -319,7 +319,8 @@ fn the_lines_of_the_analysis_are_on_the_screen() {
         if width > 760 {
             assert!(number(1) <= high && number(3) < high, "nothing is below: {found}");
         } else {
-            assert!((0.0..60.0).contains(&number(2)), "directly under the board: {found}");
+            let near = |place| (0.0..60.0).contains(&number(place));
+            assert!(near(4) && near(2), "the buttons, then the lines, directly under the board: {found}");
         }
     }
 }

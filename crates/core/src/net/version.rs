@@ -46,7 +46,7 @@ impl GameVersion {
         let again = "use the version that wrote it";
         let problem = if self.game != *game {
             let own = shorten(&self.game);
-            format!("it is for {own}, not for {game}; choose a file for {game}, or the game {own} (option --game)")
+            format!("it is for {own}, not for {game}; choose a file for {game}, or the game {own}")
         } else if self.rules_version != needs.rules_version {
             format!(
                 "rules version {} of {game}, this program has version {}; {again}",
