@@ -268,10 +268,7 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
     }
     save("torn.safetensors", &file.to_bytes()[..1000]);
     for (agent, message) in [
-        (
-            "guard.safetensors",
-            "it is for guard, not for jarmo; choose a file for jarmo, or the game guard",
-        ),
+        ("guard.safetensors", "it is for guard, not for jarmo; choose a file for jarmo, or the game guard"),
         ("rules.safetensors", "rules version 9 of jarmo, this program has version 1; use the version"),
         ("encoder.safetensors", "encoder version 7, this program needs 3; use the version"),
         ("torn.safetensors", "not a complete safetensors file"),

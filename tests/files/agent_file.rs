@@ -144,8 +144,7 @@ fn a_file_for_something_else_is_refused_with_both_named() {
         assert!(error(&changed).contains(message), "{}", error(&changed));
     }
     let other = file.clone().for_game(&ConnectFour::new(0));
-    let expected =
-        "it is for jarmo, not for connect_four; choose a file for connect_four, or the game jarmo";
+    let expected = "it is for jarmo, not for connect_four; choose a file for connect_four, or the game jarmo";
     assert_eq!(other.unwrap_err().to_string(), expected);
     assert!(file.clone().for_game(&Guard::standard()).is_err());
     let short = Jarmo::new(Board::standard(), 50);

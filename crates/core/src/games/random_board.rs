@@ -83,8 +83,9 @@ fn can_be_stuck(board: &Board) -> bool {
     (1..=ARCHERS).any(|count| {
         let first = (1_u32 << count) - 1;
         let sets = std::iter::successors(Some(first), |&set| {
-            let carry = set + (set & set.wrapping_neg()); // the next larger number with as many bits
-            Some(carry | ((set ^ carry) >> 2) / (set & set.wrapping_neg()))
+            let lowest = set & set.wrapping_neg();
+            let carry = set + lowest; // the next larger number with as many bits
+            Some(carry | (((set ^ carry) >> 2) / lowest))
         });
         sets.take_while(|set| *set <= Circles::ALL.0).any(|set| is_stuck(Circles(set)))
     })
