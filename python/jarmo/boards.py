@@ -37,7 +37,7 @@ TRAINING = tuple(f"random:{seed}" for seed in range(64))
 JUDGED = tuple(f"random:{seed}" for seed in range(64, 96))
 """The boards to be judged on."""
 
-SETTINGS: dict[str, int] = {
+SETTINGS: dict[str, Any] = {
     "seed": int.from_bytes(hashlib.sha256(NAME.encode()).digest()[:4], "big"),
     "fresh": 500,
     "games": 0,
@@ -131,7 +131,7 @@ def verify(path: Path) -> Result:
         raise ValueError(f"{len(file['boards'])} boards, and rows for {len(file['rows'])}")
     result = Result(file["boards"], file["rows"])
     for board, rows in zip(result.boards, result.rows, strict=True):
-        measure = yardstick.Yardstick(Game("jarmo", board=board), **SETTINGS)
+        measure = yardstick._yardstick(Game("jarmo", board=board), None, *SETTINGS.values())
         for row in rows:
             try:
                 if row["settings"] != SETTINGS:

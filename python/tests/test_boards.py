@@ -2,7 +2,9 @@
 
 import json
 import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +15,8 @@ from jarmo import boards
 THREE = ["random:1", "random:2", "random:3"]
 
 
-def env(games: int = 10, seed: int = 5, **more: object) -> jarmo.VecEnv:
-    return jarmo.VecEnv("jarmo", games, boards=THREE, seed=seed, random_plies=4, **more)  # type: ignore[arg-type]
+def env(games: int = 10, seed: int = 5, threads: int | None = None) -> jarmo.VecEnv:
+    return jarmo.VecEnv("jarmo", games, boards=THREE, seed=seed, random_plies=4, threads=threads)
 
 
 def test_a_random_board_has_lines_of_its_own() -> None:
@@ -65,7 +67,7 @@ def test_threads_do_not_matter_and_games_continue_from_a_save() -> None:
     for _ in range(30):
         actions = one.sample_actions()
         step, other = one.step(actions), two.step(actions)
-        assert all(np.array_equal(a, b) for a, b in zip(step, other, strict=True))
+        assert all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(step, other, strict=True))
     saved = one.save()
     copy = pickle.loads(pickle.dumps(one))
     restored = env(400, seed=9)
@@ -146,13 +148,14 @@ def test_the_track_measures_and_verifies(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     result.to_json(path)
     assert np.array_equal(boards.verify(path).wrong, result.wrong)
-    for change, message in (
+    wrong: list[tuple[Callable[[Any], object], str]] = [
         (lambda file: file["boards"].reverse(), "board random:65"),
         (lambda file: file["rows"][1][0]["fresh"].update(share=0.0), "board random:65"),
         (lambda file: file["rows"][0][0]["settings"].update(fresh=100), "the settings are"),
         (lambda file: file["rows"].pop(), "rows for 1"),
         (lambda file: file.update(version="jarmo-v1"), "not a result"),
-    ):
+    ]
+    for change, message in wrong:
         file = json.loads(result.to_json())
         change(file)
         path.write_text(json.dumps(file))
