@@ -38,13 +38,14 @@ def test_a_random_board_has_lines_of_its_own() -> None:
 def test_each_board_has_its_part_of_the_slots() -> None:
     games = env()
     own = [3, 3, 4]  # slots
+    rules = [jarmo.Game("jarmo", board=board) for board in THREE]
+    lines = [game.lines for game, slots in zip(rules, own, strict=True) for _ in range(slots)]
     alone = jarmo.VecEnv("jarmo", 3, boards=THREE[:1], seed=5, random_plies=4)
     step, first = games.reset(), alone.reset()
     over = 0
     for _ in range(300):
         assert np.array_equal(step.observation[:3], first.observation) and np.array_equal(step.mask[:3], first.mask)
         places = games.positions()
-        lines = [jarmo.Game("jarmo", board=board).lines for board, slots in zip(THREE, own, strict=True) for _ in range(slots)]
         for slot, place in enumerate(places):
             assert (place.game.lines == lines[slot]).all() and games.position(slot) == place
             assert np.array_equal(place.game.masks([place])[0], step.mask[slot])
