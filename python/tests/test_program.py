@@ -96,7 +96,7 @@ def test_ctrl_c_stops_a_run_and_ends_everything_else(tmp_path: Path) -> None:
 
     folder = str(tmp_path / "run")
     status, out = interrupted("train", "--run", folder, "--set=selfplay.games=64", after="Ctrl-C stops the run")
-    assert status == 0 and "stopped; continue with: " in out and "Traceback" not in out
+    assert status == 130 and "stopped; continue with: " in out and "Traceback" not in out
     game = '{"game":"connect_four","moves":[]}\n'
     status, out = interrupted("rules", "trace", after="outcome", given=game)
     assert status == -signal.SIGINT and out.count("\n") == 1
