@@ -167,6 +167,7 @@ def main():
         measure(name, on_its_board(network))
 
         def adapted(game):
+            network.outputs = None  # tensors of a graph cannot be copied
             own = copy.deepcopy(network)
             board = next(board for board in boards.JUDGED if jarmo.Game("jarmo", board=board) == game)
             learn(own, [board], [own.add(game)], yardstick.Budget(minutes=1), given.seed)
