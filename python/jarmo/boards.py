@@ -8,8 +8,8 @@ has `TRAINING` boards to train on and `JUDGED` ones to be judged on, with exact 
 >>> env = jarmo.VecEnv("jarmo", 1024, boards=boards.TRAINING)
 >>> print(boards.evaluate(lambda game: "greedy"))
 
-Nothing of the judged boards may be used in training, except where a result is called adapted: then `evaluate` is given a
-function that goes on training on each board, within one CPU minute of a machine of speed 1.
+Training must not use the judged boards. Only a result that is called adapted may: there the function given to `evaluate`
+trains for one more CPU minute (of a machine of speed 1) on each board before it returns the policy.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ fn a_learner_that_panics_ends_the_run() {
     let supply = Handed::new(bad.into_iter().chain(files(20, &config)));
     let (ended, end) = mpsc::channel();
     thread::spawn(move || ended.send(catch_unwind(AssertUnwindSafe(|| learn(&place, &config, &supply))).is_err()));
-    assert_eq!(end.recv_timeout(Duration::from_secs(60)), Ok(true), "it waits for the learner for ever");
+    assert_eq!(end.recv_timeout(Duration::from_secs(60)), Ok(true), "the run never ends");
 }
 
 #[test]

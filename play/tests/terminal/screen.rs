@@ -362,7 +362,7 @@ fn ctrl_c_asks_once_during_a_game() {
     person.app.key(ctrl_c);
     assert!(person.screen().contains("Leave the game?"));
     person.keys("n");
-    person.keys("t"); // the game goes on after a lesson
+    person.keys("t"); // the game continues after a lesson
     person.app.key(ctrl_c);
     assert!(!person.app.over && person.screen().contains("Leave the game?"));
     person.app.key(ctrl_c);

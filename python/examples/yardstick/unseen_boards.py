@@ -26,7 +26,7 @@ import jarmo
 from jarmo import boards, yardstick
 
 CIRCLES, PLANES = 25, 8  # planes of pieces and last moves, and then two of numbers
-WHITE_MOVES = PLANES * CIRCLES  # the first number
+WHITE_MOVES = PLANES * CIRCLES  # the first of the numbers
 ADAPTED = 8  # boards
 
 
@@ -67,11 +67,11 @@ class Web(nn.Module):
     def forward(self, inputs):
         """The outputs of the heads as arrays, by name."""
         inputs = torch.from_numpy(inputs)
-        board, planes = inputs[:, -1].long(), inputs[:, : PLANES * CIRCLES].view(-1, PLANES, CIRCLES)
+        board, planes = inputs[:, -1].long(), inputs[:, :WHITE_MOVES].view(-1, PLANES, CIRCLES)
         lines = torch.stack(self.lines)[board]
         ends = torch.stack(self.ends)[board, 1 - inputs[:, WHITE_MOVES].long()]
         rows = torch.eye(5).repeat_interleave(5, dim=0).expand(len(inputs), -1, -1)
-        numbers = self.numbers(inputs[:, PLANES * CIRCLES : -1])
+        numbers = self.numbers(inputs[:, WHITE_MOVES:-1])
         hidden = functional.relu(self.circles(torch.cat([planes.transpose(1, 2), rows], 2)) + numbers[:, None])
         for own, near, every, norm in zip(self.own, self.near, self.every, self.norms, strict=True):
             change = own(hidden) + near(lines @ hidden) / 2 + every(hidden.mean(1, keepdim=True))
@@ -156,6 +156,7 @@ def main():
         result.to_json(folder / f"boards-{name.replace(' ', '-').replace(',', '')}.json")
         print(result, end="", flush=True)
 
+    judged = {jarmo.Game("jarmo", board=board).lines.tobytes(): board for board in boards.JUDGED}
     for spec in ("random", "greedy"):
         measure(spec, lambda game, spec=spec: spec)
     measure("shipped agent", shipped)
@@ -169,8 +170,7 @@ def main():
         def adapted(game):
             network.outputs = None  # tensors of a graph cannot be copied
             own = copy.deepcopy(network)
-            board = next(board for board in boards.JUDGED if jarmo.Game("jarmo", board=board) == game)
-            learn(own, [board], [own.add(game)], yardstick.Budget(minutes=1), given.seed)
+            learn(own, [judged[game.lines.tobytes()]], [own.add(game)], yardstick.Budget(minutes=1), given.seed)
             return on_its_board(own)(game)
 
         measure(f"{name}, adapted", adapted, boards.JUDGED[: min(ADAPTED, given.boards)])

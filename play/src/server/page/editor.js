@@ -23,7 +23,7 @@ export class Editor {
   constructor(page) {
     this.page = page;
     this.asked = 0;
-    this.from = ""; // where the position set up began: closed and opened again there, the editor goes on with it
+    this.from = ""; // the position from which editing began; if the editor is opened there again, it still has the changes
     this.board = new SetupBoard($("editor-board"), (cell) => this.touch(cell), (cell) => cellLabel(this.view(), cell, {}));
     $("editor-open").onclick = () => this.open();
     $("editor-empty").onclick = () => {
