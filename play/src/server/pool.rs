@@ -17,9 +17,6 @@ use crate::machine;
 use crate::session::Job;
 use crate::thought::Time;
 
-/// The time between two moves when only agents play, so that people can follow.
-const PACE: Duration = Duration::from_millis(700);
-
 /// A thread without work for this time frees the memory of its agents.
 const REST: Duration = Duration::from_secs(20);
 
@@ -72,18 +69,9 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Ar
         }
     };
     inside.session.finish(&job, answer);
-    let pause = inside.session.only_agents() && inside.session.agent_to_move();
     drop(inside);
     room.changed();
-    if pause {
-        let (rooms, room) = (Arc::clone(rooms), Arc::clone(room));
-        runtime.spawn(async move {
-            tokio::time::sleep(PACE).await;
-            rooms.schedule(&room);
-        });
-    } else {
-        rooms.schedule(room);
-    }
+    rooms.schedule(room);
 }
 
 /// The next job of a session, if somebody listens to it.
