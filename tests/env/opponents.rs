@@ -7,6 +7,7 @@ use jarmo::agent::{AgentOpponent, build};
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::env::{Autoreset, EnvSettings, Features, Interrupted, Keep, Masks, Opponent, Rows, Seat, VecEnv};
 use jarmo::game::{Action, Mask, Player};
+use jarmo::games::ConnectFour;
 use jarmo::ndarray::{Array1, Array2, Array4};
 
 /// Games against an agent, in as many shards as there are `threads`.
@@ -17,10 +18,22 @@ fn against<G: CatalogGame>(
     threads: usize,
     stop: Option<&Arc<AtomicBool>>,
 ) -> VecEnv<G> {
+    after_random_plies(2, game, spec, (autoreset, seat), threads, stop)
+}
+
+/// The same after so many random plies.
+fn after_random_plies<G: CatalogGame>(
+    random_plies: u32,
+    game: &G,
+    spec: &str,
+    (autoreset, seat): (Autoreset, Seat),
+    threads: usize,
+    stop: Option<&Arc<AtomicBool>>,
+) -> VecEnv<G> {
     let settings = EnvSettings {
         autoreset,
         seat,
-        random_plies: 2,
+        random_plies,
         keep: Keep { history: true, events: false },
         ..EnvSettings::new(40, 3)
     };
@@ -141,6 +154,29 @@ impl GameTask for Stopping {
         twin.sample(&mut actions);
         twin.step(&actions);
         assert_eq!(env.save(), twin.save(), "it goes on as if nothing had happened");
+    }
+}
+
+#[test]
+fn the_caller_can_act_in_every_game_that_begins() {
+    for autoreset in [Autoreset::NextStep, Autoreset::SameStep, Autoreset::Disabled] {
+        // After twelve random plies the opponent can often win at once.
+        let mut env = after_random_plies(12, &ConnectFour::new(0), "greedy", (autoreset, Seat::Random), 2, None);
+        let mut actions = vec![Action(0); env.len()];
+        for _ in 0..20 {
+            env.reset(|_| true).unwrap();
+            assert_eq!(env.finished().count(), 0, "{autoreset:?}");
+            assert!((0..env.len()).all(|slot| !env.is_idle(slot)), "{autoreset:?}");
+            for _ in 0..4 {
+                let idle: Vec<bool> = (0..env.len()).map(|slot| env.is_idle(slot)).collect();
+                env.sample(&mut actions);
+                env.step(&actions);
+                assert!(env.finished().all(|ended| !idle[ended.slot]), "{autoreset:?}");
+                if autoreset == Autoreset::NextStep {
+                    assert!((0..env.len()).all(|slot| !(idle[slot] && env.is_idle(slot))));
+                }
+            }
+        }
     }
 }
 

@@ -14,9 +14,9 @@ use crate::random::{Draws, Stream, slot_stream, stream};
 const OPPONENT: u64 = 0x6f70_706f_6e65_6e74;
 const SIDES: u64 = 0x7369_6465_735f_5f5f;
 
-/// An opponent can end a game before the caller has acted in it. The next game in that slot then starts in the same
-/// step. After this many attempts, the game begins without random plies, because otherwise every opening might leave
-/// the caller no action.
+/// An opponent can end a game before the caller has acted in it. Another game then starts in that slot at once, and
+/// nobody is told of the first one. After this many attempts, the game begins without random plies, because otherwise
+/// every opening might leave the caller no action.
 const MOST_ATTEMPTS: u64 = 16;
 
 /// Everything that determines how a new game begins, besides its slot and its number in that slot. The time at which it
@@ -75,6 +75,7 @@ impl NewGames {
 pub(super) struct SlotGames<G: Game> {
     pub shard: Shard<G>,
     pub begun: Vec<u64>,     // [slots], the games so far
+    pub acted_in: Vec<u64>,  // [slots], the last game in which the caller acted, against an opponent
     pub sides: Vec<Player>,  // [slots], of the caller
     pub actors: Vec<Player>, // [slots], whose actions the last step played
     pub finished: Vec<Finished<G::Position>>,
@@ -85,6 +86,7 @@ impl<G: Game> SlotGames<G> {
     pub(super) fn new(game: &G, numbers: Range<usize>, new: &NewGames) -> SlotGames<G> {
         let mut games = SlotGames {
             begun: vec![0; numbers.len()],
+            acted_in: vec![0; numbers.len()],
             sides: vec![Player::White; numbers.len()],
             actors: vec![Player::White; numbers.len()],
             finished: Vec::with_capacity(numbers.len()),
@@ -115,7 +117,8 @@ impl<G: Game> SlotGames<G> {
         }
     }
 
-    /// Starts games from openings, given with the number of their slot. Slots of other shards are skipped.
+    /// Starts games from openings, given with the number of their slot. Slots of other shards are skipped. These games
+    /// are the caller's choice, so they are reported even if the opponent ends them at once.
     pub(super) fn start(&mut self, new: &NewGames, openings: &[(usize, Line<G::Position>)]) {
         self.finished.clear();
         let numbers = self.numbers();
@@ -123,16 +126,15 @@ impl<G: Game> SlotGames<G> {
             let slot = number - numbers.start;
             self.shard.start(slot, opening.clone());
             self.begun[slot] += 1;
+            self.acted_in[slot] = self.begun[slot];
             self.sides[slot] = new.side(*number as u64, self.begun[slot]);
         }
     }
 
     /// Starts another game in a slot of this shard.
     fn begin(&mut self, new: &NewGames, slot: usize) {
-        self.begun[slot] += 1;
-        let (place, number) = (self.shard.number(slot), self.begun[slot]);
-        self.shard.start(slot, new.opening(self.shard.game(), place, number, 0));
-        self.sides[slot] = new.side(place, number);
+        let opening = next(&self.shard, slot, new, 0, (&mut self.begun, &mut self.sides));
+        self.shard.start(slot, opening);
     }
 
     /// Plays one action in every game.
@@ -143,24 +145,18 @@ impl<G: Game> SlotGames<G> {
             Autoreset::SameStep | Autoreset::Disabled => Vec::new(),
         };
         let SlotGames { shard, begun, sides, finished, .. } = self;
-        shard.step(actions, |ended, shard| finish(shard, ended, new, 0, (begun, sides), finished));
+        shard.step(actions, |ended, shard| finish(shard, ended, new, (begun, sides), finished));
         for slot in waiting {
             self.begin(new, slot);
         }
     }
 
-    /// Plays the opponent's actions of one round. They belong to the last step. A step reports at most one finished
-    /// game per slot: the one that the caller acted in.
+    /// Plays the opponent's actions of one round. They belong to the last step.
     fn reply(&mut self, new: &NewGames, actions: &[(usize, Action)], round: u64) {
-        let SlotGames { shard, begun, sides, finished, .. } = self;
-        shard.step_some(actions, |ended, shard| {
-            let slot = shard.number(ended.slot) as usize;
-            let again = finished.iter().any(|ended| ended.slot == slot);
-            let next = finish(shard, ended, new, if again { round + 1 } else { 0 }, (begun, sides), finished);
-            if again {
-                finished.pop();
-            }
-            next
+        let SlotGames { shard, begun, acted_in, sides, finished, .. } = self;
+        shard.step_some(actions, |ended, shard| match begun[ended.slot] == acted_in[ended.slot] {
+            true => finish(shard, ended, new, (begun, sides), finished),
+            false => Some(next(shard, ended.slot, new, round + 1, (begun, sides))),
         });
     }
 }
@@ -171,18 +167,27 @@ fn finish<G: Game>(
     shard: &Shard<G>,
     ended: Finished<G::Position>,
     new: &NewGames,
-    attempts: u64,
-    (begun, sides): (&mut [u64], &mut [Player]),
+    of_slots: (&mut [u64], &mut [Player]),
     finished: &mut Vec<Finished<G::Position>>,
 ) -> Option<Line<G::Position>> {
-    let (slot, place) = (ended.slot, shard.number(ended.slot));
-    finished.push(Finished { slot: place as usize, ..ended });
-    if new.settings.autoreset != Autoreset::SameStep {
-        return None;
-    }
+    let slot = ended.slot;
+    finished.push(Finished { slot: shard.number(slot) as usize, ..ended });
+    (new.settings.autoreset == Autoreset::SameStep).then(|| next(shard, slot, new, 0, of_slots))
+}
+
+/// The opening of the next game in a slot of a shard.
+#[inline]
+fn next<G: Game>(
+    shard: &Shard<G>,
+    slot: usize,
+    new: &NewGames,
+    attempts: u64,
+    (begun, sides): (&mut [u64], &mut [Player]),
+) -> Line<G::Position> {
     begun[slot] += 1;
-    sides[slot] = new.side(place, begun[slot]);
-    Some(new.opening(shard.game(), place, begun[slot], attempts))
+    let (place, number) = (shard.number(slot), begun[slot]);
+    sides[slot] = new.side(place, number);
+    new.opening(shard.game(), place, number, attempts)
 }
 
 /// The games of a shard, and the opponent in them.
@@ -197,6 +202,7 @@ impl<G: Game> SeatedShard<G> {
     pub(super) fn step(&mut self, new: &NewGames, actions: &[Action]) -> bool {
         if self.opponent.is_some() {
             self.note_actors();
+            self.games.acted_in.clone_from(&self.games.begun);
         }
         self.games.step(new, &actions[self.games.numbers()]);
         self.reply(new)
