@@ -127,3 +127,11 @@ def test_tables_that_cannot_be_opened() -> None:
         jarmo.Tables("tables", game="guard")
     with pytest.raises(ValueError):
         jarmo.Tables("no-such-folder")
+
+
+def test_a_search_with_few_nodes_does_not_know_of_one_with_many() -> None:
+    positions = jarmo.VecEnv("connect_four", 60, seed=3, random_plies=8).positions()
+    used, new = (jarmo.Agent("alphabeta", game="connect_four") for _ in range(2))
+    used.evaluate(positions[:3], nodes=100_000, threads=1)
+    few = [agent.evaluate(positions, nodes=300, threads=1) for agent in (used, new)]
+    assert (few[0].actions == few[1].actions).all() and (few[0].values == few[1].values).all()

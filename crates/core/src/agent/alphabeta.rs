@@ -47,7 +47,7 @@ impl<G: HasHeuristic> AlphaBetaAgent<G> {
     fn choose_one(&mut self, request: &mut Request<'_, G>) -> Decision {
         let nodes = self.budget(&request.limit);
         let limit = request.limit;
-        if self.search.as_ref().is_none_or(|(sized_for, _)| *sized_for < nodes) {
+        if self.search.as_ref().is_none_or(|(sized_for, _)| *sized_for != nodes) {
             let search = AlphaBeta::new(self.game.clone(), self.heuristic.clone(), self.bytes, nodes);
             self.search = Some((nodes, search));
         }
