@@ -4,9 +4,9 @@ use crate::common;
 use jarmo::agent::{Agent, AgentSpec, Decision, Limit, Memory, Request, build};
 use jarmo::bench::search;
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
-use jarmo::game::{Game, Mask, Player, Verdict};
+use jarmo::game::{Game, Mask, Player, Proven, Verdict};
 use jarmo::games::scripted::Node;
-use jarmo::games::{Guard, Jarmo, Scripted, ScriptedPosition, Tammi};
+use jarmo::games::{ConnectFour, Guard, Jarmo, Scripted, ScriptedPosition, Tammi};
 use jarmo::random::stream;
 use jarmo::search::heuristic::NoHeuristic;
 use jarmo::search::{AlphaBeta, Heuristic};
@@ -332,6 +332,19 @@ fn an_agent_answers_the_same_alone_in_a_batch_and_again() {
         }
     }
     for_every_game(Check);
+}
+
+#[test]
+fn the_only_proven_draw_is_played() {
+    let game = ConnectFour::new(0);
+    let position = game.parse_position("2b1bw1/2w1bww/b1wwbbb/wbbbwwb/wwbwbbw/bwwwbbw w 34").unwrap();
+    for spec in ["uniform?sims=3000", "uniform?sims=3000&root=puct"] {
+        let mut agent = build(game.clone(), &spec.parse().unwrap()).unwrap();
+        let decision = choose(agent.as_mut(), position, Limit::default());
+        assert_eq!(decision.proven, Some(Proven::DRAW), "{spec}");
+        assert_eq!(game.action_text(&position, decision.action), "A", "{spec}"); // G loses
+        assert_eq!(decision.candidates[0].policy, 1.0, "{spec}");
+    }
 }
 
 /// Visits behind a decision, including those of earlier decisions.

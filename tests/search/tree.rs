@@ -144,6 +144,21 @@ fn of_proven_wins_the_quickest_is_played() {
 }
 
 #[test]
+fn a_proven_draw_is_not_given_up_for_an_action_that_can_at_best_draw() {
+    // After the second action Black can draw, but White seems to win. The third leads to an open position.
+    let trap = Node::black([Node::end(5, 5), corridor(Player::White, 300)]);
+    for open in [vec![], vec![corridor(Player::Black, 300)]] {
+        let game = Scripted::new(&Node::Choice(Player::White, [vec![Node::end(5, 5), trap.clone()], open].concat()));
+        for rule in search_rules() {
+            let tree = grown(&game, rule, 64, &mut by_node(&game, HashMap::from([(2, 0.9)])));
+            let mut policy = vec![0.0; game.actions()];
+            tree.write_policy(&mut policy);
+            assert_eq!((tree.best(), policy[1]), (Some(Action(0)), 0.0), "{rule:?}");
+        }
+    }
+}
+
+#[test]
 fn of_proven_losses_the_slowest_is_played() {
     let long = Node::black([Node::white([Node::black([Node::end(0, 1)])])]);
     let game = Scripted::new(&Node::white([Node::end(0, 4), long, Node::black([Node::end(0, 1)])]));

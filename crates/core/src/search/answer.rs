@@ -51,7 +51,7 @@ impl<G: Game> Tree<G> {
 
     /// Writes the policy that the search recommends, over all actions of the game. With Gumbel it is the improved
     /// policy softmax(ln P + σ(Q)), with PUCT the share of visits. Illegal actions get 0, and so do actions that are
-    /// proven to be worse than another.
+    /// proven to be worse than another, or that can lose and are no better than a proven draw.
     ///
     /// # Panics
     /// Panics unless the root is evaluated and `out` has one number per action of the game.
@@ -185,23 +185,23 @@ impl<G: Game> Tree<G> {
         self.storage.edges.ends[first + index].bounds.is_exact()
     }
 
-    /// For each action at the root, whether it may be played: no other action is proven to be better. These are the
-    /// quickest proven wins; without one, the actions that are not proven to lose; if all lose, the slowest losses.
+    /// For each action at the root, whether it may be played. If the root is proven, these are the quickest wins, the
+    /// draws, or the slowest losses. Otherwise they are the proven draws and the actions that can still be better than
+    /// what the root can force.
     fn undominated(&self) -> Vec<bool> {
         let root = &self.storage.nodes[0];
         let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
         let ends = &self.storage.edges.ends[range];
         let ranks = ends.iter().map(|end| end.proven().map(Proven::preference));
         let best = ranks.clone().flatten().max();
-        let all_certain = ends.iter().all(|end| end.bounds.is_exact());
-        let won = best.is_some_and(|best| best > 0);
+        let bounds = root.certain.bounds;
         ranks
             .zip(ends)
             .map(|(one, end)| {
-                if all_certain || won {
+                if bounds.is_exact() {
                     one == best
                 } else {
-                    end.bounds.upper > Verdict::Loss && end.bounds.upper >= root.certain.bounds.lower
+                    end.bounds.upper > bounds.lower || end.bounds.lower > Verdict::Loss
                 }
             })
             .collect()
