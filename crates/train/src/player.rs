@@ -68,7 +68,8 @@ pub fn turn(
         player.games.use_network(&playing(trainer.learner.average()).into());
     }
     if let Some(samples) = player.take_file() {
-        trainer.add(samples, FILE_SAMPLES);
+        let count = samples.len();
+        trainer.add(samples, count);
     }
     Ok(Turn { counts, steps })
 }

@@ -75,9 +75,11 @@ impl Trainer {
         self.window.len() >= self.settings.first_samples && self.owed >= self.most_steps() as f64
     }
 
-    /// The maximum number of training steps in a cycle, which is limited because a cycle is not interrupted.
+    /// The maximum number of training steps in a cycle, which is limited because a cycle is not interrupted: those for
+    /// four files of the usual size, or for the newest file if it is larger, which happens with very many games.
     fn most_steps(&self) -> u64 {
-        (4.0 * self.steps_for(FILE_SAMPLES)).max(1.0) as u64
+        let newest = self.window.files().last().map_or(0, |(_, samples)| samples.len());
+        self.steps_for(newest.max(4 * FILE_SAMPLES)).ceil() as u64
     }
 
     /// The training steps for this many samples: `reuse / batch` for each.

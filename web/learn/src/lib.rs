@@ -25,7 +25,7 @@ use jarmo_judge::JudgeError;
 use jarmo_selfplay::replay::{Samples, Window};
 use jarmo_selfplay::selfplay::Counts;
 use jarmo_train::config::{Base, Config};
-use jarmo_train::{FILE_SAMPLES, Learner, Losses, OpenDevice, Player, StepStats, TrainError, Trainer, first_weights};
+use jarmo_train::{Learner, Losses, OpenDevice, Player, StepStats, TrainError, Trainer, first_weights};
 use serde::Serialize;
 
 pub use judge::{Game, Likely, Opinion, Pair, Players};
@@ -170,7 +170,8 @@ impl Worker {
     pub fn add_samples(&mut self, bytes: &[u8], is_new: bool) -> Result<(), LearnError> {
         let samples = Samples::from_bytes(bytes, &self.game.facts().version)?;
         let trainer = self.trainer.as_mut().ok_or(LearnError::Missing("learner"))?;
-        trainer.add(samples, if is_new { FILE_SAMPLES } else { 0 });
+        let due_for = if is_new { samples.len() } else { 0 };
+        trainer.add(samples, due_for);
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use jarmo_core::net::AgentFile;
+use jarmo_selfplay::replay::Samples;
 use jarmo_web_learn::{Players, Worker};
 use serde_json::Value;
 
@@ -34,7 +35,11 @@ fn learn_natively(settings: &str) -> (Vec<u8>, f64, f64) {
         if due > 0 {
             player.play_with(&learner.agent().unwrap()).unwrap();
         }
+        let agent = AgentFile::from_bytes(&learner.agent().unwrap()).unwrap();
+        let samples = Samples::from_bytes(&file, &agent.header().version).unwrap().len();
+        let owed = learner.owed();
         learner.add_samples(&file, true).unwrap();
+        assert_eq!(learner.owed() - owed, 4.0 * samples as f64 / 128.0); // reuse and batch
     }
     (learner.agent().unwrap(), 1000.0 * learning / STEPS as f64, positions as f64 / playing)
 }

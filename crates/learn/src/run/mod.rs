@@ -308,7 +308,7 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
     /// Adds a file of this machine's samples to the replay buffer.
     fn add_file(&mut self, samples: Samples) -> Result<(), TrainError> {
         let (step, count) = (self.trainer.learner.steps(), samples.len());
-        let file = self.trainer.add(samples, FILE_SAMPLES);
+        let file = self.trainer.add(samples, count);
         match self.fleet {
             Some(_) => self.folder.append(ORDER, &OrderLine { file, step, samples: count, sent: None }),
             None => Ok(()),
