@@ -4,14 +4,15 @@ use std::env;
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Stdio, exit};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::interrupt::{INTERRUPTED, stop_on_interrupt};
+use super::interrupt::{INTERRUPTED, stop_or};
 use super::runs::{compared_text, groups_table, runs_table};
 use super::{Failure, in_file, write_output};
 use jarmo_facade::Games;
@@ -64,8 +65,14 @@ pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
         }
         Err(_) => write_output(&copy, text)?,
     }
-    let stop = stop_on_interrupt()?;
-    let mut work = Work { sweep: &sweep, stop: &stop, failed: Vec::new() };
+    let kill = Arc::new(AtomicBool::new(false));
+    let again = Arc::clone(&kill);
+    let stop = stop_or(move || {
+        again.store(true, Ordering::Relaxed);
+        thread::sleep(5 * LOOK_EVERY); // by then the runs are killed
+        exit(i32::from(INTERRUPTED));
+    })?;
+    let mut work = Work { sweep: &sweep, stop: &stop, kill: &kill, failed: Vec::new() };
     let mut alive: Vec<(PathBuf, &Planned)> = planned.iter().map(|run| (folder.join(&run.name), run)).collect();
     let mut stages = Vec::new();
     for share in sweep.stages() {
@@ -109,6 +116,7 @@ fn show(folder: &Path, stages: &[Comparison], as_json: bool) -> Result<(), Failu
 struct Work<'a> {
     sweep: &'a Sweep,
     stop: &'a AtomicBool,
+    kill: &'a AtomicBool, // whether stopped runs have no time to save
     failed: Vec<PathBuf>, // runs whose training failed
 }
 
@@ -141,8 +149,10 @@ impl Work<'_> {
             training = going;
         }
         let asked = Instant::now();
+        training.iter().for_each(|(_, child)| ask_to_stop(child));
+        let is_patient = || asked.elapsed() < PATIENCE && !self.kill.load(Ordering::Relaxed);
         for (_, mut child) in training {
-            while child.try_wait()?.is_none() && asked.elapsed() < PATIENCE {
+            while child.try_wait()?.is_none() && is_patient() {
                 thread::sleep(LOOK_EVERY);
             }
             let _ = child.kill(); // an error means that it has ended
@@ -167,10 +177,24 @@ impl Work<'_> {
         let mut command = Command::new(program);
         command.args(if is_python { &["-m", "jarmo"][..] } else { &[] }); // there it is a module
         command.args(["train", "--resume"]).arg(place).args(["--cpu-minutes", &minutes.to_string()]);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
         // What it prints is in its metrics, too, except errors.
         Ok(command.args(&self.sweep.train).stdin(Stdio::null()).stdout(Stdio::null()).spawn()?)
     }
 }
+
+/// Stops a run as Ctrl-C does. A signal to the sweep does not reach it, because it has its own process group; otherwise
+/// Ctrl-C in a terminal would come twice.
+#[cfg(unix)]
+fn ask_to_stop(run: &Child) {
+    use rustix::process::{Pid, Signal, kill_process};
+    let _ = kill_process(Pid::from_child(run), Signal::TERM); // an error means that it has ended
+}
+
+/// The console passes Ctrl-C on to the runs.
+#[cfg(not(unix))]
+fn ask_to_stop(_: &Child) {}
 
 /// Whether a run has ended at this limit. With matches it ends up to a fifth before, because the last one fits in.
 fn has_ended(run: &Path, minutes: f64) -> bool {

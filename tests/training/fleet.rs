@@ -180,9 +180,9 @@ fn no_sample_is_used_more_often_than_was_asked_for() {
 #[test]
 fn the_last_step_is_in_a_checkpoint_also_if_no_file_came_after_the_one_before() {
     let place = tempfile::tempdir().unwrap();
-    // A cycle has at most 32 steps, so a file for 46 needs two, and the second one ends between two checkpoints.
+    // After a small file a cycle has at most 32 steps, so 46 need two, and the second one ends between two checkpoints.
     let config = config(&["run.steps=40", "run.batch=512", "run.reuse=1", "run.checkpoint=32"]);
-    let mut file = files(1, &config);
+    let mut file = files(2, &config);
     let few = file[0].samples.clone();
     while file[0].samples.len() < 23_700 {
         file[0].samples.extend(&few);

@@ -14,7 +14,7 @@ use jarmo::erase;
 use jarmo::games::{ConnectFour, Tammi};
 use jarmo::net::{AgentFile, FrozenNet, KernelKind, Weights};
 use jarmo::observe::{Event, Metrics, Timing};
-use jarmo::replay::Window;
+use jarmo::replay::{Sample, Samples, Window};
 use jarmo::run::{Ended, RunFolder, newest_agent, open_exam, run};
 use jarmo::train::{Learner, OpenDevice, Player, Trainer, first_weights, turn};
 use predicates::prelude::PredicateBooleanExt;
@@ -85,19 +85,45 @@ fn the_inner_loop_alone_learns_what_a_run_learns() {
     let folder = RunFolder::create(home.path(), &config, None).unwrap();
     train(&folder, &config, usize::MAX);
 
-    let (game, cpu) = (erase(ConnectFour::new(0)), OpenDevice::cpu());
-    let (facts, seed) = (game.facts(), config.run.seed);
-    let weights = first_weights(&config.net.kind(), facts.version.shape, None, seed, &cpu).unwrap();
-    let playing = |weights: &Weights| FrozenNet::with_kernel(weights, KernelKind::Int8);
-    let mut player = Player::new(game.self_play(&config.selfplay, &playing(&weights).into(), 1, seed));
-    let learner = Learner::new(config.learner, weights, &cpu);
-    let window = Window::new(config.replay, 0);
-    let mut trainer = Trainer::new(config.run.trainer(), facts.mirror.clone(), learner, window, 0.0);
+    let (mut player, mut trainer) = inner_loop(&config);
     while trainer.learner.steps() < 130 {
         turn(&mut player, &mut trainer, playing).unwrap();
     }
     assert_eq!(trainer.learner.steps(), 130);
     assert!(newest(&folder).weights() == trainer.learner.average());
+}
+
+/// What a new run of connect four plays and learns with.
+fn inner_loop(config: &Config) -> (Player, Trainer) {
+    let (game, cpu) = (erase(ConnectFour::new(0)), OpenDevice::cpu());
+    let (facts, seed) = (game.facts(), config.run.seed);
+    let weights = first_weights(&config.net.kind(), facts.version.shape, None, seed, &cpu).unwrap();
+    let player = Player::new(game.self_play(&config.selfplay, &playing(&weights).into(), 1, seed));
+    let learner = Learner::new(config.learner, weights, &cpu);
+    let window = Window::new(config.replay, 0);
+    (player, Trainer::new(config.run.trainer(), facts.mirror.clone(), learner, window, 0.0))
+}
+
+fn playing(weights: &Weights) -> FrozenNet {
+    FrozenNet::with_kernel(weights, KernelKind::Int8)
+}
+
+#[test]
+fn every_sample_is_used_as_often_as_the_settings_say() {
+    let config = config(&["selfplay.games=4000", "selfplay.simulations=2"]);
+    let (mut player, mut trainer) = inner_loop(&config);
+    turn(&mut player, &mut trainer, playing).unwrap();
+    let samples = trainer.window.len();
+    assert!(samples > 4096);
+    let due = |samples: usize| 2.5 * samples as f64 / 256.0;
+    assert_eq!((trainer.owed, trainer.steps_due()), (due(samples), due(samples) as u64));
+    // One cycle takes at least all steps of a large file.
+    let mut large = Samples::new();
+    for _ in 0..20_000 {
+        large.push(Sample { features: &[0], actions: &[0], policy: &[1.0], result: [1.0, 0.0, 0.0], score: 0 });
+    }
+    trainer.add(large, 20_000);
+    assert!(trainer.steps_due() >= due(20_000) as u64);
 }
 
 #[test]
@@ -481,7 +507,13 @@ fn endless(run: &Path) -> std::process::Command {
     command
 }
 
-fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
+#[cfg(unix)]
+pub(crate) fn send(signal: &str, process: &std::process::Child) {
+    let mut kill = std::process::Command::new("kill");
+    assert!(kill.args([signal, &process.id().to_string()]).status().unwrap().success());
+}
+
+pub(crate) fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
     let begun = std::time::Instant::now();
     while !there() {
         assert!(begun.elapsed().as_secs() < 120, "waited for {what}");
@@ -490,7 +522,7 @@ fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
 }
 
 /// The training steps of the last checkpoint of a run.
-fn saved_step(run: &Path) -> Option<u64> {
+pub(crate) fn saved_step(run: &Path) -> Option<u64> {
     let text = fs::read_to_string(run.join("resume/current.json")).unwrap_or_default();
     let current: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     current["at"]["checkpoint"]["step"].as_u64()
@@ -503,12 +535,30 @@ fn ctrl_c_saves_a_run_and_ends_with_the_status_of_an_interrupt() {
     let run = home.path().join("run");
     let child = endless(&run).stdout(std::process::Stdio::piped()).spawn().unwrap();
     wait_for("a checkpoint", || saved_step(&run).is_some());
-    let signal = ["-INT", &child.id().to_string()].map(str::to_owned);
-    assert!(std::process::Command::new("kill").args(signal).status().unwrap().success());
+    send("-INT", &child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("stopped; continue with: ") && text.contains("evaluate it: "), "{text}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_run_under_nohup_survives_its_terminal() {
+    let home = tempfile::tempdir().unwrap();
+    let run = home.path().join("run");
+    let command = endless(&run);
+    let mut nohup = std::process::Command::new("sh"); // `nohup` itself changes nothing without a terminal
+    nohup.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(command.get_program()).args(command.get_args());
+    let mut child = nohup.stdout(std::process::Stdio::null()).spawn().unwrap();
+    wait_for("a checkpoint", || saved_step(&run).is_some());
+    send("-HUP", &child);
+    for _ in 0..3 {
+        let step = saved_step(&run);
+        wait_for("the next checkpoint", || saved_step(&run) > step);
+    }
+    send("-INT", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
 }
 
 #[test]
@@ -650,7 +700,8 @@ fn train_resume_and_export_on_the_command_line() {
         .args(QUICK)
         .assert()
         .code(1)
-        .stderr(contains("already contains a run").and(contains("/jarmo train --resume")));
+        .stderr(contains("already contains a run").and(contains("/jarmo train --resume")))
+        .stderr(contains("/jarmo train --game connect_four --from "));
     program(&["train", "--resume", run, "--steps", "60"]).assert().success().stdout(contains("step 60: checkpoint"));
     // The limit held for that call; the folder keeps that of the new run.
     assert!(fs::read_to_string(path.join("config.toml")).unwrap().contains("\nsteps = 40\n"));

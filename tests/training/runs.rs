@@ -9,12 +9,16 @@ use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
+#[cfg(unix)]
+use jarmo::files::is_locked;
 use jarmo::run::RunFolder;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use serde_json::Value;
 
 use crate::run::config;
+#[cfg(unix)]
+use crate::run::{saved_step, send, wait_for};
 
 /// The shortest run on the command line.
 const QUICK: [&str; 6] = ["--config", "configs/smoke.toml", "--set", "selfplay.simulations=2", "--steps", "40"];
@@ -169,8 +173,15 @@ fn a_sweep_that_was_killed_continues() {
     let runs = result["runs"].as_array().unwrap();
     let names: Vec<_> = runs.iter().map(|run| run["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["01-seed1", "01-seed2", "02-seed1", "02-seed2"]);
-    let finished = runs.iter().filter(|run| run["state"] == "finished").count();
-    assert_eq!((finished, result["comparison"]["groups"].as_array().unwrap().len()), (2, 1)); // one choice was dropped
+    let finished: Vec<_> = runs.iter().filter(|run| run["state"] == "finished").collect();
+    let groups = result["comparison"]["groups"].as_array().unwrap();
+    assert_eq!((finished.len(), groups.len()), (2, 1)); // one choice was dropped
+    // The exams of the final weights count.
+    let number = |value: &Value| value.as_f64().unwrap();
+    let exams = finished.iter().map(|run| 100.0 * (number(&run["exam"]["right"]) / number(&run["exam"]["decisions"])));
+    let mut exams: Vec<f64> = exams.collect();
+    exams.sort_by(f64::total_cmp);
+    assert_eq!(exams, ["low", "high"].map(|end| number(&groups[0]["right"][end])));
     let first = &result["halvings"][0];
     assert_eq!(first["settings"], serde_json::json!(["learner.rate"]));
     assert_eq!(first["groups"].as_array().unwrap().len(), 2); // its settings are shown
@@ -192,8 +203,39 @@ fn a_sweep_that_was_killed_continues() {
         ("seeds = [1, 2]", "seeds = []", "seeds: give at least one"),
         ("[0.001, 0.002]", "{ from = 1, to = 2 }", "need samples"),
         ("halving", "halve", "unknown field `halve`"),
+        ("selfplay.simulations=2", "game.name=guard", "the runs take no exam; set measure = \"match\""),
+        ("halving", "measure = \"match\"\nhalving", "the runs play no matches; set evaluation.every"),
     ] {
         fs::write(&file, text.replace(from, to)).unwrap();
         program(&sweep).assert().code(2).stderr(contains(problem));
     }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_stopped_sweep_stops_its_runs_which_save() {
+    let home = tempfile::tempdir().unwrap();
+    let (file, folder) = (home.path().join("long.toml"), home.path().join("sweep"));
+    let smoke = fs::canonicalize("configs/smoke.toml").unwrap();
+    let set = ["selfplay.simulations=2", "evaluation.every=0", "run.steps=0", "run.checkpoint=1000000"];
+    let text = format!("config = [{smoke:?}]\nset = {set:?}\nseeds = [1, 2]\njobs = 2\ncpu_minutes = 100\n[vary]\n");
+    fs::write(&file, text).unwrap();
+    let runs = ["01-seed1", "01-seed2"].map(|name| folder.join(name));
+    let start = || {
+        let mut sweep = process::Command::new(cargo_bin("jarmo"));
+        sweep.arg("sweep").arg(&file).arg("--run").arg(&folder).stdout(Stdio::null()).spawn().unwrap()
+    };
+    let mut sweep = start();
+    wait_for("training steps", || runs.iter().all(|run| run.join("metrics.jsonl").exists()));
+    send("-TERM", &sweep);
+    assert_eq!(sweep.wait().unwrap().code(), Some(130));
+    assert!(runs.iter().all(|run| saved_step(run) >= Some(20)));
+
+    // A second signal ends everything.
+    let mut sweep = start();
+    wait_for("the runs", || runs.iter().all(|run| is_locked(run).0));
+    send("-INT", &sweep);
+    send("-TERM", &sweep);
+    assert_eq!(sweep.wait().unwrap().code(), Some(130));
+    assert!(!runs.iter().any(|run| is_locked(run).0));
 }

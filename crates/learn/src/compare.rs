@@ -88,10 +88,12 @@ impl Member {
         self.metrics.iter().filter_map(move |line| Some((line.timing.cpu_seconds, measure.of(line)?)))
     }
 
-    /// The last value of a measure within this many seconds of CPU time.
+    /// The last value of a measure within this many seconds of CPU time. The line that passes them counts, too: a run
+    /// stops just after its limit, and its last line has the exam of the final weights.
     fn value(&self, measure: Measure, until: f64) -> Option<f64> {
-        let values = self.values(measure).take_while(|(seconds, _)| *seconds <= until);
-        values.last().map(|(_, value)| value.median)
+        let within = self.metrics.partition_point(|line| line.timing.cpu_seconds < until);
+        let mut lines = self.metrics.iter().take(within + 1).rev();
+        lines.find_map(|line| measure.of(line)).map(|value| value.median)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::compare::Measure;
 use crate::config::Config;
 use crate::run;
 use jarmo_core::random::stream;
-use jarmo_facade::Games;
+use jarmo_facade::{AnyGame, Games};
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use jarmo_host::program::cores;
 
@@ -98,7 +98,8 @@ impl Sweep {
             for seed in &self.seeds {
                 let own = [format!("run.seed={seed}"), format!("run.cpu_minutes={:?}", self.cpu_minutes)];
                 let settings = [&self.set[..], varied, &own].concat();
-                let (mut config, _) = run::plan(games, self.game.as_deref(), None, &files, &settings)?;
+                let (mut config, game) = run::plan(games, self.game.as_deref(), None, &files, &settings)?;
+                self.check_measure(game.as_ref(), &config)?;
                 if self.jobs() > 1 && config.run.threads == 0 {
                     config.run.threads = (cores() / self.jobs()).max(1);
                 }
@@ -106,6 +107,23 @@ impl Sweep {
             }
         }
         Ok(planned)
+    }
+
+    /// Rejects halving by a measure that the runs will not have.
+    fn check_measure(&self, game: &dyn AnyGame, config: &Config) -> Result<(), TrainError> {
+        let problem = match self.measure {
+            Measure::Elo if config.evaluation.every == 0 => {
+                "\"match\", but the runs play no matches; set evaluation.every above 0"
+            }
+            Measure::Right if run::open_exam(game, &config.evaluation)?.is_none() => {
+                "\"exam\", but the runs take no exam; set measure = \"match\", or evaluation.exam"
+            }
+            _ => return Ok(()),
+        };
+        match self.halving {
+            true => Err(TrainError(format!("halving: the measure is {problem}"))),
+            false => Ok(()),
+        }
     }
 
     /// All choices, as texts `KEY=VALUE`.

@@ -240,8 +240,9 @@ fn ways_on(run: &Path, resume: &str) -> String {
     }
     let mut text = format!("\ncontinue with: {resume}");
     if let Some(agent) = newest_agent(run) {
-        let (program, agent) = (command(), quoted(&agent));
-        let _ = write!(text, "\nstart from its newest agent with: {program} train --from {agent}");
+        let game = agent_file::load(&agent).map(|file| format!(" --game {}", file.header().version.game));
+        let (program, agent, game) = (command(), quoted(&agent), game.unwrap_or_default());
+        let _ = write!(text, "\nstart from its newest agent with: {program} train{game} --from {agent}");
     }
     text
 }
