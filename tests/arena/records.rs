@@ -143,6 +143,7 @@ fn openings_are_read_from_records_and_lists_of_moves() {
         ("A1-A2", "line 1: move 1: "),
         ("A1-C2\n{\"game\":\"tammi\",\"moves\":[]}", "line 2: the record is a game of tammi, not of jarmo"),
         ("A1-C2\n{broken", "line 2: expected a game record"),
+        ("# board: A1-A2 A1-B3\nA1-C2", "openings for another board, with the lines A1-A2 A1-B3"),
         ("{\"game\":\"jarmo\",\"position\":\"w4/5/5/5/b4 w - - 0\",\"moves\":[]}", "is over"),
     ] {
         fs::write(&path, text).unwrap();

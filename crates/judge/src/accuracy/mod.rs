@@ -9,6 +9,7 @@
 //! part of the program.
 
 mod cause;
+mod decision;
 mod exam;
 mod file;
 mod report;
@@ -17,6 +18,7 @@ mod tally;
 mod watch;
 
 pub use cause::{Cause, Causes, LEAST_POLICY, MORE_SEARCH};
+pub(crate) use decision::{is_mistake, results};
 pub(crate) use exam::Asked;
 pub use exam::{Exam, Question};
 pub use file::ExamHeader;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::accuracy::is_mistake;
 use jarmo_core::env::Line;
-use jarmo_core::game::{Game, Player};
+use jarmo_core::game::Game;
 use jarmo_exact::tables::Endgames;
 use jarmo_exact::tables::index::MOST_FORCE;
 
@@ -124,13 +125,31 @@ pub(super) fn of_game<G: Game>(
 ) -> [Mistakes; 2] {
     let mut mistakes = [Mistakes::default(); 2];
     for (position, &action) in played.positions(game).iter().zip(&played.actions).skip(opening) {
-        let Some(before) = tables.known(game, position) else { continue };
-        let after = tables.after(game, position, action);
-        let mover: Player = game.to_move(position);
-        mistakes[mover.index()].count(game.ply(position), tables.force(position), after.verdict < before.verdict);
+        let Some(mistake) = is_mistake(game, tables.as_ref(), position, action) else { continue };
+        mistakes[game.to_move(position).index()].count(game.ply(position), tables.force(position), mistake);
     }
     for mistakes in &mut mistakes {
         mistakes.games = u32::from(mistakes.all().mistakes > 0);
     }
     mistakes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jarmo_core::game::Mask;
+    use jarmo_core::games::Jarmo;
+    use jarmo_exact::tables::Tables;
+
+    #[test]
+    fn the_only_legal_action_is_no_mistake() {
+        let game = Jarmo::standard();
+        let tables: Arc<dyn Endgames<Jarmo>> = Arc::new(Tables::solve(&game, 4).unwrap());
+        // The tables ignore the shuttle rule, which forbids the winning E2-D4.
+        let position = game.parse_position("2B2/5/5/4W/5 w D4-E2*4 - 8").unwrap();
+        let only = game.legal(&position).nth(0);
+        assert!(tables.after(&game, &position, only).verdict < tables.known(&game, &position).unwrap().verdict);
+        let [white, black] = of_game(&game, &tables, &Line::at(position).then(&game, only), 0);
+        assert_eq!((white.all(), black.all()), (Decisions { known: 1, mistakes: 0 }, Decisions::default()));
+    }
 }

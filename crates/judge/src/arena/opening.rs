@@ -8,7 +8,7 @@ use rand::Rng;
 
 use crate::JudgeError;
 use jarmo_core::env::Line;
-use jarmo_core::game::{Game, Mask};
+use jarmo_core::game::{Game, Mask, shorten};
 use jarmo_core::random::{Stream, below, stream};
 use jarmo_data::OPENINGS;
 use jarmo_host::files::{LINES_BYTES, read_text};
@@ -87,7 +87,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
     /// and board.
     pub fn balanced<G: Game<Position = P>>(game: &G, seed: u64) -> Option<Self> {
         let (_, text) = OPENINGS.iter().find(|(id, _)| *id == game.id())?;
-        if text.lines().find_map(|line| line.strip_prefix(BOARD)).unwrap_or("") != game.board_text() {
+        if board_of(text).unwrap_or("") != game.board_text() {
             return None;
         }
         let mut list = parse(game, text, None).expect("the program's own openings are sound");
@@ -125,8 +125,16 @@ impl<P: Copy + Eq + Hash> Openings<P> {
     }
 }
 
+/// The board that a list of openings is for, if it states one.
+fn board_of(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| line.strip_prefix(BOARD))
+}
+
 /// The openings in the lines of a text, without duplicates.
 fn parse<G: Game>(game: &G, text: &str, plies: Option<u32>) -> Result<Vec<Line<G::Position>>, String> {
+    if let Some(board) = board_of(text).filter(|board| *board != game.board_text()) {
+        return Err(format!("openings for another board, with the lines {}", shorten(board)));
+    }
     let mut list: Vec<Line<G::Position>> = Vec::new();
     let mut seen = HashSet::new();
     for (index, line) in text.lines().enumerate() {

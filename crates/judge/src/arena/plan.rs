@@ -116,7 +116,8 @@ impl<G: Game> GamePlan<G> {
         let first_plays = if self.bouts[bout].0 == white { Player::White } else { Player::Black };
         let replay = record.replay(&self.game).map_err(|error| error.to_string())?;
         let opening = self.openings.of_pair(mark.pair);
-        if replay.start != opening.start || !replay.actions.starts_with(&opening.actions) {
+        let same_start = replay.start == opening.start && replay.actions.starts_with(&opening.actions);
+        if !same_start || record.opening_plies != Some(opening.actions.len()) {
             return Err(format!("pair {} has another opening in this tournament", mark.pair));
         }
         let outcome = self.game.outcome(&replay.position);

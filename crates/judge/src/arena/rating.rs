@@ -9,7 +9,7 @@
 //! **The intervals** do not rely on the model. The two games of an opening pair are not independent, so a pair is one
 //! observation. The variance of pairs is estimated from the data: a sandwich estimate with pairs as clusters,
 //! Satterthwaite's degrees of freedom, and Student's t. A pair that repeats an earlier pair of its match move for
-//! move is no new evidence, and joins that pair's cluster.
+//! move is no new evidence: the pairs form a cluster, which counts once in ratings and intervals.
 //!
 //! **Few games and clean sweeps.** Every match gets one virtual game, half won and half lost, with the variance of a
 //! coin flip, and one virtual pair with the variance of independent games. Therefore a clean sweep has a finite
@@ -34,7 +34,7 @@ pub struct Bout {
     pub first: usize,
     /// The index of the other agent.
     pub second: usize,
-    /// The number of draws in all games.
+    /// The number of draws; repeated pairs count once.
     pub draws: u32,
     /// The independent observations. Each is a pair with its exact repetitions.
     pub clusters: Vec<Cluster>,
@@ -50,6 +50,11 @@ pub struct Cluster {
 }
 
 impl Cluster {
+    /// The points of the first agent in one of the pairs.
+    fn points(&self) -> f64 {
+        f64::from(self.half_points) / f64::from(2 * self.pairs)
+    }
+
     /// The same pairs from the other agent's point of view.
     pub(super) fn flip(&self) -> Cluster {
         Cluster { half_points: 4 * self.pairs - self.half_points, ..*self }
@@ -154,7 +159,7 @@ impl Fit {
 struct BoutSums {
     first: usize,
     second: usize,
-    games: f64,
+    games: f64,  // without repeated ones
     points: f64, // of the first agent
     draws: f64,
     measured: f64, // variance of the pairs
@@ -171,13 +176,11 @@ const VIRTUAL_PAIRS: f64 = 1.0;
 
 impl BoutSums {
     fn new(bout: &Bout) -> BoutSums {
-        let games: u32 = bout.clusters.iter().map(|cluster| 2 * cluster.pairs).sum();
-        let half_points: u32 = bout.clusters.iter().map(|cluster| cluster.half_points).sum();
         BoutSums {
             first: bout.first,
             second: bout.second,
-            games: f64::from(games),
-            points: 0.5 * f64::from(half_points),
+            games: 2.0 * bout.clusters.len() as f64,
+            points: bout.clusters.iter().map(Cluster::points).sum(),
             draws: f64::from(bout.draws),
             ..BoutSums::default()
         }
@@ -198,11 +201,9 @@ impl BoutSums {
         // The leverage of this bout on the fit, between 0 and 1.
         let leverage = (information * (at(a, a) + at(b, b) - at(a, b) - at(b, a))).clamp(0.0, 1.0);
         let observations = bout.clusters.len() as f64;
-        let surplus = |one: &Cluster| 0.5 * f64::from(one.half_points) - 2.0 * f64::from(one.pairs) * score;
-        let squares: f64 = bout.clusters.iter().map(|cluster| surplus(cluster).powi(2)).sum();
+        let squares: f64 = bout.clusters.iter().map(|cluster| (cluster.points() - 2.0 * score).powi(2)).sum();
         let degrees = observations + VIRTUAL_PAIRS - leverage;
-        let independent = if observations > 0.0 { self.games * unit / observations } else { 0.0 };
-        let mean_square = if degrees > 0.0 { (squares + VIRTUAL_PAIRS * independent) / degrees } else { 0.0 };
+        let mean_square = if degrees > 0.0 { (squares + VIRTUAL_PAIRS * 2.0 * unit) / degrees } else { 0.0 };
         self.measured = observations * mean_square;
         self.degrees = degrees.max(1.0);
         // The virtual game is a coin flip, seen from the expected score.

@@ -37,7 +37,7 @@ pub struct Entrant {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GameResult {
     pub outcome: Outcome,
-    pub fingerprint: u64,        // a hash of its actions, which reveals repeated pairs
+    pub fingerprint: u64,        // a hash of its start and actions, which reveals repeated pairs
     pub mistakes: [Mistakes; 2], // of White and Black, if exact tables judge
 }
 
@@ -130,18 +130,20 @@ pub(super) struct BoutTally {
     pub repeated: u32,     // pairs that repeat an earlier one
     pub truncated: u32,
     pub mistakes: [Mistakes; 2], // of the first and the second agent
+    draws: u32,                  // without those of repeated pairs
     clusters: Vec<Cluster>,
     cluster_of: HashMap<[u64; 2], usize>, // [fingerprints of both games]
 }
 
 impl BoutTally {
     fn add(&mut self, pair: &PairResult) {
-        let mut half_points = 0;
+        let (mut half_points, mut draws) = (0, 0);
         for (side, game) in Player::BOTH.into_iter().zip(pair) {
             let GameResult { outcome, mistakes, .. } = game;
             let verdict = outcome.verdict(side);
             self.sides.results[side.index()].add(verdict);
             half_points += (verdict.sign() + 1) as u32;
+            draws += u32::from(verdict == Verdict::Draw);
             self.sides.difference += i64::from(outcome.score_difference(side));
             self.sides.scored_games += u32::from(outcome.score.is_some());
             self.truncated += u32::from(outcome.truncated);
@@ -154,6 +156,7 @@ impl BoutTally {
         if cluster == fresh {
             self.clusters.push(Cluster { pairs: 1, half_points });
             self.pairs[half_points as usize] += 1;
+            self.draws += draws;
         } else {
             self.clusters[cluster].pairs += 1;
             self.clusters[cluster].half_points += half_points;
@@ -165,7 +168,7 @@ impl BoutTally {
         // Sorted, so that rounding errors do not depend on which game ended first.
         let mut clusters = self.clusters.clone();
         clusters.sort_unstable_by_key(|cluster| (cluster.pairs, cluster.half_points));
-        Bout { first: self.first, second: self.second, draws: self.sides.all().draws, clusters }
+        Bout { first: self.first, second: self.second, draws: self.draws, clusters }
     }
 }
 

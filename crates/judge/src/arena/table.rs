@@ -208,7 +208,7 @@ impl Report {
         }
         if self.repeated_pairs > 0 {
             notes.push(format!(
-                "Repeated move for move and counted once in ±: {}.",
+                "Repeated move for move and counted once in elo and ±: {}.",
                 counted(self.repeated_pairs, "pair")
             ));
         }

@@ -235,7 +235,8 @@ impl<G: Game> GamePlan<G> {
             Some(tables) => mistakes::of_game(&self.game, tables, played, opening),
             None => Default::default(),
         };
-        let bytes: Vec<u8> = played.actions.iter().flat_map(|one| one.0.to_le_bytes()).collect();
+        let mut bytes = self.game.position_text(&played.start).into_bytes();
+        bytes.extend(played.actions.iter().flat_map(|one| one.0.to_le_bytes()));
         GameResult { outcome: *outcome, fingerprint: xxh3_64(&bytes), mistakes }
     }
 }

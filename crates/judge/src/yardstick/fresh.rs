@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::accuracy::{Exam, Phase, Question};
-use jarmo_core::game::{Action, Game, Mask, Proven, Verdict};
+use crate::accuracy::{Exam, Phase, Question, results};
+use jarmo_core::game::{Game, Proven, Verdict};
 use jarmo_core::random::{Stream, stream};
 use jarmo_exact::tables::Endgames;
 
@@ -16,29 +16,6 @@ const MOST_DRAWN: usize = 1 << 20;
 
 /// How many random positions are looked at to find the highest force of the tables.
 const FORCES_DRAWN: usize = 256;
-
-/// The result of each legal action of a position that the tables know, in the order of the actions.
-fn results<G: Game>(game: &G, tables: &dyn Endgames<G>, position: &G::Position) -> Option<Vec<Proven>> {
-    if game.outcome(position).is_some() {
-        return None;
-    }
-    tables.known(game, position)?;
-    let legal = game.legal(position);
-    let after = |action| tables.after(game, position, action);
-    Some(legal.iter().map(after).collect())
-}
-
-/// Whether an action is worse than another legal one; `None` where the tables do not know. The result of the position
-/// itself is no measure, because a rule that the tables leave out can forbid the best action.
-pub(super) fn is_mistake<G: Game>(
-    game: &G,
-    tables: &dyn Endgames<G>,
-    position: &G::Position,
-    action: Action,
-) -> Option<bool> {
-    let best = results(game, tables, position)?.iter().map(|result| result.verdict).max();
-    Some(Some(tables.after(game, position, action).verdict) < best)
-}
 
 /// An exam of different critical positions of the tables, none of which is `published`; `None` if none are wanted.
 pub(super) fn exam<G: Game>(

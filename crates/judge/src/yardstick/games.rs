@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::answers::Policy;
-use super::fresh::is_mistake;
 use crate::JudgeError;
+use crate::accuracy::is_mistake;
 use jarmo_core::env::{Keep, Line, Shard};
 use jarmo_core::game::{Action, Game, Player, Verdict};
 use jarmo_core::random::{Stream, slot_stream};

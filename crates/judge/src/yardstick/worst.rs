@@ -6,8 +6,8 @@ use std::hash::Hash;
 use serde::{Deserialize, Serialize};
 
 use super::answers::Policy;
-use super::fresh::is_mistake;
 use crate::JudgeError;
+use crate::accuracy::is_mistake;
 use jarmo_core::game::{Action, Game, Mask, Player};
 use jarmo_exact::tables::Endgames;
 
