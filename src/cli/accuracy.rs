@@ -45,7 +45,8 @@ pub(super) struct Args {
     shared: MeasureArgs,
 }
 
-const WORST: NumberRange<u64> = NumberRange::new(0, 10_000_000);
+/// As many mistakes as an exam's result keeps.
+const WORST: NumberRange<u64> = NumberRange::new(0, 100);
 
 pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
     check_nodes(&args.agents, &args.shared.nodes)?;

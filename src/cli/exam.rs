@@ -31,7 +31,7 @@ pub(super) struct ShowArgs {
 pub(super) fn run(games: &Games, command: Command) -> Result<(), Failure> {
     let Command::Show(args) = command;
     let header = ExamHeader::load(&args.file)?;
-    let settings = GameSettings { board: args.board.clone(), ..GameSettings::default() };
+    let settings = GameSettings { board: args.board.clone(), quiet_limit: header.quiet_limit, max_plies: None };
     let game = games.open(&header.game, &settings)?;
     let exam = game.exam(Some(&args.file))?.expect("it is in a file");
     let questions = exam.questions();

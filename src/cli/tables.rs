@@ -131,6 +131,11 @@ impl Command {
 }
 
 pub(super) fn run(games: &Games, command: Command) -> Result<(), Failure> {
+    if let Command::Verify(args) = &command
+        && args.game.game.is_none()
+    {
+        return verify_all(games, args);
+    }
     let game = command.game().open(games, None)?;
     let name = game.facts().version.game.as_str();
     let solver = game.solver().ok_or_else(|| Failure::usage(ExactError::no_tables(name)))?;
@@ -139,7 +144,6 @@ pub(super) fn run(games: &Games, command: Command) -> Result<(), Failure> {
         Command::Pack(PackArgs { tables, out, distances, .. }) => {
             Ok(solver.pack(tables, out, *distances, &mut show_progress())?)
         }
-        Command::Verify(args) if args.game.game.is_none() => verify_all(games, name, solver, args),
         Command::Verify(args) => run_verify(name, solver, args),
         Command::Probe(args) => run_probe(game.as_ref(), solver, args),
         Command::Openings(args) if name == "jarmo" => run_openings(game.as_ref(), solver, args),
@@ -173,8 +177,8 @@ fn run_build(game: &str, solver: &dyn Solver, args: &BuildArgs) -> Result<(), Fa
     Ok(solver.build(&args.out, settings, &mut show_progress())?)
 }
 
-/// Verifies the tables of all games in a folder, or those of the first game, which are then missing.
-fn verify_all(games: &Games, first: &str, its_solver: &dyn Solver, args: &VerifyArgs) -> Result<(), Failure> {
+/// Verifies the tables of all games in a folder.
+fn verify_all(games: &Games, args: &VerifyArgs) -> Result<(), Failure> {
     let mut checked = Vec::new();
     for name in games.names() {
         let game = games.open(name, &args.game.rules.settings(None).fitting(name))?;
@@ -182,7 +186,11 @@ fn verify_all(games: &Games, first: &str, its_solver: &dyn Solver, args: &Verify
             checked.push(run_verify(name, solver, args));
         }
     }
-    if checked.is_empty() { run_verify(first, its_solver, args) } else { checked.into_iter().collect() }
+    if checked.is_empty() {
+        let problem = "is missing or has no tables; build them, or name another folder";
+        return Err(Failure::new(format!("{}: {problem}", args.tables.display())));
+    }
+    checked.into_iter().collect()
 }
 
 fn run_verify(game: &str, solver: &dyn Solver, args: &VerifyArgs) -> Result<(), Failure> {

@@ -51,11 +51,15 @@ pub(super) struct Args {
     svg: Option<PathBuf>,
     /// Recompute every measure in a file of results from the answers in it, instead of measuring agents. If --tables was
     /// used to measure, give the same tables
-    #[arg(long, value_name = "FILE", conflicts_with = "agents")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = MEASURING)]
     verify: Option<PathBuf>,
     #[command(flatten)]
     shared: MeasureArgs,
 }
+
+/// Arguments that say what to measure; in a file of results, every row says it.
+const MEASURING: [&str; 10] =
+    ["agents", "game", "nodes", "seed", "json", "svg", "fresh", "games", "starts", "positions"];
 
 /// Questions, starts and positions.
 const COUNT: NumberRange<u64> = NumberRange::new(0, 1_000_000);
@@ -165,6 +169,14 @@ fn verify(games: &Games, path: &Path, args: &Args) -> Result<(), Failure> {
     let measuring = Measuring::new(args.shared.threads, args.shared.seed)?;
     for (row, number) in rows.iter().zip(1..) {
         let game = games.open(&row.game, &GameSettings::default())?;
+        let parts =
+            [("fresh", row.fresh.is_some()), ("games", row.games.is_some()), ("worst case", row.worst.is_some())];
+        if game.solver().is_none() && args.tables.is_none() && parts.iter().any(|(_, has)| *has) {
+            return Err(Failure::new(format_args!(
+                "row {number}: a solver judged it, which this program lacks; `yardstick.verify` of the Python package \
+                 verifies it"
+            )));
+        }
         let yardstick = open(game.as_ref(), row.settings, args.tables.as_deref(), &measuring)?;
         let verified = measuring.pool.install(|| yardstick.verify(row));
         verified.map_err(|error| Failure::new(format_args!("row {number}: {error}")))?;
@@ -173,8 +185,6 @@ fn verify(games: &Games, path: &Path, args: &Args) -> Result<(), Failure> {
             format!("{wrong} of {critical} critical decisions wrong, {:.2}%", 100.0 * share)
         };
         let exam = row.exam.as_ref().map_or("no exam".to_owned(), of_exam);
-        let parts =
-            [("fresh", row.fresh.is_some()), ("games", row.games.is_some()), ("worst case", row.worst.is_some())];
         let parts: String = parts.iter().filter(|(_, has)| *has).map(|(name, _)| format!(", {name}")).collect();
         writeln!(stdout().lock(), "{}: {exam}; verified: exam{parts}", row.agent)?;
     }

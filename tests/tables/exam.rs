@@ -7,7 +7,7 @@ use jarmo::accuracy::{Accuracy, Exam, ExamHeader, Phase, Question, Watch};
 use jarmo::agent::{Agent, AgentSpec, PolicyAgent, build};
 use jarmo::eval::{Evaluation, ScriptedEvaluator, Value};
 use jarmo::game::{Action, Game, Mask, Player, Proven, Verdict};
-use jarmo::games::{ConnectFour, Guard, Jarmo, JarmoPosition};
+use jarmo::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
 use jarmo::random::stream;
 use jarmo::tables::{Tables, random_position};
 use rand::Rng;
@@ -143,6 +143,21 @@ fn damaged_and_foreign_exams_are_refused_by_name() {
     small_exam().save(&path).unwrap();
     let message = Exam::load(&Jarmo::standard(), &path).unwrap_err().to_string();
     assert!(message.contains("a.exam: an exam for connect_four, not for jarmo"), "{message}");
+}
+
+#[test]
+fn an_exam_of_tammi_is_for_its_quiet_limit_only() {
+    let (usual, other) = (Tammi::standard(), Tammi::new(20, 0));
+    let exam = Exam::built_in(&usual).unwrap();
+    assert!(Exam::built_in(&other).is_none());
+    let refused =
+        |game: &Tammi, exam: &Exam<Tammi>| Exam::from_bytes(game, exam.to_text().as_bytes()).unwrap_err().to_string();
+    assert_eq!(refused(&other, &exam), "an exam for a quiet limit of 30 plies, not of 20; choose another exam");
+    let own = Exam::new(&other, "for a test", exam.questions()[..9].to_vec());
+    let text = own.to_text();
+    assert!(text.contains("\nrules: 1\nquiet limit: 20\nmade: "), "{text}");
+    assert_eq!(Exam::from_bytes(&other, text.as_bytes()).unwrap().questions(), own.questions());
+    assert!(refused(&usual, &own).contains("20 plies, not of 30"));
 }
 
 #[test]

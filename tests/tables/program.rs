@@ -50,6 +50,21 @@ fn tables_are_built_verified_and_probed() {
         .assert()
         .success()
         .stdout(contains("white: win in 23\n").and(contains("win in 23\n").count(2)));
+
+    // White can capture the last archer.
+    let position = "5/1w3/1bw2/2w2/5 w - - 0";
+    jarmo(&["tables", "openings", tables, "--position", position, "--plies", "1"])
+        .assert()
+        .success()
+        .stdout(contains("14 openings of 1 plies: white wins 13, 1 are drawn, black wins 0"));
+    jarmo(&["tables", "probe", tables, "--position", position, "--line", "5"])
+        .assert()
+        .success()
+        .stdout(contains("  C2-A1  draw\nC3xB3\n"));
+    jarmo(&["tables", "probe", tables, "--position", "5/5/5/2w2/5 b - - 0"])
+        .assert()
+        .success()
+        .stdout("black: over, lost\n");
 }
 
 #[test]
@@ -79,6 +94,10 @@ fn the_same_commands_build_and_use_tables_of_tammi() {
     tammi(&["accuracy", "random"]).success().stdout(contains("random\n").and(contains("  force 3")));
     let arena = ["arena", "random", "greedy", "--games", "20", "--tables", tables];
     tammi(&arena).success().stdout(contains("   mistakes").and(contains("at force 3")));
+
+    // A quiet limit is one of tammi, whose tables here are for another.
+    let limited = ["tables", "verify", tables, "--quiet-limit", "20"];
+    jarmo(&limited).assert().code(1).stderr(contains("another limit on plies without a capture"));
 
     // Without --game, all tables in the folder are verified.
     build(folder.path(), "2");
@@ -282,7 +301,7 @@ fn bad_input_is_refused_with_the_remedy() {
     fs::write(&cut, "JARMO").unwrap();
     let cut = damaged.path().to_str().unwrap();
     let unmade = damaged.path().join("packed");
-    let cases: [(&[&str], i32, &str); 9] = [
+    let cases: [(&[&str], i32, &str); 10] = [
         (&["tables", "verify", "nowhere"], 1, "nowhere: is missing"),
         (&["tables", "pack", "nowhere", "--out", unmade.to_str().unwrap()], 1, "force-02.table: is missing"),
         (&["tables", "verify", cut], 1, "force-02.table: is truncated"),
@@ -292,6 +311,7 @@ fn bad_input_is_refused_with_the_remedy() {
         (&["tables", "probe", tables, "--position", "x"], 2, "--position"),
         (&["tables", "build", "--force", "11", "--out", "x"], 2, "from 2 to 10"),
         (&["accuracy", "rollout?tables=nowhere"], 2, "nowhere: is missing"),
+        (&["accuracy", "random", "--worst", "101"], 2, "from 0 to 100"),
     ];
     for (arguments, status, message) in cases {
         jarmo(arguments).assert().code(status).stdout(is_empty()).stderr(contains(message));

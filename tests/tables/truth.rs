@@ -211,6 +211,20 @@ fn positions_outside_the_tables_have_no_value() {
     let lonely = JarmoPosition::new([Circles(1 << 12), Circles::NONE], Circles::NONE, Player::White);
     assert_eq!(tables.proven(&lonely), None, "a player has no archer");
     assert!(tables.actions(&game, &game.start()).is_none());
+    assert_eq!(tables.actions(&game, &lonely), Some(Vec::new()), "the game is over");
+}
+
+#[test]
+fn lines_and_openings_may_end_the_game() {
+    let game = endless();
+    let tables = Tables::solve(&game, 4).unwrap();
+    // White can capture the last archer at once.
+    let position = game.parse_position("5/1w3/1bw2/2w2/5 w - - 0").unwrap();
+    let openings = tables.openings(&game, &position, 1).unwrap();
+    assert_eq!(openings.len() as u32, game.legal(&position).count());
+    assert!(openings.iter().any(|(_, value)| *value == Proven::over(Verdict::Win)), "{openings:?}");
+    let line = tables.best_line(&game, &position, 5).unwrap();
+    assert_eq!(line.len(), 1, "{line:?}");
 }
 
 #[test]

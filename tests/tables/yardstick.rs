@@ -243,6 +243,12 @@ fn the_command_measures_agents_and_marks_answers_again() {
     assert!(text.starts_with("greedy: ") && text.contains("of 10000 critical decisions wrong"));
     assert!(text.contains("verified: exam, fresh, games, worst case") && text.contains("who gave the answers"));
 
+    for option in ["--json", "--svg=x", "--game=jarmo", "--nodes=1", "--seed=1", "--fresh=1", "--games=1", "--starts=1"]
+    {
+        let refused = jarmo().args(["yardstick", option, "--verify"]).arg(&lines).output().unwrap();
+        assert!(String::from_utf8(refused.stderr).unwrap().contains("cannot be used with"), "{option}");
+    }
+
     let claimed = fs::read_to_string(&lines).unwrap();
     let row: Row = serde_json::from_str(claimed.lines().next().unwrap()).unwrap();
     assert!(row.claims.date.starts_with("20") && row.claims.date.len() == 10, "{:?}", row.claims);
@@ -252,6 +258,11 @@ fn the_command_measures_agents_and_marks_answers_again() {
     let refused = jarmo().args(["yardstick", "--verify"]).arg(&lines).output().unwrap();
     let text = String::from_utf8(refused.stderr).unwrap();
     assert!(!refused.status.success() && text.contains("row 1: it claims 1 wrong answers"), "{text}");
+    let solved = claimed.lines().next().unwrap().replace("\"game\":\"jarmo\"", "\"game\":\"connect_four\"");
+    fs::write(&lines, solved).unwrap();
+    let refused = jarmo().args(["yardstick", "--verify"]).arg(&lines).output().unwrap();
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(text.contains("row 1: a solver judged it") && text.contains("`yardstick.verify`"), "{text}");
 }
 
 #[cfg(unix)]

@@ -249,7 +249,7 @@ impl<G: Solvable> Tables<G> {
     #[cold]
     #[inline(never)]
     fn value_without_byte(&self, solved: &Solved<G>, position: &G::Position) -> Option<Proven> {
-        let known = |position: &G::Position| self.proven(position).or_else(|| self.over(position));
+        let known = |position: &G::Position| self.proven_or_over(position);
         match &solved.values {
             Values::Exact(_) => self.game.value_without_byte(position, None, &known),
             Values::Packed(packed) => {
@@ -270,7 +270,7 @@ impl<G: Solvable> Tables<G> {
     /// The values of all legal actions for the player to move, best first; ties in the order of the
     /// actions. `None` outside the tables; empty if the game is over.
     pub fn actions(&self, game: &G, position: &G::Position) -> Option<Vec<ActionValue>> {
-        self.proven(position)?;
+        self.proven_or_over(position)?;
         let legal = game.legal(position);
         let nexts: Vec<G::Position> = legal.iter().map(|action| game.after(position, action)).collect();
         let mut found = vec![None; nexts.len()];
@@ -303,7 +303,7 @@ impl<G: Solvable> Tables<G> {
     pub fn openings(&self, game: &G, start: &G::Position, plies: u32) -> Option<Vec<(Line<G::Position>, Proven)>> {
         let mut openings = Vec::new();
         for line in Line::at(*start).longer(game, plies) {
-            let proven = self.proven(&line.position)?;
+            let proven = self.proven_or_over(&line.position)?;
             let for_white = match game.to_move(&line.position) {
                 Player::White => proven,
                 Player::Black => proven.flip(),
@@ -311,6 +311,11 @@ impl<G: Solvable> Tables<G> {
             openings.push((line, for_white));
         }
         Some(openings)
+    }
+
+    /// [`Tables::proven`], and the value of every position that is over.
+    pub(super) fn proven_or_over(&self, position: &G::Position) -> Option<Proven> {
+        self.proven(position).or_else(|| self.over(position))
     }
 
     /// The value of a position that is over, such as one in which a player has no piece left.

@@ -158,7 +158,7 @@ impl<G: Solvable> Solver for G {
 /// The tables of a folder, and the value of a position in them for the player to move.
 fn open_at<G: Solvable>(game: &G, folder: &Path, position: &G::Position) -> Result<(Tables<G>, Proven), ExactError> {
     let tables = Tables::open(game, folder)?;
-    match tables.proven(position) {
+    match tables.proven_or_over(position) {
         Some(proven) => Ok((tables, proven)),
         None => Err(ExactError::new(format!(
             "the position has force {}, but the tables in {} end at {}",

@@ -2,6 +2,7 @@
 //!
 //! `docs/formats.md` describes the format.
 
+use std::any::Any;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -10,6 +11,8 @@ use super::tally::Phase;
 use crate::JudgeError;
 use jarmo_core::checksum::digits;
 use jarmo_core::game::{Game, Mask, Proven, Verdict, shorten};
+use jarmo_core::games::Tammi;
+use jarmo_core::games::tammi::DEFAULT_QUIET_LIMIT;
 use jarmo_host::files;
 
 /// The exams that are part of the program, by game. A browser tab fetches its exam.
@@ -39,6 +42,8 @@ pub struct ExamHeader {
     pub rules_version: u32,
     /// The lines of the board, if the game has boards.
     pub board: String,
+    /// The plies without a capture after which tammi is drawn, unless they are the default.
+    pub quiet_limit: Option<u32>,
     /// How the questions were chosen and solved.
     pub made: String,
     /// The number of questions.
@@ -53,7 +58,7 @@ impl ExamHeader {
         Ok(header)
     }
 
-    /// Rejects an exam for another game, other rules or another board. The error states both.
+    /// Rejects an exam for another game, board or quiet limit, or other rules. The error states both.
     fn check<G: Game>(&self, game: &G) -> Result<(), JudgeError> {
         let (name, version) = (game.id(), game.rules_version());
         Err(JudgeError::new(if self.game != name {
@@ -63,6 +68,10 @@ impl ExamHeader {
             format!("rules version {found} of {name}, this program has version {version}; make the exam again")
         } else if self.board != game.board_text() {
             format!("an exam for another board, with the lines {}", shorten(&self.board))
+        } else if self.quiet_limit != unusual_quiet_limit(game) {
+            let limits = [self.quiet_limit, unusual_quiet_limit(game)];
+            let [found, wanted] = limits.map(|limit| limit.unwrap_or(DEFAULT_QUIET_LIMIT));
+            format!("an exam for a quiet limit of {found} plies, not of {wanted}; choose another exam")
         } else {
             return Ok(());
         }))
@@ -70,11 +79,11 @@ impl ExamHeader {
 }
 
 impl<G: Game> Exam<G> {
-    /// The exam that is part of the program; `None` if there is none for this game and board.
+    /// The exam that is part of the program; `None` if there is none for this game with these settings.
     pub fn built_in(game: &G) -> Option<Exam<G>> {
         let (_, bytes) = EXAMS.iter().find(|(name, _)| *name == game.id())?;
         let (header, _) = split(bytes).expect("the program's own exams are whole");
-        let fits = header.board == game.board_text();
+        let fits = header.check(game).is_ok();
         fits.then(|| Exam::from_bytes(game, bytes).expect("the program's own exams are sound"))
     }
 
@@ -114,8 +123,10 @@ impl<G: Game> Exam<G> {
             lines if lines.is_empty() => lines,
             lines => format!("board: {lines}\n"),
         };
+        let quiet_limit = unusual_quiet_limit(&self.game).map(|limit| format!("quiet limit: {limit}\n"));
+        let quiet_limit = quiet_limit.unwrap_or_default();
         let mut rest = format!(
-            "\ngame: {}\nrules: {}\n{board}made: {}\nquestions: {}\n\n",
+            "\ngame: {}\nrules: {}\n{board}{quiet_limit}made: {}\nquestions: {}\n\n",
             self.game.id(),
             self.game.rules_version(),
             self.made.replace(['\r', '\n'], " "),
@@ -132,6 +143,12 @@ impl<G: Game> Exam<G> {
         let digits = digits(&[start.as_bytes(), rest.as_bytes()]);
         format!("{start}{digits}{rest}")
     }
+}
+
+/// The quiet limit of tammi, which changes results, if it is not the default.
+fn unusual_quiet_limit<G: Game>(game: &G) -> Option<u32> {
+    let limit = (game as &dyn Any).downcast_ref::<Tammi>()?.quiet_limit();
+    Some(limit).filter(|limit| *limit != DEFAULT_QUIET_LIMIT)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, JudgeError> {
@@ -178,6 +195,7 @@ fn parse_header(text: &str) -> Option<(ExamHeader, Vec<&str>)> {
         game: field("game")?.to_owned(),
         rules_version: field("rules")?.parse().ok()?,
         board: field("board").unwrap_or_default().to_owned(),
+        quiet_limit: field("quiet limit").map(str::parse).transpose().ok()?,
         made: field("made")?.to_owned(),
         questions: field("questions")?.parse().ok()?,
     };
