@@ -254,14 +254,23 @@ impl Plain<'_> {
     }
 
     fn hint(&mut self) -> io::Result<Next> {
-        self.session.ask_hint();
-        if let Some(job) = self.session.job()
-            && let Some(thought) = self.think(&job)?
-        {
-            self.session.finish(&job, Ok(thought));
-            self.say_if_stopped(&job)?;
+        if self.session.agent_to_move() {
+            return self.tell(self.texts.get("not_your_turn"));
         }
-        let Some(thought) = self.session.hint().cloned() else {
+        self.session.ask_hint();
+        let found = match self.session.job() {
+            Some(job) => {
+                let thought = self.think(&job)?;
+                if let Some(thought) = &thought
+                    && !self.say_if_stopped(&job)?
+                {
+                    self.session.finish(&job, Ok(thought.clone()));
+                }
+                thought
+            }
+            None => self.session.hint().cloned(),
+        };
+        let Some(thought) = found else {
             return Ok(Next::Ask);
         };
         let (game, mover) = (self.session.board().game(), self.session.board().scene().to_move);

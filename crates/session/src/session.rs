@@ -11,6 +11,7 @@
 mod questions;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::agents::Seat;
 use crate::board::{Board, RecordProblem};
@@ -27,6 +28,12 @@ pub use questions::Job;
 
 /// The largest number of rounds of *Search on* at a position.
 const DEEPEST: u32 = 4;
+
+/// The largest number of moves of a game with its variations. Only a game without a move limit could have more.
+pub(crate) const MOST_MOVES: usize = 2000;
+
+/// The number of the next session.
+static SESSIONS: AtomicU32 = AtomicU32::new(0);
 
 /// One game with its players.
 pub struct Session {
@@ -56,7 +63,7 @@ pub struct Session {
     asked: Option<Node>, // where the page has asked for a move
     /// The number of the game in this session. A game that begins or is loaded has a new one.
     pub number: u64,
-    edition: u64, // increases when running jobs become outdated
+    edition: u64, // increases when running jobs become outdated; no two sessions have the same
 }
 
 /// The board and the players of the next new game, saved while the game of a record is shown. That game can have its
@@ -114,7 +121,7 @@ impl Session {
             stepwise: false,
             asked: None,
             number: 1,
-            edition: 0,
+            edition: u64::from(SESSIONS.fetch_add(1, Ordering::Relaxed)) << 32,
         })
     }
 
@@ -223,11 +230,11 @@ impl Session {
         self.agents_turn() && !waits
     }
 
-    /// Whether it is an agent's turn: the game continues at the position shown, where an agent is to move, and the session
-    /// is not in analysis mode.
+    /// Whether it is an agent's turn: the game continues at the position shown, where an agent is to move, the session is
+    /// not in analysis mode, and the game has room for a move.
     pub fn agents_turn(&self) -> bool {
         let here = self.board.cursor();
-        let live = self.is_live() && !self.analysing;
+        let live = self.is_live() && !self.analysing && self.board.tree.size() < MOST_MOVES;
         live && self.board.mover(here).is_some() && !self.is_persons_turn(here)
     }
 
@@ -247,7 +254,10 @@ impl Session {
 
     /// Plays moves for both sides, from a place on. If one of them is illegal, the game stays as it was.
     pub fn play_line(&mut self, place: usize, line: &[String]) -> Result<(), (String, ActionError)> {
-        let goes_on = !self.analysing || self.board.node(place.min(self.board.length())) == self.live;
+        // People can enter a game in an analysis; a game against an agent continues only outside it.
+        let only_people = self.seats.iter().all(|seat| *seat == Seat::Human);
+        let at_end = self.board.node(place.min(self.board.length())) == self.live;
+        let goes_on = !self.analysing || (only_people && at_end);
         let mut board = self.board.clone();
         board.go_to(place);
         for text in line {
@@ -320,6 +330,8 @@ impl Session {
         self.board.remove(node);
         let moves = before.board.tree.size() - self.board.tree.size();
         self.removed = (moves > 1).then_some(before);
+        let kept = self.removed.as_ref().map_or(&self.board, |before| &before.board);
+        self.thoughts.retain(|node, _| kept.tree.has(*node));
         self.keep_live();
     }
 
@@ -419,7 +431,7 @@ impl Session {
 
     /// Enters or leaves analysis mode. Leaving shows the game itself if a variation was shown.
     pub fn set_analysing(&mut self, analysing: bool) {
-        let is_variation = (0..=self.board.length()).all(|place| self.board.node(place) != self.live);
+        let is_variation = !self.board.tree.path(self.live).contains(&self.board.shown());
         if is_variation && !analysing {
             self.board.show(self.live);
         }
@@ -498,5 +510,36 @@ impl Session {
         {
             current_match.finish(&outcome);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::agents::AgentCache;
+    use crate::thought::Time;
+
+    #[test]
+    fn thoughts_about_moves_that_cannot_come_back_are_dropped() {
+        let (settings, people) = (GameSettings::default(), ["human", "human"]);
+        let mut session = Session::new(Store::default(), "connect_four", settings, None, people, 0).unwrap();
+        for text in ["D", "D"] {
+            session.play(text).unwrap();
+        }
+        session.set_analysing(true);
+        let stop = AtomicBool::new(true);
+        while let Some(job) = session.job() {
+            let thought = job.run(&mut AgentCache::default(), Time::alone(|| Duration::ZERO, &stop));
+            session.finish(&job, thought);
+        }
+        assert_eq!(session.thoughts.len(), 3);
+        session.remove(session.board.node(1));
+        assert_eq!(session.thoughts.len(), 3, "both moves can come back");
+        session.play("C").unwrap();
+        session.remove(session.board.node(1));
+        assert_eq!(session.thoughts.len(), 1);
     }
 }

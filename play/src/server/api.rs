@@ -78,8 +78,13 @@ impl<'a> Call<'a> {
             path @ ("/api/lesson" | "/api/puzzle" | "/api/puzzles") => page::exercise(path, self.body()?, self.texts)?,
             path => {
                 let (room, _) = self.find().await?;
-                let looked = page::look(&room.lock().session, path, &self.query, self.body()?);
-                let (kind, text) = looked?;
+                let inside = room.lock();
+                let (kind, text) = match &inside.duel {
+                    Some(duel) if path == "/api/record" => {
+                        ("application/json", duel.record(&inside.session).to_line() + "\n")
+                    }
+                    _ => page::look(&inside.session, path, &self.query, self.body()?)?,
+                };
                 return Ok(answer(StatusCode::OK, kind, text));
             }
         };

@@ -293,13 +293,19 @@ impl Duel {
         for value in view["values"].as_array_mut().into_iter().flatten() {
             *value = Value::Null;
         }
-        if let Some(Ended { winner, .. }) = self.ended {
-            let outcome = Outcome { winner, score: None, truncated: false };
-            let record = GameRecord { outcome: Some(outcome), ..session.record() };
+        if self.ended.is_some() {
+            let record = self.record(session);
             view["record"] = json!(record.to_line());
-            view["scene"]["outcome"] = json!(outcome);
+            view["scene"]["outcome"] = json!(record.outcome);
             view["scene"]["legal"] = json!([]);
         }
+    }
+
+    /// The record of the game, also if it has not ended by its rules.
+    pub(super) fn record(&self, session: &Session) -> GameRecord {
+        let ended = self.ended.map(|Ended { winner, .. }| Outcome { winner, score: None, truncated: false });
+        let record = session.record();
+        GameRecord { outcome: ended.or(record.outcome), ..record }
     }
 }
 

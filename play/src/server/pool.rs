@@ -4,7 +4,7 @@
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,8 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Ar
     let answer = panic::catch_unwind(AssertUnwindSafe(|| job.run(cache, time)));
     minder.abort();
     let mut inside = room.lock();
-    if inside.running.take().is_none_or(|running| running.given_up) {
+    inside.running = None;
+    if stop.load(Ordering::Relaxed) {
         // The next request puts the session into the queue again; one that came meanwhile could not.
         let asked = inside.presence.idle(Instant::now()) < bounds.absence;
         drop(inside);
@@ -83,7 +84,7 @@ fn take(room: &Room, absence: Duration) -> Option<(Arc<Job>, Arc<AtomicBool>)> {
     }
     let job = Arc::new(inside.session.job()?);
     let stop = Arc::new(AtomicBool::new(false));
-    inside.running = Some(Running { job: Arc::clone(&job), stop: Arc::clone(&stop), given_up: false });
+    inside.running = Some(Running { job: Arc::clone(&job), stop: Arc::clone(&stop) });
     Some((job, stop))
 }
 

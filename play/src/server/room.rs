@@ -93,8 +93,7 @@ pub(super) struct Inside {
 
 pub(super) struct Running {
     pub(super) job: Arc<Job>,
-    pub(super) stop: Arc<AtomicBool>,
-    pub(super) given_up: bool, // its answer is not wanted any more
+    pub(super) stop: Arc<AtomicBool>, // its answer is not wanted any more
 }
 
 /// A request that waits for news of a session.
@@ -311,8 +310,7 @@ impl Room {
 
     /// Stops the search that runs, and forgets it: the session stays as it is.
     pub(super) fn give_up(&self) {
-        if let Some(running) = &mut self.lock().running {
-            running.given_up = true;
+        if let Some(running) = &self.lock().running {
             running.stop.store(true, Ordering::Relaxed);
         }
     }

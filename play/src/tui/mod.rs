@@ -85,12 +85,15 @@ impl Thinker {
         }
         let finished = self.running.take_if(|search| search.thread.is_finished());
         let changed = finished.is_some();
-        if let Some(Search { job, thread, .. }) = finished {
+        if let Some(Search { job, stop, thread }) = finished {
             let (cache, thought) = thread.join().expect("a search ends with an answer");
             self.cache = cache;
-            app.finish(&job, thought);
-            if job.is_move() && app.session.only_agents() {
-                self.not_before = Instant::now() + PACE;
+            // A stopped search has seen less than its job asks for.
+            if !stop.load(Ordering::Relaxed) {
+                app.finish(&job, thought);
+                if job.is_move() && app.session.only_agents() {
+                    self.not_before = Instant::now() + PACE;
+                }
             }
         }
         if self.running.is_none()
@@ -114,5 +117,31 @@ impl Drop for Thinker {
         if let Some(search) = &self.running {
             search.stop.store(true, Ordering::Relaxed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::Language;
+    use crate::session::Session;
+    use crate::specs::Store;
+    use jarmo_exact::catalog::GameSettings;
+
+    #[test]
+    fn the_answer_of_a_stopped_search_is_dropped() {
+        let (settings, people) = (GameSettings::default(), ["human", "human"]);
+        let session = Session::new(Store::default(), "jarmo", settings, None, people, 3).unwrap();
+        let mut app = App::new(session, Language::En, 3);
+        app.session.evaluating = false;
+        app.session.ask_hint();
+        let mut thinker = Thinker { cache: AgentCache::default(), running: None, not_before: Instant::now() };
+        thinker.serve(&mut app);
+        app.session.play("A1-C2").unwrap();
+        while thinker.running.is_some() {
+            thread::sleep(BEAT);
+            thinker.serve(&mut app);
+        }
+        assert_eq!(app.session.thought(0), None);
     }
 }

@@ -126,7 +126,7 @@ fn pieces_can_be_dragged_by_mouse_and_by_touch() {
     browser.wait("return document.querySelector('#board .piece.dragged') === null");
     browser.wait_for_piece(1);
     // Dropped beside the board it returns as well.
-    browser.drag("mouse", 1, &["#title"]);
+    browser.drag("mouse", 1, &["[data-cell=\"6\"]", "#title"]);
     browser.wait_for_piece(1);
     // The opponent's pieces cannot be dragged.
     browser.drag("mouse", 22, &["[data-cell=\"18\"]"]);

@@ -108,7 +108,8 @@ fn every_thought_has_a_clock_whatever_the_agent() {
 #[test]
 fn a_session_is_thought_about_only_while_it_is_listened_to() {
     let bounds = ServerLimits { absence: Duration::from_millis(300), ..ServerLimits::default() };
-    let server = serve(["greedy", "greedy"], bounds);
+    // A move takes longer than the server waits for listeners.
+    let server = serve(["alphabeta:1000000", "alphabeta:1000000"], bounds);
     let view = open_from([127, 0, 0, 1], server, &json!({})).json();
     let id = view["id"].as_str().unwrap();
     thread::sleep(Duration::from_millis(2500));

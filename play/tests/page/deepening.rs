@@ -1,5 +1,6 @@
 //! The analysis that looks further at a position.
 
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::chromium::Browser;
@@ -44,6 +45,26 @@ fn a_position_is_looked_at_further_within_bounds_while_others_have_their_turns()
     assert_eq!(over["deepening"], false);
     let wrong = request(address, "POST", "/api/session", &[JSON, ("X-Session", &id)], r#"{"do":"deepen"}"#);
     assert_eq!(wrong.status, 400);
+}
+
+#[test]
+fn a_search_that_was_stopped_begins_again() {
+    let address = serve(["human", "human"], ServerLimits::default());
+    let (id, _) = open(address, json!({}));
+    let send = |message: Value| command(address, &id, message).json();
+    send(json!({"do": "evaluate", "on": false}));
+    send(json!({"do": "play", "text": "A1-C2"}));
+    send(json!({"do": "hint"}));
+    sleep(Duration::from_millis(200));
+    send(json!({"do": "go", "place": 0})); // stops it
+    let mut view = send(json!({"do": "go", "place": 1}));
+    let begun = Instant::now();
+    while view["hint"].is_null() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{view}");
+        let path = format!("/api/session?since={}", view["version"]);
+        view = request(address, "GET", &path, &[("X-Session", &id)], "").json();
+    }
+    assert!(view["hint"]["millis"].as_u64().unwrap() > 500, "{}", view["hint"]);
 }
 
 #[test]

@@ -145,6 +145,7 @@ fn what_takes_both_is_offered_and_accepted() {
     assert_eq!(view["scene"]["outcome"]["winner"], "white");
     let record: Value = serde_json::from_str(view["record"].as_str().unwrap()).unwrap();
     assert_eq!(record["outcome"]["winner"], "white");
+    assert_eq!(request(address, "GET", "/api/record", &[("X-Session", &black)], "").json(), record);
 }
 
 #[test]

@@ -103,6 +103,14 @@ fn a_game_comes_back_after_the_server_has_lost_it() {
     browser.wait_for_moves(2);
     browser.wait_for_text("strip-top", "newcomer");
     assert_eq!(browser.text("message"), "");
+    // A new game does not become the one before it.
+    browser.click("#new");
+    browser.wait_for_moves(0);
+    browser.run("window.gone = localStorage.getItem('session')");
+    browser.click("#evaluate");
+    browser.wait("return localStorage.getItem('session') !== window.gone");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(browser.moves(), 0);
 }
 
 #[test]

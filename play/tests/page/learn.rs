@@ -199,6 +199,11 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
     browser.wait_for_text("exercise-said", "The puzzle is solved.");
     let first = kept()["rating"].as_i64().unwrap();
     assert!(first > 1000, "{first}");
+    browser.choose("language", "de");
+    browser.wait("return document.getElementById('exercise-said').textContent === ''");
+    let solved = browser.run("return document.getElementById('exercise-solution').disabled");
+    assert_eq!(solved, json!(true), "in another language, too");
+    browser.choose("language", "en");
     browser.wait_for_text("exercise-note", &format!("Your rating: {first} (+"));
     // The rating survives a reload, and the puzzle does not come again.
     browser.reload();

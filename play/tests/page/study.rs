@@ -68,6 +68,13 @@ fn the_better_move_is_found_in_place_of_a_mistake() {
     browser.wait_for_text("status", "Find a better move");
     browser.click("#retry-show");
     browser.wait_for_text("status", "A");
+    // Leaving the analysis takes away what was tried.
+    browser.click("#retry-again");
+    browser.wait_for_text("status", "Find a better move");
+    browser.cell(1);
+    browser.wait_for_text("status", "B loses");
+    browser.click("#moves-tab");
+    browser.wait_for_moves(7);
 }
 
 #[test]
@@ -174,6 +181,15 @@ fn a_finished_game_has_a_report_whose_mistakes_become_exercises() {
     browser.cell(6);
     browser.wait_for_text("exercise-said", "The reply is A.");
     browser.wait("return document.querySelector('[data-cell=\"21\"]').ariaLabel.startsWith('A4, Red')");
+    // As if the server had closed the session that judges the moves.
+    browser.run(
+        "const old = window.fetch; const own = localStorage.getItem('session'); let gone = null;
+         window.fetch = (path, options) => {
+             const key = options?.headers['X-Session'];
+             if (key && key !== own && path.startsWith('/api/session?')) gone ??= key;
+             return key === gone ? Promise.resolve(new Response('{\"error\":\"gone\"}', { status: 404 })) : old(path, options);
+         }",
+    );
     browser.click("#exercise-again");
     browser.wait("return document.querySelector('[data-cell=\"21\"]').ariaLabel.startsWith('A4, empty')");
     browser.cell(0);

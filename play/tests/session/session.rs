@@ -117,6 +117,31 @@ fn an_outdated_answer_is_dropped() {
 }
 
 #[test]
+fn an_answer_for_another_session_is_dropped() {
+    let game = session("jarmo", ["greedy", "human"]);
+    let mut next = game.beside("jarmo", ["greedy", "human"], 5).unwrap();
+    let job = game.job().unwrap();
+    let thought = job.run(&mut AgentCache::default(), Time::alone(play::machine::clock, &AtomicBool::new(false)));
+    assert!(!next.wants(&job));
+    assert!(!next.finish(&job, thought));
+    assert!(texts(&next).is_empty());
+}
+
+#[test]
+fn an_agent_moves_only_while_the_game_has_room() {
+    let moves = ["A1-C2", "A5-C4", "B1-D2", "B5-D4", "C2-A1", "C4-A5", "D2-B1", "D4-B5"];
+    for (length, moves_on) in [(1998, true), (2000, false)] {
+        let line: Vec<String> = moves.into_iter().cycle().take(length).map(str::to_owned).collect();
+        let [white, black] = ["greedy", "human"].map(|name| Some(name.to_owned()));
+        let game = "jarmo".to_owned();
+        let record = GameRecord { game, white, black, max_plies: Some(0), moves: line, ..GameRecord::default() };
+        let mut game = session("jarmo", ["human", "human"]);
+        game.load(&record).unwrap();
+        assert_eq!((game.agents_turn(), game.job().is_some()), (moves_on, moves_on), "{length}");
+    }
+}
+
+#[test]
 fn records_of_finished_games_can_be_traced_and_loaded() {
     for game in GAMES {
         let mut session = session(game, ["human", "random"]);

@@ -1,6 +1,7 @@
 //! The tree of moves: random edits against a naive model, the text form, and what a session does with variations.
 
 use jarmo::catalog::GameSettings;
+use jarmo::game::Player;
 use jarmo::record::GameRecord;
 use play::board::RecordProblem;
 use play::session::Session;
@@ -184,6 +185,26 @@ fn an_analysis_adds_variations_and_the_game_stays() {
     assert_eq!(game.record().tree, None);
     assert_eq!(texts(&game), ["D", "D", "C", "C"]);
     assert_eq!(game.board().cursor(), 2);
+}
+
+#[test]
+fn a_game_against_an_agent_continues_only_outside_the_analysis() {
+    let mut game = session("connect_four", ["human", "random"]);
+    game.play("D").unwrap();
+    game.set_analysing(true);
+    for text in ["D", "C"] {
+        game.play(text).unwrap();
+    }
+    game.set_analysing(false);
+    assert_eq!(game.board().cursor(), 1);
+    assert!(game.is_live() && game.agents_turn());
+    // People can enter their moves there.
+    game.set_seat(Player::Black, "human").unwrap();
+    game.set_analysing(true);
+    game.play("E").unwrap();
+    game.set_analysing(false);
+    assert_eq!(texts(&game), ["D", "E"]);
+    assert!(game.is_live());
 }
 
 #[test]

@@ -245,6 +245,13 @@ fn a_search_ends_with_stop_quit_and_the_end_of_the_input() {
 }
 
 #[test]
+fn a_hint_is_no_move_of_an_agent() {
+    let agent = "alphabeta:20000000";
+    let game = ["--plain", "--white", agent, "--black", agent];
+    play(&game, "stop\nhint\n").success().stdout(contains("It is not your turn."));
+}
+
+#[test]
 fn agents_alone_play_on_after_the_end_of_the_input_but_not_after_quit() {
     let game = ["--white", "greedy", "--black", "random", "--seed", "4"];
     play(&game, "").success().stdout(contains("wins"));

@@ -8,16 +8,13 @@ use crate::board::RecordProblem;
 use crate::lang::Texts;
 use crate::levels::Level;
 use crate::matches::Match;
-use crate::session::{Refusal, Session};
+use crate::session::{MOST_MOVES, Refusal, Session};
 use crate::specs;
 use crate::thought::by_winner;
 use crate::tree::{Node, Remark, Token, tokens_of};
 use crate::words;
 use jarmo_core::game::{Player, shorten};
 use jarmo_core::record::GameRecord;
-
-/// The largest number of moves of a game with its variations. Only a game without a move limit could have more.
-const MOST_MOVES: usize = 2000;
 
 /// Bytes that the variations and comments of a game may have.
 const MOST_TEXT: usize = 1 << 16;

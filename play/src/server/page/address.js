@@ -4,6 +4,15 @@
 // `max=PLIES` is a move limit other than the usual one, and `at=N` the number of moves in its text up to the position
 // shown. A game with variations has their text, `tree=A1-C2_(_B1-D2_)_A5-B3`, in place of its moves.
 
+// Writes the address of the page: a step in the history, or in place of the last one.
+export function writeAddress(isStep, entry, address) {
+  try {
+    history[isStep ? "pushState" : "replaceState"](entry, "", address);
+  } catch {
+    // Safari throws after 100 changes in 30 seconds. The next change writes the address again.
+  }
+}
+
 const MARKS = ["!!", "!", "!?", "?!", "?", "??"];
 
 // The main line of the text of a tree.

@@ -103,6 +103,7 @@ export class Board {
     svg.addEventListener("pointermove", (event) => this.moved(event));
     svg.addEventListener("pointerup", (event) => this.up(event));
     svg.addEventListener("pointercancel", () => this.dropDrag());
+    window.addEventListener("pointerup", (event) => this.drag && event.pointerType === "mouse" && this.dropDrag()); // beside the board
     svg.addEventListener("pointerover", (event) => this.hover(this.cellOf(event.target)));
     svg.addEventListener("pointerleave", () => this.hover(null));
     svg.addEventListener("focusout", () => this.hover(null));
@@ -530,6 +531,7 @@ export class Board {
   moved(event) {
     const drag = this.drag;
     if (!drag) return;
+    if (event.buttons === 0 && event.pointerType !== "touch") return this.dropDrag(); // released outside the window
     if (!drag.moved && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < 8) return;
     const held = this.pieces.get(drag.cell);
     if (!held || this.picked !== drag.cell) return;

@@ -6,23 +6,36 @@ import { percent, playerName, text } from "./texts.js";
 // A session of its own, in which the agent judges moves as an analysis does. `ask(session, path, body)` asks about a session.
 export class Judge {
   constructor(ask, language) {
-    Object.assign(this, { ask, language, session: null });
+    Object.assign(this, { ask, language, session: null, record: null });
+  }
+
+  // Asks about the session. If the server has closed it, opens another one at the same position and asks again.
+  async request(path, body) {
+    try {
+      return await this.ask(this.session, path, body);
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      await this.begin();
+      return this.ask(this.session, path, body);
+    }
   }
 
   tell(command) {
-    return this.ask(this.session, `/api/session?${this.language()}`, command);
+    return this.request(`/api/session?${this.language()}`, command);
+  }
+
+  async begin() {
+    const view = await this.ask(null, `/api/sessions?${this.language()}`, { record: this.record, analyse: true });
+    this.session = view.id;
+    return view;
   }
 
   // Opens a position after some moves, and returns the view.
   async open(game, position, moves = []) {
-    const record = JSON.stringify({ game, position, moves });
-    if (this.session) {
-      await this.tell({ do: "load", record });
-      return this.tell({ do: "analyse", on: true });
-    }
-    const view = await this.ask(null, `/api/sessions?${this.language()}`, { record, analyse: true });
-    this.session = view.id;
-    return view;
+    this.record = JSON.stringify({ game, position, moves });
+    if (!this.session) return this.begin();
+    await this.tell({ do: "load", record: this.record });
+    return this.tell({ do: "analyse", on: true });
   }
 
   // Plays a move at a place: {view, right, lost, reply, boards} once it is judged. Before that, `show(view)` shows it. The
@@ -41,7 +54,7 @@ export class Judge {
 
   // The view after a move at a place.
   async after(view, place, move) {
-    const { scene } = await this.ask(this.session, `/api/scene?${this.language()}&place=${place}&moves=${move}`);
+    const { scene } = await this.request(`/api/scene?${this.language()}&place=${place}&moves=${move}`);
     return { ...view, scene, cursor: place + 1, moves: [...view.moves.slice(0, place), { text: move }] };
   }
 }

@@ -4,6 +4,7 @@
 // {said, right, over, again, boards}; until then it may `show(boards, said)`. `boards` are shown one after another, and with
 // `again` the person has to ask for another try.
 
+import { writeAddress } from "./address.js";
 import { falls } from "./board.js";
 import { cards, element } from "./panels.js";
 import { sound } from "./sound.js";
@@ -63,13 +64,15 @@ export class Exercise {
     }
   }
 
-  async load() {
+  // Shows the task; one that is `over` stays so.
+  async load(over = false) {
+    this.over = over;
     const found = await this.request(() => this.task.load(this.ask));
     if (!found) return;
     const { heading, lines, boards, player } = found;
     this.flipped = player === "black" && !falls(boards[0].layout);
     $("exercise-heading").textContent = heading;
-    if (this.task.address) history.replaceState(history.state, "", this.task.address);
+    if (this.task.address) writeAddress(false, history.state, this.task.address);
     document.title = `${text(`game_${boards[0].game}`)} – ${heading}`;
     $("title").textContent = text(`game_${boards[0].game}`);
     document.documentElement.dataset.game = boards[0].game;
@@ -77,9 +80,9 @@ export class Exercise {
     $("exercise-back").hidden = !this.task.back;
     $("exercise-back").disabled = this.task.back && !this.task.hasBack();
     this.themes(this.task.themes ?? []);
-    this.buttons(false);
+    this.buttons(over);
     this.say("", true);
-    await this.draw(boards, true);
+    await this.draw(boards, !over);
   }
 
   // The themes to choose from, as {name, label}.
@@ -141,6 +144,7 @@ export class Exercise {
   }
 
   async answered({ said, right, over, again = false, boards }) {
+    this.over = over;
     this.say(said, right);
     this.buttons(over, again);
     await this.draw(boards, !over && !again);

@@ -1,6 +1,6 @@
 // The page: shows the session that the server holds, and sends the player's commands.
 
-import { invitation, invitationTo, isOfRecord, linkTo, readLink } from "./address.js";
+import { invitation, invitationTo, isOfRecord, linkTo, readLink, writeAddress } from "./address.js";
 import { Board, falls } from "./board.js";
 import { Clocks } from "./clock.js";
 import { countCard, Deck, dueCards } from "./deck.js";
@@ -27,7 +27,8 @@ import { isFirstVisit, prepareWelcome, welcome } from "./welcome.js";
 const $ = (id) => document.getElementById(id);
 const store = window.localStorage;
 const PACE = 700; // milliseconds from a move of two agents to the next one
-let session = /^[0-9a-f.]{32,65}$/.exec(store.getItem("session"))?.[0] ?? null;
+const storedSession = () => /^[0-9a-f.]{32,65}$/.exec(store.getItem("session"))?.[0] ?? null;
+let session = storedSession();
 let waiting = new AbortController(); // ends the request for news when another session is opened
 let view = null;
 let left = null; // the key of the game that the one shown has replaced
@@ -77,8 +78,8 @@ const tryOpen = (opening) => open(opening).catch((error) => say(error.message));
 
 // Puts a lesson or puzzles on the board. The way back leads to the game.
 async function train(task, hash) {
-  if (exercise.on && history.state?.exercise) history.replaceState({ exercise: true }, "", hash);
-  else if (location.hash !== hash) history.pushState({ exercise: true }, "", hash);
+  const inPlace = exercise.on && history.state?.exercise;
+  if (inPlace || location.hash !== hash) writeAddress(!inPlace, { exercise: true }, hash);
   await exercise.open(task);
 }
 
@@ -184,8 +185,7 @@ function note(another) {
   const entry = { session, key: gameKey(view) };
   const { state } = history;
   const known = state?.session === entry.session && state.key === entry.key && address === location.href;
-  if (another && !travelling && !known) history.pushState(entry, "", address);
-  else if (!known) history.replaceState(entry, "", address);
+  if (!known) writeAddress(another && !travelling, entry, address);
   written = location.href;
 }
 
@@ -242,13 +242,16 @@ async function send(command) {
 let reopening = null;
 const reopen = () => (reopening ??= goOn().finally(() => { reopening = null; }));
 
-// Goes on with the same game in a new session, in place of one that the server no longer has.
+// Goes on with the same game in a new session, in place of one that the server no longer has; or with the session of
+// another tab, which has done so already.
 async function goOn() {
-  const gone = keptGames().find(({ key }) => key.startsWith(`${session}-`));
+  const gone = keptGames().find(({ key }) => (view ? key === gameKey(view) : key.startsWith(`${session}-`)));
   const { analysing } = view ?? {};
+  const other = storedSession();
   travelling = true; // it is no other game
   try {
     if (gone && !gone.live) await resume(gone, true);
+    else if (!gone && other && other !== session && await enter(other)) return;
     else await open(view && !view.duel ? { game: view.game, ...players() } : {});
     if (analysing && gone) await update(`/api/session?${language()}`, { do: "analyse", on: true });
   } finally {
@@ -276,6 +279,7 @@ async function resume(game, anew = false) {
     if (left === game.key) left = null;
     redraw();
   } catch (error) {
+    if (!view) throw error;
     say(error.status ? error.message : text("connection_lost"));
   }
 }
@@ -314,7 +318,7 @@ function show(answer) {
   const before = view;
   const again = before !== null && gameKey(before) === gameKey(next);
   if (before?.session === session && next.version < before.version) return; // a late, older answer
-  if (before && $("message").textContent === text("connection_lost")) say("");
+  if ($("message").textContent === text("connection_lost")) say("");
   if (before?.trouble && !next.trouble) say("");
   if (!again || next.line[next.cursor] !== before.line[before.cursor]) {
     wantHint = false;
@@ -607,7 +611,7 @@ function controls() {
     await loadTexts();
     say("");
     redraw();
-    if (exercise.on) await exercise.load();
+    if (exercise.on) await exercise.load(exercise.over);
   };
   $("watch").onclick = () => watch(view.game);
   $("rules").onclick = () => page("rules", ...paragraphs(rulesOf((exercise.view ?? view).game)));
@@ -623,6 +627,24 @@ function controls() {
     const key = event.key === "a" && view.analysing ? "moves-tab" : Object.hasOwn(KEYS, event.key) && KEYS[event.key];
     if (key && !$(key).disabled && !$(key).hidden) $(key).click();
   });
+}
+
+// Shows the game of the address, or else that of the session, or a new one. Returns why the game of the address cannot be
+// shown.
+async function beginGame() {
+  let told = "";
+  const there = await arrive().catch((error) => {
+    told = error.told ?? error.message;
+    return false;
+  });
+  try {
+    if (!there && !session) await open({});
+    else if (!there) await update(`/api/session?${language()}`);
+  } catch (error) {
+    if (error.status === 404 || error.status === 400) await reopen();
+    else throw error;
+  }
+  return told;
 }
 
 async function begin() {
@@ -661,19 +683,15 @@ async function begin() {
   const sent = hash && !history.state && !/^#game=\w+$/.test(hash); // someone has sent this address
   const learned = JSON.parse(sessionStorage.getItem("opponent")); // an agent that has learned in this tab: see learn.js
   sessionStorage.removeItem("opponent");
-  let told = ""; // why the game of the address cannot be shown
-  const there = await arrive().catch((error) => {
-    told = error.told ?? error.message;
-    return false;
-  });
-  try {
-    if (!there && !session) await open({});
-    else if (!there) await update(`/api/session?${language()}`);
-  } catch (error) {
-    if (error.status === 404 || error.status === 400) await reopen();
-    else throw error;
+  while (!view) {
+    try {
+      const told = await beginGame();
+      if (told) say(told);
+    } catch (error) {
+      say(error.status ? error.message : text("connection_lost"));
+      await new Promise((done) => setTimeout(done, 1500));
+    }
   }
-  if (told) say(told);
   addEventListener("popstate", async () => {
     $("welcome-box").close(); // someone knows where to go
     const task = taskOf(location.hash);

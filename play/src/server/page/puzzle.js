@@ -71,6 +71,7 @@ export class Puzzles {
     }
     const { task, player, plies, boards } = await this.ask(ask, this.done);
     Object.assign(this, { plies, analysis: null });
+    if (this.done === plies) this.keepForAnalysis(boards, []);
     return { heading: `${text(`game_${this.game}`)}: ${text("puzzle_rated", { rating: this.rating })}`, lines: [task], boards, player };
   }
 
@@ -95,9 +96,9 @@ export class Puzzles {
     return { said: reply ? `${said} ${text("drill_reply", { move: reply })}` : said, right: false, over: false, again: true, boards };
   }
 
-  // Shows the rest of the solution.
+  // Shows the rest of the solution, at least its last move.
   async solution(ask) {
-    const from = this.done;
+    const from = Math.min(this.done, this.plies - 1);
     const places = Array.from({ length: this.plies - from }, (_, place) => from + place + 1);
     const answers = await Promise.all(places.map((place) => this.ask(ask, place)));
     const boards = answers.flatMap((answer) => answer.boards);

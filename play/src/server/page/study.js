@@ -57,7 +57,11 @@ export class Study {
 
   // Ends when the game goes on elsewhere.
   check(view) {
-    if (this.retry && (this.retry.key !== gameKey(view) || !view.analysing)) this.retry = null;
+    if (this.retry && (this.retry.key !== gameKey(view) || !view.analysing)) {
+      const { key, added } = this.retry;
+      this.retry = null;
+      if (key === gameKey(view)) this.remove(added.filter((node) => !view.line.includes(node)));
+    }
     if (!this.shown) return;
     const { key, node, place } = this.shown;
     const moved = !view.duel && view.line[view.cursor] !== node;
@@ -143,8 +147,12 @@ export class Study {
   async endRetry() {
     const { added, node } = this.retry;
     this.leave();
-    for (const one of added) await this.page.send({ do: "remove", node: one });
+    await this.remove(added);
     await this.page.send({ do: "show", node });
+  }
+
+  async remove(variations) {
+    for (const node of variations) await this.page.send({ do: "remove", node });
   }
 
   // What is shown, in words; null if it is the game.
