@@ -13,9 +13,9 @@ use jarmo::arena::{Openings, read_results};
 use jarmo::catalog::{CatalogGame, GameSettings, GameTask};
 use jarmo::checksum::{digits, sealed_line};
 use jarmo::config::Config;
-use jarmo::env::{EnvSettings, Keep, SavedEnv};
+use jarmo::env::{EnvSettings, Keep};
 use jarmo::erase;
-use jarmo::facade::measure::EnvPlan;
+use jarmo::facade::measure::{EnvPlan, SavedGames};
 use jarmo::facade::selfplay::Net;
 use jarmo::game::{Game, Mask, Player};
 use jarmo::games::board::Board;
@@ -223,12 +223,12 @@ pub(crate) fn saves(_: &mut Tools, bytes: &[u8]) {
     };
     let game = erase(ConnectFour::new(0));
     if first % 2 == 0 {
-        if let Ok(saved) = serde_json::from_slice::<Vec<SavedEnv>>(content) {
+        if let Ok(saved) = serde_json::from_slice::<Vec<SavedGames>>(content) {
             let mut env = game.env(env_plan()).expect("games without an opponent");
             if env.restore(&saved).is_ok() {
                 let mut actions = vec![0; env.sides().len()];
                 env.sample(&mut actions);
-                assert_eq!(env.save(), saved);
+                assert_eq!(env.save().expect("games from their start"), saved);
             }
         }
     } else if let Ok(saved) = serde_json::from_slice::<GamesState>(content) {
@@ -244,7 +244,8 @@ pub(crate) fn written_saves() -> Vec<Vec<u8>> {
     let env = game.env(env_plan()).expect("games without an opponent");
     let mut play = game.self_play(&self_play(), &net(), 1, 1);
     play.round();
-    let [env, play] = [serde_json::to_vec(&env.save()), serde_json::to_vec(&play.save())];
+    let env = env.save().expect("games from their start");
+    let [env, play] = [serde_json::to_vec(&env), serde_json::to_vec(&play.save())];
     let parts = [(0, env), (1, play)].map(|(first, content)| [vec![first], content.expect("plain data")].concat());
     parts.into()
 }

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jarmo import yardstick
+from jarmo import _benchmark, yardstick
 from jarmo._jarmo import Game
 from jarmo._types import Path
 
@@ -81,7 +81,9 @@ class Result:
         return text
 
     def __str__(self) -> str:
-        lines = [f"{NAME}: {self.rows[0][0]['agent']}, wrong critical decisions on {len(self.boards)} boards"]
+        count = f"{len(self.boards)} of {len(JUDGED)}" if len(self.boards) < len(JUDGED) else len(JUDGED)
+        where = f"{count} boards" if set(self.boards) <= set(JUDGED) else "boards outside `JUDGED`, so it is not ranked"
+        lines = [f"{NAME}: {self.rows[0][0]['agent']}, wrong critical decisions on {where}"]
         for row in self.summary():
             what = "its own search" if row["simulations"] is None else f"{row['simulations']} simulations"
             mean, low, high, least, most = (f"{100 * share:.1f}" for share in (*row["wrong"], *row["range"]))
@@ -123,13 +125,24 @@ def evaluate(
 
 def verify(path: Path) -> Result:
     """Computes every share in a file of `Result.to_json` from the answers in it; raises ``ValueError`` where one is another.
-    It cannot verify whose answers they are, as with `yardstick.verify`."""
-    file = json.loads(FilePath(path).read_text(encoding="utf-8"))
+    The boards are different ones of `JUDGED`, or of `TRAINING`: then the result says that it is not ranked. It cannot
+    verify whose answers they are, as with `yardstick.verify`."""
+    file = _benchmark.read(FilePath(path).read_text(encoding="utf-8"))
     if not isinstance(file, dict) or set(file) != {"version", "boards", "rows"} or file["version"] != NAME:
         raise ValueError(f"not a result of {NAME}")
-    if len(file["boards"]) != len(file["rows"]) or not file["boards"]:
-        raise ValueError(f"{len(file['boards'])} boards, and rows for {len(file['rows'])}")
-    result = Result(file["boards"], file["rows"])
+    names, every = file["boards"], file["rows"]
+    if not (isinstance(names, list) and isinstance(every, list) and names and len(names) == len(every)):
+        raise ValueError("it must have a list of boards, and one of rows for each board")
+    if not any(all(name in known for name in names) for known in (JUDGED, TRAINING)) or len(set(names)) < len(names):
+        raise ValueError("the boards must be different ones, all of `JUDGED` or all of `TRAINING`")
+    try:
+        asked = [[(row["agent"], row["nodes"]) for row in rows] for rows in every]
+        agents, searches = ({pair[part] for pair in asked[0]} for part in (0, 1))
+    except (KeyError, TypeError):
+        raise ValueError("a row lacks its agent or its number of simulations") from None
+    if len(agents) != 1 or len(searches) < len(asked[0]) or asked != len(asked) * asked[:1]:
+        raise ValueError("every board must have the same agent and numbers of simulations, each once")
+    result = Result(names, every)
     for board, rows in zip(result.boards, result.rows, strict=True):
         measure = yardstick._yardstick(Game("jarmo", board=board), None, *SETTINGS.values())
         for row in rows:

@@ -73,7 +73,7 @@ class Board(anywidget.AnyWidget):  # type: ignore[misc]
         start = game if isinstance(game, Position) else (Game(game) if isinstance(game, str) else game).start
         self._seat = None if opponent is None else ("white", "black").index(seat)
         self._opponent = Agent(opponent, game=start.game) if isinstance(opponent, str) else opponent
-        self._adviser = Agent(adviser, game=start.game) if isinstance(adviser, str) else adviser
+        self._adviser = adviser  # made when it is first asked, because not every board has one
         self._evaluates, self._hints, self._message = evaluation, False, ""
         self._positions, self._actions, self._cursor = [start], list[str](), 0
         for action in actions:
@@ -185,6 +185,12 @@ class Board(anywidget.AnyWidget):  # type: ignore[misc]
             return [], (0.5 if winner is None else 1.0 - winner) if self._evaluates else None
         if not (self._hints or self._evaluates):
             return [], None
+        if isinstance(self._adviser, str):
+            try:
+                self._adviser = Agent(self._adviser, game=position.game)
+            except ValueError as error:
+                self._message, self._hints, self._evaluates = str(error), False, False
+                return [], None
         judged = self._adviser.evaluate(position, seed=1)
         value = float(judged.values[0]) * (1 if position.to_move == 0 else -1)
         ideas = []

@@ -15,7 +15,6 @@ import math
 import os
 import platform
 import re
-import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from functools import lru_cache, partial
@@ -468,6 +467,11 @@ def _processor() -> str:
     return found[1] if found else platform.processor() or platform.machine()
 
 
+def _cpu_seconds() -> float:
+    """The CPU time of this process and of its child processes that have ended."""
+    return sum(os.times()[:4])
+
+
 class Budget:
     """A limit for training: environment steps, evaluations, or minutes of CPU time on a machine of speed 1.
 
@@ -497,8 +501,7 @@ class Budget:
         self.taken: int = 0
         self.evaluated: int = 0
         self.speed: float = calibrate() if minutes is not None else 1.0
-        self.start: float = time.process_time()
-        self._start_of_all: float = sum(os.times()[:4])
+        self.start: float = _cpu_seconds()
 
     def step(self, count: int = 1, *, evaluations: int = 0) -> None:
         """Counts steps of the environment, and evaluations."""
@@ -513,7 +516,7 @@ class Budget:
         if self.evaluations is not None:
             return self.evaluated / self.evaluations
         assert self.minutes is not None
-        return (time.process_time() - self.start) * self.speed / (60 * self.minutes)
+        return (_cpu_seconds() - self.start) * self.speed / (60 * self.minutes)
 
     def used(self, seed: int | None = None) -> dict[str, Any]:
         """What results record about the training: the budget, its seed, steps, evaluations, and the CPU time since its
@@ -524,7 +527,7 @@ class Budget:
             "seed": seed,
             "steps": self.taken,
             "evaluations": self.evaluated,
-            "cpu_seconds": round(sum(os.times()[:4]) - self._start_of_all, 1),
+            "cpu_seconds": round(_cpu_seconds() - self.start, 1),
         }
 
     def __bool__(self) -> bool:

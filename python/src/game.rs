@@ -68,6 +68,13 @@ impl PyGame {
         let game = named(GAMES[0], GameSettings::default());
         PyGame(game.expect("the standard settings are valid"))
     }
+
+    /// Whether no other board was given.
+    fn is_on_standard_board(&self) -> bool {
+        let facts = self.0.facts();
+        let standard = named(facts.name, GameSettings::default());
+        standard.is_ok_and(|standard| standard.facts().version.board == facts.version.board)
+    }
 }
 
 pub(crate) fn named(name: &str, settings: GameSettings) -> Checked<Arc<dyn AnyGame>> {
@@ -198,16 +205,28 @@ impl PyGame {
     /// For pickling.
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((&'static str,), Bound<'py, PyDict>)> {
         let facts = self.0.facts();
-        let standard = named(facts.name, GameSettings::default())?;
-        if standard.facts().version.board != facts.version.board {
+        if !self.is_on_standard_board() {
             return Err(PyTypeError::new_err("a game on another board than the standard one cannot be pickled"));
         }
         let settings = [("max_plies", Some(facts.max_plies)), ("quiet_limit", facts.quiet_limit)];
         Ok(((facts.name,), settings.into_py_dict(py)?))
     }
 
+    fn __copy__(this: Py<PyGame>) -> Py<PyGame> {
+        this
+    }
+
+    fn __deepcopy__(this: Py<PyGame>, _memo: &Bound<'_, PyAny>) -> Py<PyGame> {
+        this
+    }
+
     fn __repr__(&self) -> String {
         let facts = self.0.facts();
-        format!("jarmo.Game({:?}, max_plies={})", facts.name, facts.max_plies)
+        let board = match self.is_on_standard_board() {
+            true => "",
+            false => ", board=...",
+        };
+        let quiet = facts.quiet_limit.map_or(String::new(), |limit| format!(", quiet_limit={limit}"));
+        format!("jarmo.Game({:?}, max_plies={}{board}{quiet})", facts.name, facts.max_plies)
     }
 }

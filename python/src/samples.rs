@@ -1,10 +1,12 @@
 //! `jarmo.self_play`: samples of games that are searched with the user's function.
 
 use std::sync::Arc;
+use std::{mem, process};
 
 use jarmo_core::game::{Action, AnyPosition};
 use jarmo_core::ndarray::Array4;
 use jarmo_core::search::SearchSettings;
+use jarmo_facade::measure::SavedRules;
 use jarmo_facade::selfplay::AnySelfPlay;
 use jarmo_selfplay::replay::{Sample, Samples};
 use jarmo_selfplay::selfplay::{Counts, Episode, GamesState, Round, SelfPlaySettings};
@@ -22,7 +24,7 @@ use crate::ask::Function;
 use crate::game::PyGame;
 use crate::number;
 use crate::position::Position;
-use crate::refusal::Refusal;
+use crate::refusal::Checked;
 use crate::search::search_rule;
 use crate::threads::{self, Caller, Closable, serve};
 
@@ -48,12 +50,14 @@ pub(crate) struct Terms {
     game: String,
     rules_version: u32,
     max_plies: u32,
+    #[serde(flatten)]
+    rules: SavedRules,
     settings: SelfPlaySettings,
     seed: u64,
 }
 
 /// Increased whenever saved self-play changes its meaning.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Endless self-play: each iteration plays until there are at least ``min_samples`` positions of finished games. See
 /// `jarmo.self_play`.
@@ -70,25 +74,46 @@ pub struct SelfPlay {
 struct State {
     games: Box<dyn AnySelfPlay>,
     function: Function,
-    /// Its threads wait for answers of the function, so they are not those that other calls use. Each has a shard.
-    pool: ThreadPool,
+    pool: OwnPool,
     counts: Counts,
     terms: Terms,
+}
+
+/// The threads of self-play. They wait for answers of the function, so they are not those that other calls use. Each has a
+/// shard.
+struct OwnPool {
+    process: u32,
+    threads: ThreadPool,
+}
+
+impl OwnPool {
+    fn new(count: usize) -> Checked<OwnPool> {
+        Ok(OwnPool { process: process::id(), threads: ThreadPoolBuilder::new().num_threads(count).build()? })
+    }
+
+    /// The threads. A child made by `fork` has none of its parent's, so it gets new ones.
+    fn get(&mut self) -> Checked<&ThreadPool> {
+        if self.process != process::id() {
+            let own = OwnPool::new(self.threads.current_num_threads())?;
+            mem::forget(mem::replace(self, own)); // it cannot be shut down, because its threads do not exist here
+        }
+        Ok(&self.threads)
+    }
 }
 
 impl State {
     /// Plays until there are at least so many samples, or the caller fails. Evaluations of earlier calls are forgotten,
     /// because the function may have learned since.
-    fn play(&mut self, caller: &Caller, least: usize) -> Round {
+    fn play(&mut self, caller: &Caller, least: usize) -> Checked<Round> {
         let State { games, function, pool, .. } = self;
         games.use_network(&function.net(caller));
-        pool.install(|| {
+        Ok(pool.get()?.install(|| {
             let mut all = games.round();
             while all.samples.len() < least && !caller.has_failed() {
                 all.add(games.round());
             }
             all
-        })
+        }))
     }
 }
 
@@ -166,12 +191,13 @@ impl SelfPlay {
             game: facts.name.to_owned(),
             rules_version: facts.version.rules_version,
             max_plies: facts.max_plies,
+            rules: SavedRules::of(facts),
             settings,
             seed: seed.map_or_else(|| number::entropy(py), Ok)?,
         };
         let function = Function { evaluate: Arc::new(evaluate), threats, batch: games, pad: false };
         let shards = threads::count(threads).min(games);
-        let pool = ThreadPoolBuilder::new().num_threads(shards).build().map_err(Refusal::from)?;
+        let pool = OwnPool::new(shards)?;
         let games = begin(&game, &terms, &function, shards);
         let state = State { games, function, pool, counts: Counts::default(), terms };
         let busy = "already under way, in another thread or in a call that called this one";
@@ -189,8 +215,15 @@ impl SelfPlay {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (played, origins) = self.state.with(|state| self.play(py, state))??;
-        self.samples(py, &played.samples, &origins)
+        self.state.with(|state| {
+            let before = state.games.save();
+            let made = self.play(py, state);
+            // An interrupted round has no meaning, so all games go back to where they were.
+            let (samples, counts) =
+                made.inspect_err(|_| state.games.restore(&before).expect("these games were just saved"))?;
+            state.counts.add(&counts);
+            Ok(samples)
+        })?
     }
 
     /// The unfinished games, between two steps of the iterator.
@@ -220,7 +253,7 @@ impl SelfPlay {
                 let (theirs, ours) = (text(&saved.terms), text(&terms));
                 return Err(wrong(format!("it was made with {theirs}, this one with {ours}")));
             }
-            let mut games = begin(&self.game, &terms, &state.function, state.pool.current_num_threads());
+            let mut games = begin(&self.game, &terms, &state.function, state.pool.threads.current_num_threads());
             games.restore(&saved.games).map_err(|problem| wrong(problem.to_string()))?;
             (state.games, state.counts, state.terms) = (games, saved.counts, terms);
             Ok(())
@@ -271,14 +304,10 @@ impl SelfPlay {
 
 impl SelfPlay {
     /// Plays until there are enough samples.
-    fn play(&self, py: Python<'_>, state: &mut State) -> PyResult<(Round, Vec<Origin>)> {
-        let before = state.games.save();
-        let played = serve(py, &Arc::default(), |caller| state.play(caller, self.least));
-        // An interrupted round has no meaning, so all games go back to where they were.
-        let played = played.inspect_err(|_| state.games.restore(&before).expect("these games were just saved"))?;
+    fn play<'py>(&self, py: Python<'py>, state: &mut State) -> PyResult<(Bound<'py, PyAny>, Counts)> {
+        let played = serve(py, &Arc::default(), |caller| state.play(caller, self.least))??;
         let origins = origins(&self.game, &played.episodes, state.counts.games.games);
-        state.counts.add(&played.counts);
-        Ok((played, origins))
+        Ok((self.samples(py, &played.samples, &origins)?, played.counts))
     }
 
     fn samples<'py>(&self, py: Python<'py>, samples: &Samples, origins: &[Origin]) -> PyResult<Bound<'py, PyAny>> {

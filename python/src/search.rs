@@ -84,7 +84,11 @@ pub(crate) fn search<'py>(
     min_visit_share: Option<f32>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = evaluate.py();
-    let (rules, positions) = open_positions_of(positions, None)?;
+    let agent = evaluate.cast::<Agent>().ok();
+    let (mut rules, positions) = open_positions_of(positions, None)?;
+    if let (Some(agent), []) = (agent, &positions[..]) {
+        rules = agent.get().game.clone();
+    }
     let root = Some(number::root(root));
     let search = SearchSettings { root, considered, least_range, c_puct, fpu, temperature, min_visit_share };
     let plan = SearchPlan {
@@ -94,9 +98,9 @@ pub(crate) fn search<'py>(
         seed: seed.map_or_else(|| number::entropy(py), Ok)?,
         threads: threads::count(threads),
     };
-    let function = match evaluate.cast::<Agent>() {
-        Ok(agent) => Err(agent.get().net(&rules)?),
-        Err(_) => {
+    let function = match agent {
+        Some(agent) => Err(agent.get().net(&rules)?),
+        None => {
             let evaluate = Arc::new(evaluate.clone().unbind());
             Ok(Function { evaluate, threats, batch: batch as usize, pad })
         }

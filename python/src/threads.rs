@@ -238,13 +238,14 @@ pub(crate) fn serve<T: Send>(
         loop {
             let waiting = &mut waiting; // exclusive, so that it may cross to a thread without Python's lock
             let job = py.detach(move || waiting.recv_timeout(TICK));
+            if let Ok(None) = job {
+                break; // what is done counts, even if Ctrl-C came meanwhile: Python raises it after this call
+            }
             if failure.is_none() {
                 failure = py.check_signals().err();
             }
-            match job {
-                Ok(Some(job)) if failure.is_none() => failure = job(py).err(),
-                Ok(None) => break,
-                Ok(Some(_)) | Err(_) => {}
+            if let (Ok(Some(job)), None) = (job, &failure) {
+                failure = job(py).err();
             }
             if failure.is_some() {
                 stop.store(true, Ordering::Relaxed);

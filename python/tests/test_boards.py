@@ -149,12 +149,22 @@ def test_the_track_measures_and_verifies(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     result.to_json(path)
     assert np.array_equal(boards.verify(path).wrong, result.wrong)
+    assert "greedy, wrong critical decisions on 2 of 32 boards" in str(result)
+    assert "on 32 boards" in str(boards.Result(boards.JUDGED, 32 * result.rows[:1]))
     wrong: list[tuple[Callable[[Any], object], str]] = [
         (lambda file: file["boards"].reverse(), "board random:65"),
         (lambda file: file["rows"][1][0]["fresh"].update(share=0.0), "board random:65"),
         (lambda file: file["rows"][0][0]["settings"].update(fresh=100), "the settings are"),
-        (lambda file: file["rows"].pop(), "rows for 1"),
+        (lambda file: file["rows"].pop(), "rows for each board"),
         (lambda file: file.update(version="jarmo-v1"), "not a result"),
+        (lambda file: file.update(boards=2 * file["boards"][:1], rows=2 * file["rows"][:1]), "must be different"),
+        (lambda file: file.update(boards=["random:64", "random:63"]), "all of `JUDGED` or all of `TRAINING`"),
+        (lambda file: file.update(boards=["random:1000", "random:65"]), "all of `JUDGED`"),
+        (lambda file: file.update(rows=[[], []]), "same agent"),
+        (lambda file: file.update(rows=[[1], [1]]), "lacks its agent"),
+        (lambda file: file["rows"][1][0].update(nodes=64), "same agent"),
+        (lambda file: file["rows"][1][0].update(agent="other"), "same agent"),
+        (lambda file: [rows.append(rows[0]) for rows in file["rows"]], "each once"),
     ]
     for change, message in wrong:
         file = json.loads(result.to_json())
@@ -162,3 +172,8 @@ def test_the_track_measures_and_verifies(tmp_path: Path) -> None:
         path.write_text(json.dumps(file))
         with pytest.raises(ValueError, match=message):
             boards.verify(path)
+    path.write_text(result.to_json().replace('"boards"', '"boards": [], "boards"', 1))
+    with pytest.raises(ValueError, match="stands twice"):
+        boards.verify(path)
+    boards.evaluate(make, boards=boards.TRAINING[:1]).to_json(path)
+    assert "not ranked" in str(boards.verify(path))

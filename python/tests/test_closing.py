@@ -246,3 +246,24 @@ def test_what_a_thread_works_with_is_not_collected() -> None:
     player.held.close()
     with pytest.raises(ValueError, match="this environment is closed"):
         player.held.step([0, 0, 0])
+
+
+def test_a_child_process_goes_on_with_self_play() -> None:
+    said = run("""
+games = jarmo.self_play("connect_four", even, games=8, simulations=2, min_samples=20, seed=1, threads=2)
+next(games)
+child = os.fork()
+if child == 0:
+    next(games)
+    os._exit(7)
+for _ in range(200):
+    ended, status = os.waitpid(child, os.WNOHANG)
+    if ended:
+        print("ended", os.waitstatus_to_exitcode(status))
+        break
+    time.sleep(0.1)
+else:
+    os.kill(child, signal.SIGKILL)
+    print("hangs")
+""")
+    assert said == "ended 7\n"

@@ -392,3 +392,40 @@ def test_memory_does_not_grow() -> None:
         env.step(env.sample_actions())
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert after - before < 8_000, f"{after - before} KiB more"
+
+
+@pytest.mark.parametrize("autoreset", ["next_step", "same_step", "disabled"])
+def test_after_a_reset_every_game_waits_for_an_action(autoreset: Any) -> None:
+    """After twelve random plies the opponent can often win at once."""
+    env = jarmo.VecEnv(
+        "connect_four", 64, seed=1, opponent="alphabeta:200", random_plies=12, autoreset=autoreset
+    )
+    for step in (env.reset(), env.reset(), env.reset(seed=5), env.reset(mask=np.arange(64) < 32)):
+        assert step.mask.any(axis=1).all()
+        assert not step.terminated.any() and len(step.finished) == 0
+
+
+def test_a_save_belongs_to_its_rules() -> None:
+    short = jarmo.VecEnv(jarmo.Game("tammi", quiet_limit=5), 2, seed=1)
+    with pytest.raises(ValueError, match="quiet_limit 5, not 50"):
+        jarmo.VecEnv(jarmo.Game("tammi", quiet_limit=50), 2, seed=1).restore(short.save())
+    one, other = (jarmo.Game("jarmo", board=f"random:{seed}") for seed in (1, 2))
+    with pytest.raises(ValueError, match="another board"):
+        jarmo.VecEnv(other, 2, seed=1).restore(jarmo.VecEnv(one, 2, seed=1).save())
+
+
+def test_a_game_from_a_position_with_a_past_is_not_saved() -> None:
+    env = jarmo.VecEnv("tammi", 1, seed=2)
+    for _ in range(40):
+        env.step(env.sample_actions())
+        position = env.position(0)
+        if not position.is_over and position.game.position(position.text) != position:
+            break
+    other = jarmo.VecEnv("tammi", 1, seed=2)
+    other.reset(mask=np.array([True]), positions=[position])
+    assert other.position(0) == position
+    with pytest.raises(ValueError, match="slot 0 cannot be saved: .*earlier positions that count"):
+        other.save()
+    again = jarmo.VecEnv("tammi", 1, seed=9)
+    again.restore(env.save())  # a game that was played has its actions
+    assert again.position(0) == position

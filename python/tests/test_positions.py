@@ -124,3 +124,12 @@ def test_symmetries_keep_the_rules(name: str, threats: bool) -> None:
             action = int(generator.choice(ours.legal))
             ours, theirs = ours.play(action), theirs.play(int(symmetry.actions[action]))
         assert ours.outcome == theirs.outcome
+
+
+def test_a_game_on_another_board_is_copied_and_says_so() -> None:
+    game = jarmo.Game("jarmo", board="random:1")
+    assert copy.copy(game) is game and copy.deepcopy(jarmo.VecEnv(game, 2).game) == game
+    assert repr(game) == 'jarmo.Game("jarmo", max_plies=200, board=...)'
+    assert repr(jarmo.Game("tammi", quiet_limit=5)).endswith(", quiet_limit=5)")
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(game)

@@ -271,3 +271,8 @@ def test_self_play_goes_on_after_an_error_and_from_what_was_saved(name: str) -> 
         games(guess, seed=4).restore(broken.save())
     with pytest.raises(ValueError, match="not this self-play"):
         resumed.restore(b"{}")
+
+
+def test_no_positions_are_searched_in_the_game_of_the_agent() -> None:
+    agent = jarmo.Agent("trained:8", game="connect_four")
+    assert jarmo.search([], agent).policies.shape == (0, agent.game.num_actions)

@@ -121,3 +121,11 @@ def test_a_seed_is_a_whole_number_of_64_bits(seed: Any) -> None:
     for call in calls:
         with pytest.raises((TypeError, ValueError), match=r"seed must be (a whole|at least 0|at most 2\*\*64 - 1)"):
             call()
+
+
+def test_a_copy_begins_with_the_games_of_the_original() -> None:
+    """Also where they have just begun, and the first reset keeps them."""
+    new = jarmo.VecEnv("jarmo", 4, seed=1, random_plies=4)
+    for _ in range(2):
+        copied = pickle.loads(pickle.dumps(new))
+        assert (copied.reset().observation == new.reset().observation).all()

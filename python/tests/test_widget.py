@@ -212,3 +212,9 @@ def test_a_browser_draws_the_board_and_sends_what_is_clicked_and_dragged(tmp_pat
     assert seen["sent"] == [{"do": "play", "text": "A1-C2"}] * 2 + [{"do": "go", "ply": 1}]
     assert seen["colour"] not in ("rgb(0, 0, 0)", "none"), "the style sheet of the page applies"
     assert seen["status"].endswith("White to move")
+
+
+def test_a_board_without_an_adviser_says_so_when_it_is_asked() -> None:
+    board = Board(jarmo.Game("jarmo", board="random:1"))
+    told(board, do="hints")
+    assert "another board" in board._message

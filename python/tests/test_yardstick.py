@@ -5,6 +5,8 @@ import datetime
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -381,3 +383,10 @@ def test_budgets_count_processor_time_or_steps() -> None:
     ]:
         with pytest.raises(ValueError, match=message):
             yardstick.Budget(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_budget_of_minutes_counts_processes_that_have_ended() -> None:
+    budget = yardstick.Budget(minutes=1)
+    before = budget.done
+    subprocess.run([sys.executable, "-c", "sum(range(20_000_000))"], check=True)
+    assert (budget.done - before) * 60 / budget.speed > 0.1

@@ -106,7 +106,9 @@ impl Layout {
             true => last(py, shape, |all| write(Features::Byte(all))),
             false => last(py, shape, |all| write(Features::Float(all))),
         });
-        STEP.import(py, "jarmo._types", "Step")?.call1(PyTuple::new(py, arrays)?)
+        // Not by `Step(…)`, which is Python's code: there Ctrl-C would raise after the games have gone on.
+        let step = STEP.import(py, "jarmo._types", "Step")?;
+        py.get_type::<PyTuple>().call_method1(intern!(py, "__new__"), (step, PyTuple::new(py, arrays)?))
     }
 
     /// `jarmo.Step` of zeros.

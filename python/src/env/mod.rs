@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use jarmo_core::env::{EnvSettings, Keep, Rows, SavedEnv};
+use jarmo_core::env::{EnvSettings, Keep, Rows};
 use jarmo_core::game::AnyPosition;
 use jarmo_exact::agent::{Networks, read_spec};
 use jarmo_exact::catalog::GameSettings;
 use jarmo_facade::AgentPlan;
-use jarmo_facade::measure::{AnyEnv, EnvError, EnvPlan, Reset, seed_of, shares, side_by_side};
+use jarmo_facade::measure::{AnyEnv, EnvError, EnvPlan, Measure, Reset, SavedGames, on_boards, shares};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::PyTraverseError;
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyTypeError, PyValueError};
@@ -199,7 +199,7 @@ impl VecEnv {
 }
 
 /// The game on these boards, which must have equally many actions.
-fn on_boards(game: &PyGame, boards: Vec<PathBuf>, games: usize) -> PyResult<Vec<PyGame>> {
+fn open_boards(game: &PyGame, boards: Vec<PathBuf>, games: usize) -> PyResult<Vec<PyGame>> {
     let facts = game.0.facts();
     let on = |board| -> PyResult<PyGame> {
         let settings = GameSettings { board: Some(board), max_plies: Some(facts.max_plies), quiet_limit: None };
@@ -273,7 +273,7 @@ impl VecEnv {
         arguments.set_item("boards", boards.clone())?;
         let boards = match boards {
             None => vec![game],
-            Some(boards) => on_boards(&game, boards, num_envs as usize)?,
+            Some(boards) => open_boards(&game, boards, num_envs as usize)?,
         };
         let game = boards[0].clone();
         let threads = threads::count(threads);
@@ -303,14 +303,8 @@ impl VecEnv {
             let plan = EnvPlan { settings, opponent: plan, stop: Arc::clone(&stop) };
             with_opponent(py, function.as_ref(), &stop, move || game.0.env(plan))?
         } else {
-            let shares = shares(settings.games, boards.len());
-            let on = |(board, game): (usize, &PyGame)| {
-                let (games, seed) = (shares[board + 1] - shares[board], seed_of(settings.seed, board));
-                let settings = EnvSettings { games, seed, threads: 1, ..settings };
-                game.0.env(EnvPlan { settings, opponent: None, stop: Arc::clone(&stop) })
-            };
-            let envs: Result<Vec<_>, _> = boards.iter().enumerate().map(on).collect();
-            side_by_side(envs.map_err(Refusal::from)?, settings.games, threads)
+            let games: Vec<&dyn Measure> = boards.iter().map(|game| &*game.0 as &dyn Measure).collect();
+            on_boards(&games, settings, &stop).map_err(Refusal::from)?
         };
         let busy = "at work, in another thread or in a call that called this one";
         let games = Games { env, arguments: arguments.unbind(), function, stop };
@@ -518,15 +512,16 @@ impl VecEnv {
     /// The unfinished games and the seed. Slots whose game is over, with ``autoreset`` other than ``"same_step"``,
     /// are saved without their last position.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let saved = self.read(|env| py.detach(|| serde_json::to_vec(&env.save()).expect("plain data")))?;
-        Ok(PyBytes::new(py, &saved))
+        let saved =
+            self.read(|env| py.detach(|| env.save().map(|saved| serde_json::to_vec(&saved).expect("plain data"))))?;
+        Ok(PyBytes::new(py, &saved.map_err(Refusal::from)?))
     }
 
     /// Continues exactly as the saved environment would have. It must have had the same settings, except the number of
     /// threads.
     fn restore(&self, py: Python<'_>, saved: &[u8]) -> PyResult<()> {
         let wrong = |error| PyValueError::new_err(format!("not a saved environment: {error}"));
-        let saved: Vec<SavedEnv> = serde_json::from_slice(saved).map_err(wrong)?;
+        let saved: Vec<SavedGames> = serde_json::from_slice(saved).map_err(wrong)?;
         Ok(self.games.with(|games| py.detach(|| games.env.restore(&saved)))?.map_err(Refusal::from)?)
     }
 

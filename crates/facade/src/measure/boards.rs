@@ -1,12 +1,16 @@
 //! Environments of one game on several boards as one: each board has a part of the slots.
 
-use jarmo_core::env::{Features, Rows, SavedEnv};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use jarmo_core::env::{EnvSettings, Features, Rows};
 use jarmo_core::error::FileError;
 use jarmo_core::game::{AnyPosition, Player};
 use jarmo_core::random::mix;
 use rayon::prelude::*;
 
-use super::env::{AnyEnv, EnvError, Reset};
+use super::Measure;
+use super::env::{AnyEnv, EnvError, EnvPlan, Reset, SavedGames};
 
 /// The environment of a board, and its slots.
 struct Part {
@@ -34,16 +38,25 @@ pub fn shares(games: usize, boards: usize) -> Vec<usize> {
 }
 
 /// The seed of the environment with this number.
-pub fn seed_of(seed: u64, board: usize) -> u64 {
+fn seed_of(seed: u64, board: usize) -> u64 {
     if board == 0 { seed } else { mix(seed ^ mix(board as u64)) }
 }
 
-/// Environments without an opponent, made by [`seed_of`] and with the games of [`shares`], as one.
-pub fn side_by_side(envs: Vec<Box<dyn AnyEnv>>, games: usize, threads: usize) -> Box<dyn AnyEnv> {
-    let shares = shares(games, envs.len());
-    let part = |(env, share): (_, &[usize])| Part { env, first: share[0], games: share[1] - share[0] };
-    let parts = envs.into_iter().zip(shares.windows(2)).map(part).collect();
-    Box::new(OnBoards { parts, threads })
+/// The environment of a game on several boards, without an opponent. Each board has the slots of [`shares`].
+pub fn on_boards(
+    boards: &[&dyn Measure],
+    settings: EnvSettings,
+    stop: &Arc<AtomicBool>,
+) -> Result<Box<dyn AnyEnv>, EnvError> {
+    let shares = shares(settings.games, boards.len());
+    let part = |(board, game): (usize, &&dyn Measure)| {
+        let (first, games) = (shares[board], shares[board + 1] - shares[board]);
+        let settings = EnvSettings { games, seed: seed_of(settings.seed, board), threads: 1, ..settings };
+        let env = game.env(EnvPlan { settings, opponent: None, stop: Arc::clone(stop) })?;
+        Ok(Part { env, first, games })
+    };
+    let parts = boards.iter().enumerate().map(part).collect::<Result<_, EnvError>>()?;
+    Ok(Box::new(OnBoards { parts, threads: settings.threads }))
 }
 
 impl OnBoards {
@@ -155,16 +168,17 @@ impl AnyEnv for OnBoards {
         }
     }
 
-    fn save(&self) -> Vec<SavedEnv> {
-        self.all(|env| env.save())
+    fn save(&self) -> Result<Vec<SavedGames>, EnvError> {
+        let saved = self.parts.iter().map(|part| part.env.save()).collect::<Result<Vec<_>, _>>()?;
+        Ok(saved.concat())
     }
 
-    fn restore(&mut self, saved: &[SavedEnv]) -> Result<(), FileError> {
+    fn restore(&mut self, saved: &[SavedGames]) -> Result<(), FileError> {
         if saved.len() != self.parts.len() {
             let (saved, ours) = (saved.len(), self.parts.len());
             return Err(format!("the saved environment has {saved} boards, this one {ours}").into());
         }
-        let before = self.save();
+        let before = self.save().map_err(|error| error.to_string())?;
         for board in 0..saved.len() {
             if let Err(error) = self.parts[board].env.restore(&saved[board..=board]) {
                 for (part, before) in self.parts.iter_mut().zip(before.chunks(1)).take(board) {

@@ -11,7 +11,10 @@ use jarmo_core::game::{Action, AnyPosition, Game, Mask, Player};
 use jarmo_core::ndarray::ArrayViewMut4;
 use jarmo_exact::catalog::CatalogGame;
 
+use serde::{Deserialize, Serialize};
+
 use crate::agent::AgentPlan;
+use crate::erased::Facts;
 
 /// The smallest number of games per shard against an agent that does not search.
 const MIN_PER_THREAD: usize = 128;
@@ -103,26 +106,61 @@ pub trait AnyEnv: Send + Sync {
     /// The seed, or those of the slots, `[games]`.
     fn seeds(&self) -> Vec<u64>;
 
-    /// Saves the unfinished games, those of each board for themselves.
-    fn save(&self) -> Vec<SavedEnv>;
+    /// Saves the unfinished games, those of each board for themselves. Fails if a game began from a position that text
+    /// cannot describe.
+    fn save(&self) -> Result<Vec<SavedGames>, EnvError>;
 
     /// Replaces the games by saved ones.
-    fn restore(&mut self, saved: &[SavedEnv]) -> Result<(), FileError>;
+    fn restore(&mut self, saved: &[SavedGames]) -> Result<(), FileError>;
+}
+
+/// The saved games of one board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedGames {
+    rules: SavedRules,
+    is_new: bool,
+    #[serde(flatten)]
+    env: SavedEnv,
+}
+
+/// What must be the same where games go on, besides what [`SavedEnv`] compares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedRules {
+    board: String,
+    quiet_limit: Option<u32>,
+}
+
+impl SavedRules {
+    /// The rules of a game.
+    pub fn of(facts: &Facts) -> SavedRules {
+        SavedRules { board: facts.version.board.clone(), quiet_limit: facts.quiet_limit }
+    }
+
+    /// Fails if the saved rules are not these.
+    pub fn check(&self, ours: &SavedRules) -> Result<(), FileError> {
+        let limit = |rules: &SavedRules| rules.quiet_limit.map_or("the usual".to_owned(), |limit| limit.to_string());
+        match self {
+            _ if self == ours => Ok(()),
+            _ if self.board != ours.board => Err("the saved games are on another board".to_owned().into()),
+            _ => Err(format!("the saved games have quiet_limit {}, not {}", limit(self), limit(ours)).into()),
+        }
+    }
 }
 
 struct Stepped<G: Game> {
     env: VecEnv<G>,
+    rules: SavedRules,
     actions: Vec<Action>, // [games], of the next step
     is_new: bool,         // nothing has been played or begun again
 }
 
-pub(super) fn env<G: CatalogGame>(game: &G, plan: EnvPlan) -> Result<Box<dyn AnyEnv>, EnvError> {
+pub(super) fn env<G: CatalogGame>(game: &G, rules: SavedRules, plan: EnvPlan) -> Result<Box<dyn AnyEnv>, EnvError> {
     let EnvPlan { settings, opponent, stop } = plan;
     let env = match opponent {
         None => VecEnv::with_settings(game.clone(), settings),
         Some(plan) => VecEnv::with_opponents(game.clone(), settings, opponents(game, &plan, &settings, &stop)?)?,
     };
-    Ok(Box::new(Stepped { env, actions: vec![Action(0); settings.games], is_new: true }))
+    Ok(Box::new(Stepped { env, rules, actions: vec![Action(0); settings.games], is_new: true }))
 }
 
 /// Agents that play alike, one per shard.
@@ -183,7 +221,7 @@ impl<G: CatalogGame> AnyEnv for Stepped<G> {
     }
 
     fn step(&mut self, rows: Rows<'_>) -> Result<(), EnvError> {
-        let Stepped { env, actions, is_new } = self;
+        let Stepped { env, actions, is_new, .. } = self;
         let stepped = env.step_into(actions, rows);
         *is_new &= stepped.is_err();
         Ok(stepped?)
@@ -243,17 +281,30 @@ impl<G: CatalogGame> AnyEnv for Stepped<G> {
         }
     }
 
-    fn save(&self) -> Vec<SavedEnv> {
-        vec![self.env.save()]
+    fn save(&self) -> Result<Vec<SavedGames>, EnvError> {
+        let Stepped { env, rules, is_new, .. } = self;
+        for slot in (0..env.len()).filter(|&slot| !env.is_idle(slot)) {
+            let line = env.history(slot);
+            if let Some(text) = line.start_text(env.game())
+                && env.game().parse_position(&text).ok() != Some(line.start)
+            {
+                return Err(EnvError::Illegal(format!(
+                    "slot {slot} cannot be saved: the text of the position that its game began from leaves out earlier \
+                     positions that count: {text}"
+                )));
+            }
+        }
+        Ok(vec![SavedGames { rules: rules.clone(), is_new: *is_new, env: env.save() }])
     }
 
-    fn restore(&mut self, saved: &[SavedEnv]) -> Result<(), FileError> {
+    fn restore(&mut self, saved: &[SavedGames]) -> Result<(), FileError> {
         let [saved] = saved else {
             return Err(format!("the saved environment has {} boards, this one 1", saved.len()).into());
         };
-        let restored = self.env.restore(saved);
-        self.is_new &= restored.is_err();
-        restored
+        saved.rules.check(&self.rules)?;
+        self.env.restore(&saved.env)?;
+        self.is_new = saved.is_new;
+        Ok(())
     }
 }
 

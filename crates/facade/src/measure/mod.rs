@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use arena::{AnyTournament, OpeningsPlan, TournamentPlan};
-pub use boards::{seed_of, shares, side_by_side};
-pub use env::{AnyEnv, EnvError, EnvPlan, NO_ACTION, Reset};
+pub use boards::{on_boards, shares};
+pub use env::{AnyEnv, EnvError, EnvPlan, NO_ACTION, Reset, SavedGames, SavedRules};
 pub use error::MeasureError;
 pub use exam::{AnyExam, Budget, Examinee, Measured};
 pub use search::{SearchPlan, SearchResult};
@@ -113,7 +113,7 @@ impl<G: CatalogGame> Measure for Erased<G> {
     }
 
     fn env(&self, plan: EnvPlan) -> Result<Box<dyn AnyEnv>, EnvError> {
-        env::env(&self.game, plan)
+        env::env(&self.game, SavedRules::of(&self.facts), plan)
     }
 
     fn search(&self, positions: &[AnyPosition], plan: &SearchPlan, net: &Net, stop: &AtomicBool) -> Vec<SearchResult> {
