@@ -47,7 +47,6 @@ struct Saved {
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Terms {
     format: u32,
-    game: String,
     rules_version: u32,
     max_plies: u32,
     #[serde(flatten)]
@@ -188,7 +187,6 @@ impl SelfPlay {
         let facts = game.0.facts();
         let terms = Terms {
             format: FORMAT,
-            game: facts.name.to_owned(),
             rules_version: facts.version.rules_version,
             max_plies: facts.max_plies,
             rules: SavedRules::of(facts),

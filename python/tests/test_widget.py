@@ -182,7 +182,7 @@ await new Promise((done) => setTimeout(done, 50));
 const cell = (index) => root.querySelector(`[data-cell="${index}"]`);
 const point = (node) => {
   const { left, top, width, height } = node.getBoundingClientRect();
-  return { clientX: left + width / 2, clientY: top + height / 2, button: 0, bubbles: true };
+  return { clientX: left + width / 2, clientY: top + height / 2, button: 0, buttons: 1, bubbles: true };
 };
 const tell = (node, kind, at) => node.dispatchEvent(new PointerEvent(kind, point(at)));
 tell(cell(0), "pointerdown", cell(0)); tell(cell(0), "pointerup", cell(0));

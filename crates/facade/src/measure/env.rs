@@ -126,6 +126,7 @@ pub struct SavedGames {
 /// What must be the same where games go on, besides what [`SavedEnv`] compares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedRules {
+    game: String,
     board: String,
     quiet_limit: Option<u32>,
 }
@@ -133,7 +134,8 @@ pub struct SavedRules {
 impl SavedRules {
     /// The rules of a game.
     pub fn of(facts: &Facts) -> SavedRules {
-        SavedRules { board: facts.version.board.clone(), quiet_limit: facts.quiet_limit }
+        let board = facts.version.board.clone();
+        SavedRules { game: facts.name.to_owned(), board, quiet_limit: facts.quiet_limit }
     }
 
     /// Fails if the saved rules are not these.
@@ -141,6 +143,9 @@ impl SavedRules {
         let limit = |rules: &SavedRules| rules.quiet_limit.map_or("the usual".to_owned(), |limit| limit.to_string());
         match self {
             _ if self == ours => Ok(()),
+            _ if self.game != ours.game => {
+                Err(format!("the saved games have game {:?}, this one {:?}", self.game, ours.game).into())
+            }
             _ if self.board != ours.board => Err("the saved games are on another board".to_owned().into()),
             _ => Err(format!("the saved games have quiet_limit {}, not {}", limit(self), limit(ours)).into()),
         }
