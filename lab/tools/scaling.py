@@ -16,7 +16,7 @@ import json
 import resource
 import subprocess
 import tomllib
-from math import log, sqrt
+from math import exp, log, sqrt
 from pathlib import Path
 
 DATA, PICTURES = Path("docs/lab/scaling.json"), Path("docs/lab")
@@ -119,7 +119,7 @@ def at(points, minutes):
         if before[0] <= minutes <= after[0]:
             low, high = (log(percent(point[2])[0]) for point in (before, after))
             where = log(minutes / before[0]) / log(after[0] / before[0])
-            return 2.718281828459045 ** (low + where * (high - low))
+            return exp(low + where * (high - low))
     return None
 
 

@@ -242,7 +242,7 @@ async function send(command) {
 let reopening = null;
 const reopen = () => (reopening ??= goOn().finally(() => { reopening = null; }));
 
-// Goes on with the same game in a new session, in place of one that the server no longer has; or with the session of
+// Goes on with the same game in a new session, after the server has closed the one before; or with the session of
 // another tab, which has done so already.
 async function goOn() {
   const gone = keptGames().find(({ key }) => (view ? key === gameKey(view) : key.startsWith(`${session}-`)));
