@@ -1,9 +1,11 @@
 //! The results of a search: the action to play, the policy, the values and the expected lines of play.
 
-use super::grow::{SearchRule, Tree, complete};
+use super::bounds::Certainty;
+use super::grow::{SearchRule, Tree};
+use super::gumbel::Completed;
 use super::math::ln;
-use super::tree::NONE;
-use super::{GumbelSettings, PuctSettings, gumbel, puct};
+use super::tree::Child;
+use super::{GumbelSettings, PuctSettings};
 use crate::eval::Value;
 use crate::game::{Action, Game, Proven, Verdict};
 
@@ -42,11 +44,13 @@ impl<G: Game> Tree<G> {
     /// The results of every legal action at the root, in the order of their indices; empty before the root is
     /// evaluated.
     pub fn root_actions(&self) -> Vec<RootAction> {
-        let Some(root) = self.storage.nodes.first() else {
+        if self.storage.nodes.is_empty() {
             return Vec::new();
-        };
-        let first = root.first_edge;
-        (first..first + u32::from(root.edges)).map(|edge| self.root_action(edge)).collect()
+        }
+        let (actions, priors) = (self.storage.actions(0), self.storage.signed_priors(0));
+        let children = self.storage.children_by_edge(0);
+        let edges = actions.iter().zip(priors).zip(children);
+        edges.map(|((&action, prior), child)| self.root_action(action, prior.abs(), child)).collect()
     }
 
     /// Writes the policy that the search recommends, over all actions of the game. With Gumbel it is the improved
@@ -57,24 +61,23 @@ impl<G: Game> Tree<G> {
     /// Panics unless the root is evaluated and `out` has one number per action of the game.
     pub fn write_policy(&self, out: &mut [f32]) {
         assert_eq!(out.len(), self.game.actions(), "one number per action");
-        let children = self.storage.children(0);
-        assert!(!children.is_empty(), "the root is evaluated");
+        assert!(!self.storage.nodes.is_empty(), "the root is evaluated");
+        let children = self.storage.children_by_edge(0);
         let mut weights = vec![0.0; children.len()];
         match self.rule {
             SearchRule::Gumbel(settings) => {
-                complete(&self.game, &self.storage, 0, &settings, &mut weights);
-                gumbel::improve_policy(&children, &mut weights);
+                let completed = Completed::new(&self.storage, 0, self.game.actions(), &settings, &mut Vec::new());
+                completed.write_policy(self.storage.signed_priors(0), &children, &mut weights);
             }
-            SearchRule::Puct(_) => puct::visit_policy(children.visits, &mut weights),
+            SearchRule::Puct(_) => visit_policy(&children, &mut weights),
         }
-        let first = self.storage.nodes[0].first_edge as usize;
         out.fill(0.0);
         let mut sum = 0.0;
-        let undominated = self.undominated();
-        for (index, weight) in weights.iter().enumerate() {
-            if undominated[index] {
+        let undominated = self.undominated(&children);
+        for ((action, is_undominated), weight) in self.storage.actions(0).iter().zip(&undominated).zip(&weights) {
+            if *is_undominated {
                 sum += weight;
-                out[self.storage.edges.actions[first + index].index()] = *weight;
+                out[action.index()] = *weight;
             }
         }
         if sum > 0.0 {
@@ -82,8 +85,8 @@ impl<G: Game> Tree<G> {
         } else {
             // All the weight was on actions that are proven to be worse, so the others share it equally.
             let share = 1.0 / undominated.iter().filter(|one| **one).count() as f32;
-            for index in (0..undominated.len()).filter(|&index| undominated[index]) {
-                out[self.storage.edges.actions[first + index].index()] = share;
+            for (action, _) in self.storage.actions(0).iter().zip(&undominated).filter(|(_, one)| **one) {
+                out[action.index()] = share;
             }
         }
     }
@@ -91,28 +94,21 @@ impl<G: Game> Tree<G> {
     /// The action to play: the quickest proven win; otherwise the best action that does not lose; if all actions
     /// lose, the slowest loss. `None` before the root is evaluated.
     pub fn best(&self) -> Option<Action> {
-        let root = self.storage.nodes.first()?;
-        let best = self.best_index();
-        Some(self.storage.edges.actions[root.first_edge as usize + best])
+        (!self.storage.nodes.is_empty()).then(|| self.storage.actions(0)[self.best_index()])
     }
 
     /// The expected line of play that starts with this action. At every position it follows the best proven result, or
     /// else the most visits.
     pub fn line(&self, first: Action) -> Vec<Action> {
         let mut line = vec![first];
-        let mut edge = self.root_edge(first);
-        while let Some(child) =
-            edge.map(|edge| self.storage.edges.children[edge as usize]).filter(|&child| child != NONE)
-        {
-            let children = self.storage.children(child);
-            let node = &self.storage.nodes[child as usize];
-            let best =
-                (0..children.len()).filter(|&index| children.known_value(index).is_some()).max_by_key(|&index| {
-                    let end = self.storage.edges.ends[node.first_edge as usize + index];
-                    (end.proven().map_or(0, Proven::preference), children.visits[index], std::cmp::Reverse(index))
-                });
-            edge = best.map(|index| node.first_edge + index as u32);
-            line.extend(edge.map(|edge| self.storage.edges.actions[edge as usize]));
+        let is_first = |child: &Child<'_>| self.storage.actions(0)[child.place()] == first;
+        let mut next = self.storage.nodes.first().and_then(|_| self.storage.children(0).find(is_first));
+        while let Some(Child { index, .. }) = next {
+            next = self.storage.children(index).max_by_key(|child| {
+                let rank = child.certain().proven().map_or(0, Proven::preference);
+                (rank, child.node.visits, std::cmp::Reverse(child.place()))
+            });
+            line.extend(next.map(|child| self.storage.actions(index)[child.place()]));
         }
         line
     }
@@ -127,34 +123,33 @@ impl<G: Game> Tree<G> {
 
     /// The largest ln P + g + σ(Q) among the actions with the most visits of this plan.
     fn best_by_gumbel(&self, settings: &GumbelSettings) -> usize {
-        let children = self.storage.children(0);
+        let children = self.storage.children_by_edge(0);
+        let completed = Completed::new(&self.storage, 0, self.game.actions(), settings, &mut Vec::new());
+        let priors = self.storage.signed_priors(0);
         let started = self.plan.started;
-        let mut values = Vec::new();
-        complete(&self.game, &self.storage, 0, settings, &mut values);
-        let visits = |index: usize| {
+        let visits_of = |index: usize| {
             let before = if started { self.plan.visits_before[index] } else { 0 };
-            children.visits[index] - before
+            visits(&children[index]) - before
         };
         let score = |index: usize| {
-            let prior = children.priors[index].max(f32::MIN_POSITIVE);
-            let logit = if started { self.plan.logits[index] } else { ln(prior) };
-            logit + values[index]
+            let prior = priors[index].abs().max(f32::MIN_POSITIVE);
+            let logit = if started { self.plan.noisy[index] } else { ln(prior) };
+            logit + completed.of(children[index].map(Child::value))
         };
-        self.best_by(visits, |most| most, score)
+        self.best_by(&children, visits_of, |most| most, score)
     }
 
     /// The largest Q − [`MARGIN`] / √N among the actions with enough visits. A proven draw competes with its value.
     fn best_by_puct(&self, settings: &PuctSettings) -> usize {
-        let children = self.storage.children(0);
-        let visits = |index: usize| children.visits[index];
+        let children = self.storage.children_by_edge(0);
         // Rounding can make `min_visit_share` = 1 ask for more than the most visits, hence `min`.
         let enough = |most: u32| ((settings.min_visit_share * most as f32).ceil() as u32).min(most);
-        let score = |index: usize| match children.known_value(index) {
-            Some(value) if self.is_certain(index) => value,
-            Some(value) => value - MARGIN / (visits(index) as f32).sqrt(),
+        let score = |index: usize| match children[index] {
+            Some(child) if child.certain().bounds.is_exact() => child.value(),
+            Some(child) => child.value() - MARGIN / (child.node.visits as f32).sqrt(),
             None => -1.0,
         };
-        self.best_by(visits, enough, score)
+        self.best_by(&children, |index| visits(&children[index]), enough, score)
     }
 
     /// The action with the largest score among the undominated ones that have enough visits or a proven result. (Proven
@@ -162,16 +157,18 @@ impl<G: Game> Tree<G> {
     /// many visits are enough.
     fn best_by(
         &self,
+        children: &[Option<Child<'_>>],
         visits: impl Fn(usize) -> u32,
         enough: impl Fn(u32) -> u32,
         score: impl Fn(usize) -> f32,
     ) -> usize {
-        let undominated = self.undominated();
+        let undominated = self.undominated(children);
+        let is_certain = |index: usize| certain(&children[index]).bounds.is_exact();
         let candidates = (0..undominated.len()).filter(|&index| undominated[index]);
-        let unproven = candidates.clone().filter(|&index| !self.is_certain(index));
+        let unproven = candidates.clone().filter(|&index| !is_certain(index));
         let enough = enough(unproven.map(&visits).max().unwrap_or(0));
         let mut best = (f32::NEG_INFINITY, usize::MAX);
-        for index in candidates.filter(|&index| self.is_certain(index) || visits(index) >= enough) {
+        for index in candidates.filter(|&index| is_certain(index) || visits(index) >= enough) {
             if score(index) > best.0 {
                 best = (score(index), index);
             }
@@ -179,22 +176,14 @@ impl<G: Game> Tree<G> {
         best.1
     }
 
-    /// Whether the result of an action at the root is proven.
-    fn is_certain(&self, index: usize) -> bool {
-        let first = self.storage.nodes[0].first_edge as usize;
-        self.storage.edges.ends[first + index].bounds.is_exact()
-    }
-
     /// For each action at the root, whether it may be played. If the root is proven, these are the quickest wins, the
     /// draws, or the slowest losses. Otherwise they are the proven draws and the actions that can still be better than
     /// what the root can force.
-    fn undominated(&self) -> Vec<bool> {
-        let root = &self.storage.nodes[0];
-        let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
-        let ends = &self.storage.edges.ends[range];
-        let ranks = ends.iter().map(|end| end.proven().map(Proven::preference));
+    fn undominated(&self, children: &[Option<Child<'_>>]) -> Vec<bool> {
+        let bounds = self.storage.nodes[0].certain.bounds;
+        let ends = children.iter().map(certain);
+        let ranks = ends.clone().map(|end| end.proven().map(Proven::preference));
         let best = ranks.clone().flatten().max();
-        let bounds = root.certain.bounds;
         ranks
             .zip(ends)
             .map(|(one, end)| {
@@ -207,22 +196,12 @@ impl<G: Game> Tree<G> {
             .collect()
     }
 
-    fn root_action(&self, edge: u32) -> RootAction {
-        let edges = &self.storage.edges;
-        let end = edges.ends[edge as usize];
-        let child = edges.children[edge as usize];
-        let value = (child != NONE).then(|| {
-            let value = self.node_value(child);
-            let same = self.storage.nodes[child as usize].mover == self.storage.nodes[0].mover;
-            if same { value } else { value.flip() }
+    fn root_action(&self, action: Action, prior: f32, child: Option<Child<'_>>) -> RootAction {
+        let value = child.map(|child| {
+            let value = self.node_value(child.index);
+            if child.turns { value.flip() } else { value }
         });
-        RootAction {
-            action: edges.actions[edge as usize],
-            prior: edges.priors[edge as usize],
-            visits: edges.visits[edge as usize],
-            value,
-            proven: end.proven(),
-        }
+        RootAction { action, prior, visits: visits(&child), value, proven: certain(&child).proven() }
     }
 
     fn node_value(&self, index: u32) -> Value {
@@ -232,10 +211,32 @@ impl<G: Game> Tree<G> {
         if let Some(verdict) = node.certain.bounds.exact() {
             return Value::certain(verdict, score);
         }
-        let (result, draw) = (node.value / count, node.draw / count);
+        let (result, draw) = (node.mean(), node.draw / count);
         // Rounding errors in the sums can push a share slightly below 0 or above 1.
         let share = |share: f32| share.clamp(0.0, 1.0);
         let decided = 1.0 - draw;
         Value { win: share((decided + result) / 2.0), draw: share(draw), loss: share((decided - result) / 2.0), score }
+    }
+}
+
+/// What is proven about an action.
+fn certain(child: &Option<Child<'_>>) -> Certainty {
+    child.map_or(Certainty::NONE, Child::certain)
+}
+
+/// The number of evaluations below an action.
+fn visits(child: &Option<Child<'_>>) -> u32 {
+    child.map_or(0, |child| child.node.visits)
+}
+
+/// Writes each action's share of the visits.
+fn visit_policy(children: &[Option<Child<'_>>], out: &mut [f32]) {
+    let sum: u32 = children.iter().map(visits).sum();
+    if sum == 0 {
+        out.fill(1.0 / children.len() as f32);
+        return;
+    }
+    for (child, share) in children.iter().zip(out) {
+        *share = visits(child) as f32 / sum as f32;
     }
 }

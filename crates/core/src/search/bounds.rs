@@ -88,14 +88,14 @@ impl Certainty {
     }
 
     /// The bounds of a position, from those of all its actions: a player can force at least the best lower bound.
-    pub(super) fn best_of(children: &[Certainty]) -> Certainty {
+    pub(super) fn best_of(children: impl Iterator<Item = Certainty> + Clone) -> Certainty {
         let mut bounds = Bounds::exactly(Verdict::Loss);
-        for child in children {
+        for child in children.clone() {
             bounds.lower = bounds.lower.max(child.bounds.lower);
             bounds.upper = bounds.upper.max(child.bounds.upper);
         }
         // If the result is proven, it has the plies of the best child: the quickest win or the slowest loss.
-        match children.iter().filter_map(|child| child.proven()).max_by_key(|proven| proven.preference()) {
+        match children.filter_map(Certainty::proven).max_by_key(|proven| proven.preference()) {
             Some(best) if bounds.is_exact() => Certainty::of(best),
             _ => Certainty { bounds, plies: UNKNOWN_PLIES },
         }

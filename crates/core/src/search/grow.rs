@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::gumbel::{self, GumbelSettings, Halving};
+use super::gumbel::{self, Completed, GumbelSettings, Halving};
 use super::math::{exp, largest, ln, normalize};
 use super::puct::{self, PuctSettings};
-use super::tree::{Moved, NONE, Storage, TreeSize};
+use super::tree::{Best, Child, NONE, Storage, TreeSize};
 use crate::eval::Evaluation;
-use crate::game::{Action, Game, Mask};
+use crate::game::{Game, Mask};
 use crate::random::mix;
 
 /// How a tree distributes its simulations, with the settings of the rule.
@@ -59,7 +59,7 @@ pub struct Tree<G: Game> {
     ticket: u64, // identifies the selected leaf, or the next one to be selected
     full: bool,
     scratch: Vec<f32>,
-    moved: Vec<Moved>,
+    moved: Vec<u32>,
 }
 
 /// The search that [`Tree::plan`] requested, and its progress.
@@ -73,8 +73,7 @@ pub(super) struct Plan {
     pub(super) started: bool, // whether the fields below are set
     halving: Option<Halving>,
     pub(super) visits_before: Vec<u32>, // [legal actions]
-    pub(super) logits: Vec<f32>,        // Gumbel: [legal actions], ln prior + noise
-    priors: Vec<f32>,                   // PUCT: [legal actions], mixed with noise
+    pub(super) noisy: Vec<f32>, // [legal actions]: ln prior + noise for Gumbel, priors mixed with noise for PUCT
 }
 
 /// A position that must be evaluated before it joins the tree.
@@ -85,7 +84,7 @@ pub struct Leaf<G: Game> {
     /// A seed for evaluators that need random numbers, such as playouts.
     pub seed: u64,
     legal: G::Mask,
-    parent: (u32, u32), // node and edge, or NONE for the root
+    parent: (u32, u16), // node and edge; NONE and 0 for the root
     ticket: u64,
 }
 
@@ -178,17 +177,14 @@ impl<G: Game> Tree<G> {
             self.start_plan();
         }
         let mut index = 0;
-        let mut edge = self.select_root();
-        loop {
-            let child = self.storage.edges.children[edge as usize];
-            if child == NONE {
-                break;
-            }
-            index = child;
-            edge = self.select_interior(index);
+        let mut best = self.select_root();
+        while best.child != NONE {
+            index = best.child;
+            best = self.select_interior(index);
         }
+        let mut parent = (index, best.place);
         let mut position = self.storage.positions[index as usize];
-        self.game.play(&mut position, self.storage.edges.actions[edge as usize]);
+        self.game.play(&mut position, self.storage.actions(index)[usize::from(best.place)]);
         let mut legal = self.game.legal(&position);
         if !self.storage.has_room(1, legal.count()) {
             self.full = true;
@@ -202,16 +198,16 @@ impl<G: Game> Tree<G> {
                 if !self.storage.has_room(2, 1 + after.count()) {
                     break;
                 }
-                (index, edge) = self.add_forced(position, &legal, (index, edge));
+                parent = (self.add_forced(position, &legal, parent), 0);
                 (position, legal) = (next, after);
             }
         }
         if legal.is_empty() {
-            self.add_end(position, (index, edge));
+            self.add_end(position, parent);
             self.count_simulation();
             return Step::Ended;
         }
-        Step::Evaluate(self.leaf(position, legal, (index, edge)))
+        Step::Evaluate(self.leaf(position, legal, parent))
     }
 
     /// Adds an evaluated leaf to the tree and backs up its value. `logits` has one number per action of the game, or
@@ -277,10 +273,10 @@ impl<G: Game> Tree<G> {
             self.full = !legal.is_empty();
             return Step::Done;
         }
-        Step::Evaluate(self.leaf(position, legal, (NONE, NONE)))
+        Step::Evaluate(self.leaf(position, legal, (NONE, 0)))
     }
 
-    fn leaf(&self, position: G::Position, legal: G::Mask, parent: (u32, u32)) -> Leaf<G> {
+    fn leaf(&self, position: G::Position, legal: G::Mask, parent: (u32, u16)) -> Leaf<G> {
         Leaf {
             position,
             legal,
@@ -290,7 +286,7 @@ impl<G: Game> Tree<G> {
         }
     }
 
-    fn add_end(&mut self, position: G::Position, parent: (u32, u32)) {
+    fn add_end(&mut self, position: G::Position, parent: (u32, u16)) {
         let outcome = self.game.outcome(&position);
         let outcome = outcome.expect("no legal action means the game is over");
         let mover = self.game.to_move(&position);
@@ -300,12 +296,10 @@ impl<G: Game> Tree<G> {
         self.storage.back_up(node, value);
     }
 
-    /// Adds a position with only one legal action, which needs no evaluation. Returns its node and edge.
-    fn add_forced(&mut self, position: G::Position, legal: &G::Mask, parent: (u32, u32)) -> (u32, u32) {
+    /// Adds a position with only one legal action, which needs no evaluation. Returns its node.
+    fn add_forced(&mut self, position: G::Position, legal: &G::Mask, parent: (u32, u16)) -> u32 {
         let mover = self.game.to_move(&position);
-        let storage = &mut self.storage;
-        let node = storage.add(position, mover, legal, std::iter::once(1.0), parent);
-        (node, storage.nodes[node as usize].first_edge)
+        self.storage.add(position, mover, legal, std::iter::once(1.0), parent)
     }
 
     fn count_simulation(&mut self) {
@@ -316,103 +310,89 @@ impl<G: Game> Tree<G> {
     }
 
     fn start_plan(&mut self) {
-        let children = self.storage.children(0);
         let plan = &mut self.plan;
         plan.started = true;
+        let priors = self.storage.signed_priors(0);
         plan.visits_before.clear();
-        plan.visits_before.extend_from_slice(children.visits);
+        plan.visits_before.resize(priors.len(), 0);
+        for child in self.storage.children(0) {
+            plan.visits_before[child.place()] = child.node.visits;
+        }
         plan.halving = None;
         let noise = plan.noise.iter().copied().chain(std::iter::repeat(0.0));
+        let priors = priors.iter().map(|prior| prior.abs()).zip(noise);
+        plan.noisy.clear();
         match self.rule {
             SearchRule::Gumbel(settings) => {
-                let considered = settings.considered.min(children.len() as u32);
+                let considered = settings.considered.min(plan.visits_before.len() as u32);
                 plan.halving = Some(Halving::new(considered, plan.simulations));
-                plan.logits.clear();
-                let logits = children.priors.iter().zip(noise);
-                let logits = logits.map(|(prior, noise)| ln(prior.max(f32::MIN_POSITIVE)) + noise);
-                plan.logits.extend(logits);
+                plan.noisy.extend(priors.map(|(prior, noise)| ln(prior.max(f32::MIN_POSITIVE)) + noise));
             }
             SearchRule::Puct(settings) => {
                 let fraction = if plan.noise.is_empty() { 0.0 } else { settings.noise_fraction };
-                plan.priors.clear();
-                let priors = children.priors.iter().zip(noise);
-                plan.priors.extend(priors.map(|(prior, noise)| (1.0 - fraction) * prior + fraction * noise));
+                plan.noisy.extend(priors.map(|(prior, noise)| (1.0 - fraction) * prior + fraction * noise));
             }
         }
     }
 
-    /// The edge to follow from the root.
-    fn select_root(&mut self) -> u32 {
-        let index = match self.rule {
-            SearchRule::Gumbel(settings) if self.plan.done < self.plan.simulations => self.select_considered(&settings),
-            SearchRule::Gumbel(_) => return self.select_interior(0),
+    /// The action to follow from the root.
+    fn select_root(&mut self) -> Best {
+        if matches!(self.rule, SearchRule::Gumbel(_)) && self.plan.done >= self.plan.simulations {
+            return self.select_interior(0);
+        }
+        let Tree { storage, plan, .. } = self;
+        let edges = (0..).zip(storage.signed_priors(0)).zip(&plan.noisy);
+        let unvisited =
+            edges.filter(|((_, prior), _)| prior.is_sign_positive()).map(|((place, _), score)| (place, *score));
+        let unvisited = unvisited.fold(Best::NONE, |best, (place, score)| best.or_unvisited(score, place));
+        match self.rule {
+            SearchRule::Gumbel(settings) => self.select_considered(unvisited, &settings),
             SearchRule::Puct(settings) => {
-                let mean = self.storage.mean(&self.storage.nodes[0]);
-                puct::select(&self.storage.children(0), &self.plan.priors, mean, &settings)
+                let prior_of = |child: Child<'_>| plan.noisy[child.place()];
+                let unvisited = (unvisited.place, unvisited.score);
+                puct::select(storage.children(0), &storage.nodes[0], unvisited, prior_of, &settings)
             }
-        };
-        self.storage.nodes[0].first_edge + index as u32
+        }
     }
 
-    /// The open child with the largest ln P + g + σ(Q) among those that have as many visits as the schedule requires.
-    /// If all of those are proven, the largest of all open children.
-    fn select_considered(&mut self, settings: &GumbelSettings) -> usize {
-        complete(&self.game, &self.storage, 0, settings, &mut self.scratch);
-        let children = self.storage.children(0);
+    /// The open action with the largest ln P + g + σ(Q) among those that have as many visits as the schedule requires.
+    /// If all of those are proven, the largest of all open actions. Of the unvisited actions, which have the same value,
+    /// only the one with the largest ln P + g can be it.
+    fn select_considered(&mut self, unvisited: Best, settings: &GumbelSettings) -> Best {
+        let completed = Completed::new(&self.storage, 0, self.game.actions(), settings, &mut self.scratch);
         let due = self.plan.halving.as_ref().expect("made with the plan").visits;
-        let mut best = (false, f32::NEG_INFINITY, usize::MAX);
-        for index in 0..children.len() {
-            if !children.is_open(index) {
-                continue;
-            }
-            let is_due = children.visits[index] - self.plan.visits_before[index] == due;
-            let score = self.plan.logits[index] + self.scratch[index];
-            if (is_due, score) > (best.0, best.1) {
-                best = (is_due, score, index);
+        let (mut due_best, mut other_best) = (Best::NONE, Best::NONE);
+        for (child, value) in self.storage.children(0).zip(&self.scratch) {
+            if child.is_open(self.storage.nodes[0].certain) {
+                let is_due = child.node.visits - self.plan.visits_before[child.place()] == due;
+                let best = if is_due { &mut due_best } else { &mut other_best };
+                *best = best.or(self.plan.noisy[child.place()] + completed.of(Some(*value)), child);
             }
         }
-        debug_assert!(best.2 < children.len(), "an unproven root has an open child");
-        best.2
+        let best = if due == 0 { &mut due_best } else { &mut other_best };
+        *best = best.or_unvisited(unvisited.score + completed.of(None), unvisited.place);
+        if due_best.score > f32::NEG_INFINITY { due_best } else { other_best }
     }
 
-    /// The edge to follow from a node that is not the root.
+    /// The action to follow from a node that is not the root.
     #[inline]
-    fn select_interior(&mut self, index: u32) -> u32 {
-        let node = &self.storage.nodes[index as usize];
-        let children = self.storage.children(index);
-        let chosen = match self.rule {
+    fn select_interior(&mut self, index: u32) -> Best {
+        let Tree { storage, scratch, game, .. } = self;
+        let node = &storage.nodes[index as usize];
+        if node.first_child == NONE {
+            return Best::NONE.or_unvisited(node.unvisited.prior, node.unvisited.place); // all have the same value
+        }
+        match self.rule {
             SearchRule::Gumbel(settings) => {
-                complete(&self.game, &self.storage, index, &settings, &mut self.scratch);
-                gumbel::select_interior(&children, &mut self.scratch)
+                let completed = Completed::new(storage, index, game.actions(), &settings, scratch);
+                gumbel::select_interior(storage, index, &completed, scratch)
             }
             SearchRule::Puct(settings) => {
-                let mean = self.storage.mean(node);
-                puct::select(&children, children.priors, mean, &settings)
+                let unvisited = (node.unvisited.place, node.unvisited.prior);
+                puct::select(storage.children(index), node, unvisited, |child| child.node.prior, &settings)
             }
-        };
-        node.first_edge + chosen as u32
+        }
     }
-
-    pub(super) fn root_edge(&self, action: Action) -> Option<u32> {
-        let root = self.storage.nodes.first()?;
-        let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
-        let index = self.storage.edges.actions[range].binary_search(&action).ok()?;
-        Some(root.first_edge + index as u32)
-    }
-}
-
-/// [`gumbel::complete`] for a node of the tree.
-pub(super) fn complete<G: Game>(
-    game: &G,
-    storage: &Storage<G::Position>,
-    node: u32,
-    settings: &GumbelSettings,
-    values: &mut Vec<f32>,
-) {
-    let children = storage.children(node);
-    let all_legal = children.len() == game.actions();
-    values.resize(children.len(), 0.0);
-    gumbel::complete(&children, storage.nodes[node as usize].raw, all_legal, settings, values);
 }
 
 /// Writes the probabilities of the legal actions, lowest action first. `sharpness` multiplies the logits.

@@ -1,8 +1,8 @@
 //! The formulas of Gumbel search as pure functions: sequential halving, completed values, the improved policy.
 //! [`GumbelSettings`] states them.
 
-use super::math::{exp, largest, normalize};
-use super::tree::Children;
+use super::math::{exp, normalize};
+use super::tree::{Best, Child, Storage};
 
 /// The search rule of "Policy improvement by planning with Gumbel" (Danihelka et al., 2022).
 ///
@@ -93,76 +93,118 @@ impl Halving {
     }
 }
 
-/// Replaces `values` by the completed values of a node's actions on the scale of logits, σ(Q). `raw` is the
-/// evaluator's expected result of the node itself. `all_legal` says whether every action of the game is legal here.
+/// The completed values of a node's actions.
+pub(super) struct Completed {
+    visits: u32,    // of all actions
+    unvisited: f32, // σ(Q) of an action without visits
+    top: f32,       // the largest σ(Q)
+    least: f32,
+    factor: f32,
+}
+
+impl Completed {
+    /// The completed values of a node's actions. `values` gets those of its visited children. The game has this many
+    /// `actions`.
+    #[inline]
+    pub(super) fn new<P: Copy>(
+        storage: &Storage<P>,
+        node: u32,
+        actions: usize,
+        settings: &GumbelSettings,
+        values: &mut Vec<f32>,
+    ) -> Completed {
+        let (mut visits, mut most_visits) = (0, 0);
+        let (mut mass, mut weighted) = (0.0, 0.0);
+        let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
+        values.clear();
+        for child in storage.children(node) {
+            let (count, prior, value) = (child.node.visits, child.node.prior.max(f32::MIN_POSITIVE), child.value());
+            visits += count;
+            most_visits = most_visits.max(count);
+            mass += prior;
+            weighted += prior * value;
+            least = if value < least { value } else { least };
+            most = if value > most { value } else { most };
+            values.push(value);
+        }
+        let node = &storage.nodes[node as usize];
+        let raw = node.raw;
+        let unvisited = if visits == 0 { raw } else { (raw + visits as f32 * (weighted / mass)) / (visits + 1) as f32 };
+        let is_complete = node.unvisited.is_empty();
+        let best = if is_complete { most } else { most.max(unvisited) };
+        if !is_complete || usize::from(node.edges) < actions {
+            least = least.min(unvisited);
+            most = most.max(unvisited);
+        }
+        let scale = (settings.visit_offset + most_visits as f32) * settings.value_scale;
+        let factor = scale / (most - least).max(settings.least_range).max(MIN_RANGE);
+        let scaled = |value| (value - least) * factor;
+        Completed { visits, unvisited: scaled(unvisited), top: scaled(best), least, factor }
+    }
+
+    /// The completed value of an action on the scale of logits, σ(Q): of one with this value, or of an unvisited one.
+    #[inline]
+    pub(super) fn of(&self, value: Option<f32>) -> f32 {
+        value.map_or(self.unvisited, |value| (value - self.least) * self.factor)
+    }
+
+    /// exp σ(Q), divided by the largest one. Without division, `exp` could overflow: completed values lie between 0 and
+    /// (visit_offset + visits) · value_scale.
+    #[inline]
+    fn weight(&self, value: Option<f32>) -> f32 {
+        exp((self.of(value) - self.top).min(0.0))
+    }
+
+    /// 1 for an action with the largest σ(Q), otherwise 0. The actions with the best values can have priors of 0. If all
+    /// products of weights and priors are 0, this takes their place.
+    #[inline]
+    fn is_best(&self, value: Option<f32>) -> f32 {
+        f32::from(u8::from(self.of(value) == self.top))
+    }
+
+    /// Writes the improved policy softmax(ln P + σ(Q)) of all legal actions.
+    pub(super) fn write_policy(&self, priors: &[f32], children: &[Option<Child<'_>>], out: &mut [f32]) {
+        let values = || children.iter().map(|child| child.map(Child::value));
+        for ((out, prior), value) in out.iter_mut().zip(priors).zip(values()) {
+            *out = prior.abs() * self.weight(value);
+        }
+        if out.iter().all(|weight| *weight == 0.0) {
+            out.iter_mut().zip(values()).for_each(|(out, value)| *out = self.is_best(value));
+        }
+        normalize(out);
+    }
+}
+
+/// The action to visit below the root: the largest π′(a) − N(a) / (1 + ΣN) of the open ones. Of the unvisited actions,
+/// which have the same value, only the one with the largest prior can be it, so that the time depends on the number of
+/// visited actions. `values` are those of [`Completed::new`], and overwritten.
 #[inline]
-pub(super) fn complete(
-    children: &Children<'_>,
-    raw: f32,
-    all_legal: bool,
-    settings: &GumbelSettings,
+pub(super) fn select_interior<P: Copy>(
+    storage: &Storage<P>,
+    node: u32,
+    completed: &Completed,
     values: &mut [f32],
-) {
-    children.write_known_values(values);
-    let (mut visits, mut most_visits) = (0, 0);
-    let (mut mass, mut weighted) = (0.0, 0.0);
-    let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
-    let mut filled = !all_legal;
-    for ((&value, &count), &prior) in values.iter().zip(children.visits).zip(children.priors) {
-        filled |= value.is_nan();
-        least = if value < least { value } else { least };
-        most = if value > most { value } else { most };
-        visits += count;
-        most_visits = most_visits.max(count);
-        let (prior, value) = if count > 0 { (prior.max(f32::MIN_POSITIVE), value) } else { (0.0, 0.0) };
-        mass += prior;
-        weighted += prior * value;
+) -> Best {
+    let children = storage.children(node);
+    let node = &storage.nodes[node as usize];
+    let unvisited = completed.weight(None);
+    let (mut weight_of_unvisited, mut sum) = (node.unvisited.prior * unvisited, 0.0);
+    for (child, value) in children.clone().zip(&mut *values) {
+        *value = child.node.prior * completed.weight(Some(*value));
+        sum += *value;
     }
-    let unvisited = if visits == 0 { raw } else { (raw + visits as f32 * (weighted / mass)) / (visits + 1) as f32 };
-    if filled {
-        least = least.min(unvisited);
-        most = most.max(unvisited);
-    }
-    let scale = (settings.visit_offset + most_visits as f32) * settings.value_scale;
-    let factor = scale / (most - least).max(settings.least_range).max(MIN_RANGE);
-    for value in values {
-        let known = if value.is_nan() { unvisited } else { *value };
-        *value = (known - least) * factor;
-    }
-}
-
-/// Replaces completed values σ(Q) by the improved policy softmax(ln P + σ(Q)).
-pub(super) fn improve_policy(children: &Children<'_>, values: &mut [f32]) {
-    // Completed values lie between 0 and (visit_offset + visits) · value_scale. `exp` of that can overflow, so the
-    // largest one is subtracted first.
-    let top = largest(values);
-    let is_possible = |(prior, value): (&f32, &f32)| prior * exp(value - top) > 0.0;
-    if !children.priors.iter().zip(&*values).any(is_possible) {
-        // The actions with the best values have priors of 0, so the priors are ignored.
-        let share = 1.0 / values.iter().filter(|value| **value == top).count() as f32;
-        values.iter_mut().for_each(|value| *value = if *value == top { share } else { 0.0 });
-        return;
-    }
-    for (value, prior) in values.iter_mut().zip(children.priors) {
-        *value = prior * exp(*value - top);
-    }
-    normalize(values);
-}
-
-/// The child to visit below the root: the largest π′(a) − N(a) / (1 + ΣN) of the open ones. `values` has the
-/// completed values, and the improved policy π′ afterwards.
-#[inline]
-pub(super) fn select_interior(children: &Children<'_>, values: &mut [f32]) -> usize {
-    improve_policy(children, values);
-    let visits: u32 = children.visits.iter().sum();
-    let share = 1.0 / (1 + visits) as f32;
-    let mut best = (usize::MAX, f32::NEG_INFINITY);
-    for (index, (weight, &visits)) in values.iter().zip(children.visits).enumerate() {
-        let score = weight - visits as f32 * share;
-        if score > best.1 && children.is_open(index) {
-            best = (index, score);
+    sum += node.unvisited.mass * unvisited;
+    if sum == 0.0 {
+        weight_of_unvisited = completed.is_best(None);
+        sum = weight_of_unvisited * (usize::from(node.edges) - values.len()) as f32;
+        for (child, value) in children.clone().zip(&mut *values) {
+            *value = completed.is_best(Some(child.value()));
+            sum += *value;
         }
     }
-    debug_assert!(best.0 < children.len(), "an unproven node has an open child");
-    best.0
+    let share = 1.0 / (1 + completed.visits) as f32;
+    let open = children.zip(values).filter(|(child, _)| child.is_open(node.certain));
+    let score = |child: Child<'_>, weight: f32| weight / sum - child.node.visits as f32 * share;
+    let best = open.fold(Best::NONE, |best, (child, weight)| best.or(score(child, *weight), child));
+    best.or_unvisited(weight_of_unvisited / sum, node.unvisited.place)
 }

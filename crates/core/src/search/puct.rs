@@ -1,7 +1,7 @@
 //! The formulas of AlphaZero's PUCT as pure functions; [`PuctSettings`] states them.
 
 use super::math::ln;
-use super::tree::Children;
+use super::tree::{Best, Child, TreeNode};
 
 /// PUCT, the search rule of AlphaZero.
 ///
@@ -57,39 +57,27 @@ impl PuctSettings {
     }
 }
 
-/// The open child to visit next, by the formula of [`PuctSettings`]. `mean` is the value of the node so far. `priors`
-/// replaces the priors of the children: those of the root have noise.
+/// The open action to visit next, by the formula of [`PuctSettings`], among the visited `children` of a node and the
+/// unvisited action with the largest prior, which is at `place`. `prior_of` gives the priors of children: those of the
+/// root have noise.
 #[inline]
-pub(super) fn select(children: &Children<'_>, priors: &[f32], mean: f32, settings: &PuctSettings) -> usize {
+pub(super) fn select<'a>(
+    children: impl Iterator<Item = Child<'a>> + Clone,
+    node: &TreeNode,
+    (place, largest_prior): (u16, f32),
+    prior_of: impl Fn(Child<'a>) -> f32,
+    settings: &PuctSettings,
+) -> Best {
     let mut visits = 0;
     let mut visited_mass = 0.0;
-    for (count, prior) in children.visits.iter().zip(priors) {
-        visits += count;
-        visited_mass += if *count > 0 { *prior } else { 0.0 };
+    for child in children.clone() {
+        visits += child.node.visits;
+        visited_mass += prior_of(child);
     }
-    let unvisited = mean - settings.fpu * visited_mass.sqrt();
     let weight = settings.exploration_at(visits.max(1));
-    let mut best = (usize::MAX, f32::NEG_INFINITY);
-    for (index, prior) in priors.iter().enumerate() {
-        let count = children.visits[index];
-        let value = children.known_value(index).unwrap_or(unvisited);
-        let score = value + weight * prior / (1 + count) as f32;
-        if score > best.1 && children.is_open(index) {
-            best = (index, score);
-        }
-    }
-    debug_assert!(best.0 < children.len(), "an unproven node has an open child");
-    best.0
-}
-
-/// Writes each child's share of the visits.
-pub(super) fn visit_policy(visits: &[u32], out: &mut [f32]) {
-    let sum: u32 = visits.iter().sum();
-    if sum == 0 {
-        out.fill(1.0 / visits.len() as f32);
-        return;
-    }
-    for (count, share) in visits.iter().zip(out) {
-        *share = *count as f32 / sum as f32;
-    }
+    let open = children.filter(|child| child.is_open(node.certain));
+    let score = |child: Child<'a>| child.value() + weight * prior_of(child) / (1 + child.node.visits) as f32;
+    let best = open.fold(Best::NONE, |best, child| best.or(score(child), child));
+    let value = node.mean() - settings.fpu * visited_mass.sqrt();
+    best.or_unvisited(value + weight * largest_prior, place)
 }

@@ -1,17 +1,21 @@
 //! The tree as arrays of numbers, allocated once.
 //!
 //! An edge is a legal action. The edges of a node are contiguous, lowest action first. A node is created when its
-//! edge is first visited. Sums on an edge are from the point of view of the player who acts there, sums on a node
-//! from that of the player to move.
+//! edge is first visited, and joins the list of its parent's children. What search learns about an action is stored in
+//! that node alone. Its sums are from the point of view of the player to move there.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use super::bounds::Certainty;
 use crate::eval::{Evaluation, Value};
 use crate::game::{Action, Game, Mask, Outcome, Player, Proven};
 
-/// Stands for a missing node or edge.
+/// Stands for a missing node.
 pub(super) const NONE: u32 = u32::MAX;
+
+/// Stands for a missing edge.
+const NO_EDGE: u16 = u16::MAX;
 
 /// The size of a tree, or its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,112 +53,126 @@ impl TreeSize {
     }
 }
 
-const EDGE_BYTES: usize = 4 * size_of::<u32>() + size_of::<Certainty>() + size_of::<u16>();
+const EDGE_BYTES: usize = size_of::<f32>() + size_of::<Action>();
 
+/// One line of the CPU's cache.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(super) struct TreeNode {
-    pub(super) first_edge: u32,
-    pub(super) parent: u32,      // node, or NONE for the root
-    pub(super) parent_edge: u32, // edge, or NONE for the root
+    first_edge: u32,
+    parent: u32,                 // node, or NONE for the root
+    pub(super) first_child: u32, // the visited child with the lowest action, or NONE
+    sibling: u32,                // the next visited child of the parent, or NONE
     pub(super) visits: u32,      // evaluations of this node and below
-    pub(super) value: f32,       // sum of expected results
+    value: f32,                  // sum of expected results
     pub(super) draw: f32,        // sum of draw probabilities
     pub(super) score: f32,       // sum of point differences
     pub(super) raw: f32,         // the evaluator's expected result of this position, without search
-    pub(super) edges: u16,
+    pub(super) prior: f32,       // of the action that leads here
+    pub(super) unvisited: Unvisited,
+    edge: u16,             // the action that leads here, among the edges of the parent
+    pub(super) edges: u16, // legal actions
     pub(super) certain: Certainty,
     pub(super) mover: Player,
 }
 
-/// The edges of all nodes, one array per quantity.
-#[derive(Debug)]
-pub(super) struct Edges {
-    pub(super) priors: Vec<f32>,
-    pub(super) visits: Vec<u32>,
-    pub(super) values: Vec<f32>, // sum of expected results
-    pub(super) children: Vec<u32>,
-    pub(super) ends: Vec<Certainty>, // what is proven, for the player who acts
-    pub(super) actions: Vec<Action>,
-}
-
-impl Edges {
-    fn truncate(&mut self, count: usize) {
-        self.priors.truncate(count);
-        self.visits.truncate(count);
-        self.values.truncate(count);
-        self.children.truncate(count);
-        self.ends.truncate(count);
-        self.actions.truncate(count);
-    }
-
-    /// Copies `count` edges from index `from` down to index `to`.
-    fn copy_back(&mut self, from: usize, to: usize, count: usize) {
-        let range = from..from + count;
-        self.priors.copy_within(range.clone(), to);
-        self.visits.copy_within(range.clone(), to);
-        self.values.copy_within(range.clone(), to);
-        self.children.copy_within(range.clone(), to);
-        self.ends.copy_within(range.clone(), to);
-        self.actions.copy_within(range, to);
-    }
-}
-
-/// The edges of one node, as slices: `[legal actions]`.
-#[derive(Clone, Copy)]
-pub(super) struct Children<'a> {
-    /// The evaluator's probability of each action, at the search rule's temperature.
-    pub priors: &'a [f32],
-    /// The number of evaluations below each action.
-    pub visits: &'a [u32],
-    values: &'a [f32],
-    ends: &'a [Certainty],
-    floor: Certainty, // what is proven about the node itself
-}
-
-impl Children<'_> {
+impl TreeNode {
+    /// The mean of all evaluations at and below this node.
     #[inline]
-    pub(super) fn len(&self) -> usize {
-        self.priors.len()
+    pub(super) fn mean(&self) -> f32 {
+        self.value / self.visits.max(1) as f32
     }
+}
 
+/// The legal actions of a node that have no child.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unvisited {
+    pub(super) mass: f32,  // the sum of their priors
+    pub(super) prior: f32, // the largest one
+    pub(super) place: u16, // its place among the edges, or NO_EDGE
+}
+
+impl Unvisited {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.priors.is_empty()
+        self.place == NO_EDGE
     }
 
-    /// The mean or proven value of a child for the player who acts, from -1 to 1; `None` if it has neither.
+    /// Of a node whose visited edges have negative priors.
     #[inline]
-    pub(super) fn known_value(&self, index: usize) -> Option<f32> {
-        let visits = self.visits[index];
-        let bounds = self.ends[index].bounds;
-        if bounds.is_exact() {
-            Some(bounds.lower.sign().into())
-        } else if visits > 0 {
-            Some(self.values[index] / visits as f32)
-        } else {
-            None
+    fn of(signed_priors: &[f32]) -> Unvisited {
+        let (mut best, mut place, mut mass) = (-1, NO_EDGE, 0.0);
+        for (at, prior) in (0..).zip(signed_priors) {
+            // The bits of floats without a sign are in the order of the floats, and those of others are negative.
+            let bits = prior.to_bits() as i32;
+            (best, place) = if bits > best { (bits, at) } else { (best, place) };
+            mass += if bits >= 0 { *prior } else { 0.0 };
         }
+        Unvisited { mass, prior: f32::from_bits(best as u32), place }
+    }
+}
+
+/// A visited child, from the point of view of the player who acts at its parent.
+#[derive(Clone, Copy)]
+pub(super) struct Child<'a> {
+    pub(super) index: u32,
+    pub(super) node: &'a TreeNode,
+    pub(super) turns: bool, // whether the opponent is to move in the child
+}
+
+impl Child<'_> {
+    /// The place of the action that leads here among the edges of the parent.
+    #[inline]
+    pub(super) fn place(self) -> usize {
+        self.node.edge.into()
     }
 
-    /// Writes [`Children::known_value`] of all children, with NaN instead of `None`.
+    /// The mean or proven value, from -1 to 1.
     #[inline]
-    pub(super) fn write_known_values(&self, out: &mut [f32]) {
-        for ((out, value), &visits) in out.iter_mut().zip(self.values).zip(self.visits) {
-            *out = value / visits as i32 as f32; // 0 / 0 is NaN
-        }
-        for (out, end) in out.iter_mut().zip(self.ends) {
-            if end.bounds.is_exact() {
-                *out = end.bounds.lower.sign().into();
-            }
-        }
+    pub(super) fn value(self) -> f32 {
+        let proven = self.node.certain.bounds.exact();
+        let value = proven.map_or_else(|| self.node.mean(), |verdict| verdict.sign().into());
+        if self.turns { -value } else { value }
     }
 
-    /// Whether more visits to a child can change the result: it is not proven, and it could still be better than what
-    /// the node can force.
+    /// What is proven about the action.
     #[inline]
-    pub(super) fn is_open(&self, index: usize) -> bool {
-        let bounds = self.ends[index].bounds;
-        !bounds.is_exact() && bounds.upper > self.floor.bounds.lower
+    pub(super) fn certain(self) -> Certainty {
+        self.node.certain.before(self.turns)
+    }
+
+    /// Whether more visits can change the result of the parent, about which `floor` is proven: the child is not proven,
+    /// and it could still be better than what the parent can force.
+    #[inline]
+    pub(super) fn is_open(self, floor: Certainty) -> bool {
+        let bounds = self.node.certain.bounds;
+        let upper = if self.turns { bounds.lower.flip() } else { bounds.upper };
+        !bounds.is_exact() && upper > floor.bounds.lower
+    }
+}
+
+/// The best action of a node so far.
+#[derive(Clone, Copy)]
+pub(super) struct Best {
+    pub(super) score: f32,
+    pub(super) place: u16, // among the edges
+    pub(super) child: u32, // or NONE
+}
+
+impl Best {
+    pub(super) const NONE: Best = Best { score: f32::NEG_INFINITY, place: NO_EDGE, child: NONE };
+
+    /// The better one of this and a visited action.
+    #[inline]
+    pub(super) fn or(self, score: f32, child: Child<'_>) -> Best {
+        if score > self.score { Best { score, place: child.node.edge, child: child.index } } else { self }
+    }
+
+    /// The better one of this and the unvisited action at this place, if there is one. Ties go to the lower action.
+    #[inline]
+    pub(super) fn or_unvisited(self, score: f32, place: u16) -> Best {
+        let is_better = score > self.score || score == self.score && place < self.place;
+        if is_better && place != NO_EDGE { Best { score, place, child: NONE } } else { self }
     }
 }
 
@@ -164,7 +182,8 @@ pub(super) struct Storage<P> {
     pub(super) limit: TreeSize,
     pub(super) nodes: Vec<TreeNode>,
     pub(super) positions: Vec<P>,
-    pub(super) edges: Edges,
+    priors: Vec<f32>, // [edges]: the evaluator's probabilities at the rule's temperature; negative for visited edges
+    actions: Vec<Action>, // [edges]
 }
 
 impl<P: Copy> Storage<P> {
@@ -174,91 +193,125 @@ impl<P: Copy> Storage<P> {
             limit,
             nodes: Vec::with_capacity(nodes),
             positions: Vec::with_capacity(nodes),
-            edges: Edges {
-                priors: Vec::with_capacity(edges),
-                visits: Vec::with_capacity(edges),
-                values: Vec::with_capacity(edges),
-                children: Vec::with_capacity(edges),
-                ends: Vec::with_capacity(edges),
-                actions: Vec::with_capacity(edges),
-            },
+            priors: Vec::with_capacity(edges),
+            actions: Vec::with_capacity(edges),
         }
     }
 
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         self.positions.clear();
-        self.edges.truncate(0);
+        self.priors.clear();
+        self.actions.clear();
     }
 
     /// Whether this many more nodes fit, with this many edges in total.
     #[inline]
     pub(super) fn has_room(&self, nodes: usize, edges: u32) -> bool {
         self.nodes.len() + nodes <= self.limit.nodes as usize
-            && self.edges.priors.len() + edges as usize <= self.limit.edges as usize
+            && self.priors.len() + edges as usize <= self.limit.edges as usize
     }
 
     pub(super) fn size(&self) -> TreeSize {
-        TreeSize { nodes: self.nodes.len() as u32, edges: self.edges.priors.len() as u32 }
+        TreeSize { nodes: self.nodes.len() as u32, edges: self.priors.len() as u32 }
     }
 
     #[inline]
-    pub(super) fn children(&self, node: u32) -> Children<'_> {
+    fn range(&self, node: u32) -> Range<usize> {
         let node = &self.nodes[node as usize];
-        let range = node.first_edge as usize..node.first_edge as usize + usize::from(node.edges);
-        Children {
-            priors: &self.edges.priors[range.clone()],
-            visits: &self.edges.visits[range.clone()],
-            values: &self.edges.values[range.clone()],
-            ends: &self.edges.ends[range],
-            floor: node.certain,
-        }
+        node.first_edge as usize..node.first_edge as usize + usize::from(node.edges)
     }
 
-    /// The mean of all evaluations at and below a node.
+    /// The legal actions at a node.
     #[inline]
-    pub(super) fn mean(&self, node: &TreeNode) -> f32 {
-        node.value / node.visits as f32
+    pub(super) fn actions(&self, node: u32) -> &[Action] {
+        &self.actions[self.range(node)]
     }
 
-    /// Adds a node without visits as the child of edge `parent_edge`. `priors` has one number per action of `legal`,
-    /// lowest action first.
+    /// The priors of the legal actions at a node; negative, with the sign bit set, for visited ones.
+    #[inline]
+    pub(super) fn signed_priors(&self, node: u32) -> &[f32] {
+        &self.priors[self.range(node)]
+    }
+
+    /// The visited children of a node, lowest action first.
+    #[inline]
+    pub(super) fn children(&self, node: u32) -> impl Iterator<Item = Child<'_>> + Clone {
+        let parent = &self.nodes[node as usize];
+        let mut next = parent.first_child;
+        std::iter::from_fn(move || {
+            let index = next;
+            let node = self.nodes.get(index as usize)?;
+            next = node.sibling;
+            Some(Child { index, node, turns: node.mover != parent.mover })
+        })
+    }
+
+    /// The child for each legal action at a node; `None` for unvisited actions.
+    pub(super) fn children_by_edge(&self, node: u32) -> Vec<Option<Child<'_>>> {
+        let mut all = vec![None; usize::from(self.nodes[node as usize].edges)];
+        self.children(node).for_each(|child| all[child.place()] = Some(child));
+        all
+    }
+
+    /// Adds a node without visits as the child of an edge. `priors` has one number per action of `legal`, lowest action
+    /// first.
     pub(super) fn add<M: Mask>(
         &mut self,
         position: P,
         mover: Player,
         legal: &M,
         priors: impl Iterator<Item = f32>,
-        (parent, parent_edge): (u32, u32),
+        (parent, edge): (u32, u16),
     ) -> u32 {
         let index = self.nodes.len() as u32;
-        let first_edge = self.edges.priors.len();
-        self.edges.actions.extend(legal.iter());
-        let end = self.edges.actions.len();
-        self.edges.priors.extend(priors);
-        debug_assert_eq!(self.edges.priors.len(), end, "one prior per legal action");
-        self.edges.visits.resize(end, 0);
-        self.edges.values.resize(end, 0.0);
-        self.edges.children.resize(end, NONE);
-        self.edges.ends.resize(end, Certainty::NONE);
+        let first_edge = self.priors.len();
+        self.actions.extend(legal.iter());
+        let end = self.actions.len();
+        self.priors.extend(priors);
+        debug_assert_eq!(self.priors.len(), end, "one prior per legal action");
         self.nodes.push(TreeNode {
             first_edge: first_edge as u32,
             parent,
-            parent_edge,
+            first_child: NONE,
+            sibling: NONE,
             visits: 0,
             value: 0.0,
             draw: 0.0,
             score: 0.0,
             raw: 0.0,
+            prior: 0.0,
+            unvisited: Unvisited::of(&self.priors[first_edge..]),
+            edge,
             edges: (end - first_edge) as u16,
             certain: Certainty::NONE,
             mover,
         });
         self.positions.push(position);
-        if parent_edge != NONE {
-            self.edges.children[parent_edge as usize] = index;
+        if parent != NONE {
+            self.link(index);
         }
         index
+    }
+
+    /// Puts a new node into the list of its parent's children.
+    fn link(&mut self, index: u32) {
+        let TreeNode { parent, edge, .. } = self.nodes[index as usize];
+        let range = self.range(parent);
+        let place = range.start + usize::from(edge);
+        self.nodes[index as usize].prior = self.priors[place];
+        self.priors[place] = -self.priors[place];
+        let node = &mut self.nodes[parent as usize];
+        node.unvisited = Unvisited::of(&self.priors[range]);
+        let (mut before, mut after) = (NONE, node.first_child);
+        while after != NONE && self.nodes[after as usize].edge < edge {
+            (before, after) = (after, self.nodes[after as usize].sibling);
+        }
+        self.nodes[index as usize].sibling = after;
+        match before {
+            NONE => self.nodes[parent as usize].first_child = index,
+            before => self.nodes[before as usize].sibling = index,
+        }
     }
 
     /// Records that the game is over at this node, and returns its value for the player to move.
@@ -282,7 +335,7 @@ impl<P: Copy> Storage<P> {
     /// is for the player to move at the node.
     pub(super) fn back_up(&mut self, mut index: u32, value: Value) {
         let (mut result, mut draw, mut score) = (value.expectation(), value.draw, value.score);
-        let mut certain = self.nodes[index as usize].certain.is_known();
+        let mut changed = self.nodes[index as usize].certain.is_known();
         loop {
             let node = &mut self.nodes[index as usize];
             if node.certain.is_known() {
@@ -293,35 +346,33 @@ impl<P: Copy> Storage<P> {
             node.value += result;
             node.draw += draw;
             node.score += score;
-            let (mover, end) = (node.mover, node.certain);
-            let (parent, edge) = (node.parent, node.parent_edge as usize);
+            let (parent, mover) = (node.parent, node.mover);
             if parent == NONE {
                 return;
             }
-            let turns = self.nodes[parent as usize].mover != mover;
-            if turns {
+            if self.nodes[parent as usize].mover != mover {
                 (result, score) = (-result, -score);
             }
-            self.edges.visits[edge] += 1;
-            self.edges.values[edge] += result;
-            if certain {
-                self.edges.ends[edge] = end.before(turns);
-                certain = self.tighten(parent);
-            }
+            changed = changed && self.tighten(parent);
             index = parent;
         }
     }
 
     /// Updates what is proven about a node from its edges. Returns whether its bounds changed.
     fn tighten(&mut self, index: u32) -> bool {
+        let best = self.best_of_edges(index);
         let node = &mut self.nodes[index as usize];
-        let range = node.first_edge as usize..node.first_edge as usize + usize::from(node.edges);
-        let best = Certainty::best_of(&self.edges.ends[range]);
         let changed = best.bounds != node.certain.bounds;
         if changed {
             node.certain = best;
         }
         changed
+    }
+
+    /// What the edges of a node prove about it.
+    fn best_of_edges(&self, node: u32) -> Certainty {
+        let unvisited = (!self.nodes[node as usize].unvisited.is_empty()).then_some(Certainty::NONE);
+        Certainty::best_of(self.children(node).map(Child::certain).chain(unvisited))
     }
 
     /// The most visited node with this position.
@@ -338,53 +389,45 @@ impl<P: Copy> Storage<P> {
     /// proved it.
     pub(super) fn has_proof(&self, node: u32) -> bool {
         let bounds = self.nodes[node as usize].certain.bounds;
-        !bounds.is_exact() || Certainty::best_of(self.children(node).ends).bounds == bounds
+        !bounds.is_exact() || self.best_of_edges(node).bounds == bounds
     }
 
     /// Makes a node the root, keeps the nodes below it and drops the rest.
     ///
     /// Parents come before their children, so one pass from front to back moves every node and its edges into place.
-    /// `moved` is a scratch buffer.
-    pub(super) fn reroot(&mut self, root: u32, moved: &mut Vec<Moved>) {
+    /// `moved` is a scratch buffer: the new index of each node.
+    pub(super) fn reroot(&mut self, root: u32, moved: &mut Vec<u32>) {
         let root = root as usize;
         moved.clear();
-        moved.resize(self.nodes.len(), Moved::DROPPED);
+        moved.resize(self.nodes.len(), NONE);
         let (mut kept, mut kept_edges) = (0, 0);
         for old in root..self.nodes.len() {
             let mut node = self.nodes[old].clone();
             if old == root {
-                (node.parent, node.parent_edge) = (NONE, NONE);
+                (node.parent, node.sibling) = (NONE, NONE);
             } else {
-                let parent = moved[node.parent as usize];
-                if parent.node == NONE {
+                node.parent = moved[node.parent as usize];
+                if node.parent == NONE {
                     continue;
                 }
-                node.parent = parent.node;
-                node.parent_edge -= parent.edges_by;
-                self.edges.children[node.parent_edge as usize] = kept as u32;
             }
-            let (first, count) = (node.first_edge as usize, usize::from(node.edges));
-            self.edges.copy_back(first, kept_edges, count);
-            moved[old] = Moved { node: kept as u32, edges_by: (first - kept_edges) as u32 };
+            moved[old] = kept as u32;
+            let range = self.range(old as u32);
             node.first_edge = kept_edges as u32;
+            kept_edges += range.len();
+            self.priors.copy_within(range.clone(), node.first_edge as usize);
+            self.actions.copy_within(range, node.first_edge as usize);
             self.nodes[kept] = node;
             self.positions[kept] = self.positions[old];
             kept += 1;
-            kept_edges += count;
         }
         self.nodes.truncate(kept);
         self.positions.truncate(kept);
-        self.edges.truncate(kept_edges);
+        self.priors.truncate(kept_edges);
+        self.actions.truncate(kept_edges);
+        let new = |old: u32| moved.get(old as usize).copied().unwrap_or(NONE);
+        for node in &mut self.nodes {
+            (node.first_child, node.sibling) = (new(node.first_child), new(node.sibling));
+        }
     }
-}
-
-/// Where a node went when the root changed: its new index, and by how much its edges moved down.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Moved {
-    node: u32,
-    edges_by: u32,
-}
-
-impl Moved {
-    const DROPPED: Moved = Moved { node: NONE, edges_by: 0 };
 }
