@@ -1,7 +1,6 @@
 //! `jarmo.self_play`: samples of games that are searched with the user's function.
 
 use std::sync::Arc;
-use std::{mem, process};
 
 use jarmo_core::game::{Action, AnyPosition};
 use jarmo_core::ndarray::Array4;
@@ -16,7 +15,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::array::{column, table};
@@ -26,7 +24,7 @@ use crate::number;
 use crate::position::Position;
 use crate::refusal::Checked;
 use crate::search::search_rule;
-use crate::threads::{self, Caller, Closable, serve};
+use crate::threads::{self, Caller, Closable, Threads, serve};
 
 /// Where a sample comes from.
 struct Origin {
@@ -73,40 +71,18 @@ pub struct SelfPlay {
 struct State {
     games: Box<dyn AnySelfPlay>,
     function: Function,
-    pool: OwnPool,
+    threads: Threads, // they wait for answers of the function, so they are not those that other calls use; each has a shard
     counts: Counts,
     terms: Terms,
-}
-
-/// The threads of self-play. They wait for answers of the function, so they are not those that other calls use. Each has a
-/// shard.
-struct OwnPool {
-    process: u32,
-    threads: ThreadPool,
-}
-
-impl OwnPool {
-    fn new(count: usize) -> Checked<OwnPool> {
-        Ok(OwnPool { process: process::id(), threads: ThreadPoolBuilder::new().num_threads(count).build()? })
-    }
-
-    /// The threads. A child made by `fork` has none of its parent's, so it gets new ones.
-    fn get(&mut self) -> Checked<&ThreadPool> {
-        if self.process != process::id() {
-            let own = OwnPool::new(self.threads.current_num_threads())?;
-            mem::forget(mem::replace(self, own)); // it cannot be shut down, because its threads do not exist here
-        }
-        Ok(&self.threads)
-    }
 }
 
 impl State {
     /// Plays until there are at least so many samples, or the caller fails. Evaluations of earlier calls are forgotten,
     /// because the function may have learned since.
     fn play(&mut self, caller: &Caller, least: usize) -> Checked<Round> {
-        let State { games, function, pool, .. } = self;
+        let State { games, function, threads, .. } = self;
         games.use_network(&function.net(caller));
-        Ok(pool.get()?.install(|| {
+        Ok(threads.get()?.install(|| {
             let mut all = games.round();
             while all.samples.len() < least && !caller.has_failed() {
                 all.add(games.round());
@@ -195,9 +171,9 @@ impl SelfPlay {
         };
         let function = Function { evaluate: Arc::new(evaluate), threats, batch: games, pad: false };
         let shards = threads::count(threads).min(games);
-        let pool = OwnPool::new(shards)?;
+        let threads = Threads::start(shards)?;
         let games = begin(&game, &terms, &function, shards);
-        let state = State { games, function, pool, counts: Counts::default(), terms };
+        let state = State { games, function, threads, counts: Counts::default(), terms };
         let busy = "already under way, in another thread or in a call that called this one";
         Ok(SelfPlay {
             game,

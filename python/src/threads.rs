@@ -18,6 +18,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::refusal::Checked;
+
 /// How often a waiting thread looks for Ctrl-C.
 pub(crate) const TICK: Duration = Duration::from_millis(20);
 
@@ -26,22 +28,37 @@ pub(crate) fn count(threads: Option<u32>) -> usize {
     threads.map_or(cores(), |threads| threads as usize)
 }
 
-/// The threads of this process, one per core. A child made by `fork` has none of its parent's threads, so it gets
-/// new ones.
-pub(crate) fn pool() -> Arc<ThreadPool> {
-    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
-    let mut known = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    let process = process::id();
-    if let Some((owner, pool)) = known.as_ref()
-        && *owner == process
-    {
-        return pool.clone();
+/// Threads of the process that started them.
+pub(crate) struct Threads {
+    process: u32,
+    pool: Arc<ThreadPool>,
+}
+
+impl Threads {
+    pub(crate) fn start(count: usize) -> Checked<Threads> {
+        let pool = ThreadPoolBuilder::new().num_threads(count).build()?;
+        Ok(Threads { process: process::id(), pool: Arc::new(pool) })
     }
-    let builder = ThreadPoolBuilder::new().num_threads(cores());
-    let pool = Arc::new(builder.build().expect("the system starts threads"));
-    // The threads of a parent's pool do not exist here, so the pool cannot be shut down.
-    std::mem::forget(known.replace((process, pool.clone())));
-    pool
+
+    /// The threads. A child made by `fork` has none of its parent's, so it gets new ones.
+    pub(crate) fn get(&mut self) -> Checked<&Arc<ThreadPool>> {
+        if self.process != process::id() {
+            let own = Threads::start(self.pool.current_num_threads())?;
+            mem::forget(mem::replace(self, own)); // it cannot be shut down, because its threads do not exist here
+        }
+        Ok(&self.pool)
+    }
+}
+
+/// The threads of this process, one per core.
+pub(crate) fn pool() -> Arc<ThreadPool> {
+    static POOL: Mutex<Option<Threads>> = Mutex::new(None);
+    let mut known = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let pool = match &mut *known {
+        Some(threads) => threads.get(),
+        None => Threads::start(cores()).map(|threads| &known.insert(threads).pool),
+    };
+    pool.expect("the system starts threads").clone()
 }
 
 /// Work of agents that answer at once is done by the threads of this process. A function of the user waits for its caller,
@@ -49,10 +66,7 @@ pub(crate) fn pool() -> Arc<ThreadPool> {
 pub(crate) fn pool_for(is_function: bool) -> Arc<ThreadPool> {
     match is_function {
         false => pool(),
-        true => {
-            let builder = ThreadPoolBuilder::new().num_threads(1);
-            Arc::new(builder.build().expect("the system starts threads"))
-        }
+        true => Threads::start(1).expect("the system starts threads").pool,
     }
 }
 

@@ -111,6 +111,9 @@ impl Sweep {
 
     /// Rejects halving by a measure that the runs will not have.
     fn check_measure(&self, game: &dyn AnyGame, config: &Config) -> Result<(), TrainError> {
+        if !self.halving {
+            return Ok(());
+        }
         let problem = match self.measure {
             Measure::Elo if config.evaluation.every == 0 => {
                 "\"match\", but the runs play no matches; set evaluation.every above 0"
@@ -120,10 +123,7 @@ impl Sweep {
             }
             _ => return Ok(()),
         };
-        match self.halving {
-            true => Err(TrainError(format!("halving: the measure is {problem}"))),
-            false => Ok(()),
-        }
+        Err(TrainError(format!("halving: the measure is {problem}")))
     }
 
     /// All choices, as texts `KEY=VALUE`.
