@@ -50,8 +50,8 @@ fn score(candidate: &Candidate) -> String {
             format!("mate {}", i64::from(verdict.sign()) * i64::from(plies))
         }
         _ => {
-            let share = (1.0 + candidate.value.expectation()) / 2.0;
-            let odds = share / (1.0 - share);
+            let Value { win, draw, loss, .. } = candidate.value;
+            let odds = (win + 0.5 * draw) / (loss + 0.5 * draw);
             let centipawns = (100.0 * odds.ln()).clamp(-MOST_CENTIPAWNS, MOST_CENTIPAWNS);
             format!("cp {}", centipawns.round() as i32)
         }

@@ -180,6 +180,13 @@ fn a_win_in_one_is_announced_and_played() {
 }
 
 #[test]
+fn no_lead_is_worth_more_than_a_win() {
+    let far_ahead = "position fen 3W1W1W/8/8/8/8/b7/8/w1w5 w - 0 0";
+    let lines = answers_of(Tammi::standard(), "greedy", &[far_ahead, "go"]);
+    assert_eq!(lines.last().unwrap(), "bestmove a1-b2"); // Black has no move left
+}
+
+#[test]
 fn multipv_shows_several_lines() {
     for agent in ["alphabeta:3000", "rollout:300"] {
         let lines = answers_of(Guard::standard(), agent, &["setoption name MultiPV value 3", "go"]);

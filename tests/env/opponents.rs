@@ -181,6 +181,12 @@ fn the_caller_can_act_in_every_game_that_begins() {
 }
 
 #[test]
+#[should_panic(expected = "ends every game before the caller can act")]
+fn an_opponent_who_leaves_the_caller_no_action_is_noticed() {
+    against(&ConnectFour::new(1), "random", (Autoreset::SameStep, Seat::Black), 1, None);
+}
+
+#[test]
 fn an_interrupted_step_changes_nothing() {
     for name in GAMES {
         with_game(name, &GameSettings::default(), Stopping).unwrap();

@@ -265,6 +265,16 @@ fn saved_games_that_break_the_rules_are_refused() {
 }
 
 #[test]
+fn the_action_of_an_idle_slot_can_be_any_number() {
+    let settings = EnvSettings { autoreset: Autoreset::Disabled, keep: KEEP_ALL, ..EnvSettings::new(1, 0) };
+    let mut env = VecEnv::with_settings(ConnectFour::new(1), settings);
+    env.step(&[Action(3)]);
+    assert!(env.is_idle(0));
+    env.step(&[Action(u16::MAX)]);
+    assert!(env.is_idle(0));
+}
+
+#[test]
 #[should_panic(expected = "is illegal")]
 fn an_illegal_action_is_a_bug() {
     let mut env = VecEnv::new(ConnectFour::new(0), 1, 0);

@@ -285,6 +285,16 @@ fn heuristics_keep_to_their_contract() {
 }
 
 #[test]
+fn a_value_has_the_odds_of_its_evaluation() {
+    for worth in (-8000..=8000).step_by(160) {
+        let value = <NoHeuristic as Heuristic<ConnectFour>>::value(worth);
+        let odds = 100.0 * (value.win / value.loss).ln();
+        assert!((odds - worth as f32).abs() < 0.1, "{worth}: {odds}");
+        assert_eq!(value.flip().win, value.loss);
+    }
+}
+
+#[test]
 fn keys_tell_positions_apart() {
     #[derive(Clone, Copy)]
     struct Check;

@@ -310,9 +310,45 @@ fn without_simulations_the_evaluation_of_the_root_decides() {
         logits[1] = 1.0;
         Evaluation::of(Value::EVEN)
     });
-    let tree = grown(&game, GUMBEL, 0, &mut second);
-    assert_eq!(tree.best(), Some(Action(1)));
-    assert_eq!(tree.size().nodes, 1);
+    for rule in search_rules() {
+        let tree = grown(&game, rule, 0, &mut second);
+        assert_eq!(tree.best(), Some(Action(1)), "{rule:?}");
+        assert_eq!(tree.size().nodes, 1);
+        let mut policy = [0.0; 2];
+        tree.write_policy(&mut policy);
+        assert!(policy[1] > policy[0] && policy[0] > 0.0, "{rule:?}: {policy:?}");
+    }
+}
+
+#[test]
+fn a_tree_has_room_for_all_simulations() {
+    fn check<G: Game>(game: &G, position: &str) {
+        for rule in search_rules() {
+            let limit = TreeSize::for_simulations(game, 64);
+            let mut tree = Tree::new(game.clone(), rule, limit, game.parse_position(position).unwrap());
+            tree.plan(64, 64, &[], 7);
+            Batch::new(game).search(std::slice::from_mut(&mut tree), &mut Uniform, |_| false);
+            assert!(!tree.is_full() && (tree.simulations_done() == 64 || tree.proven().is_some()), "{position}");
+        }
+    }
+    check(&Tammi::standard(), "1b1b1b2/b5b1/3b3b/8/7b/2b1B3/7w/w1w5 w - 0 30"); // many captures are forced
+    check(&Jarmo::standard(), &Jarmo::standard().position_text(&Jarmo::standard().start()));
+}
+
+#[test]
+fn a_kept_tree_in_which_the_game_has_ended_has_nothing_to_search() {
+    let game = ConnectFour::new(0);
+    let mut position = game.start();
+    for column in [3, 0, 3, 0, 3, 1] {
+        game.play(&mut position, Action(column));
+    }
+    let limit = TreeSize::for_simulations(&game, 200);
+    let mut tree = Tree::new(game, GUMBEL, limit, position);
+    tree.plan(100, 100, &[], 7);
+    Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut Uniform, |_| false);
+    game.play(&mut position, Action(3)); // wins
+    tree.continue_at(position, TreeSize { nodes: 0, edges: 0 });
+    assert_eq!(tree.best(), None);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The agent that looks one ply ahead.
 
+use std::cmp::Ordering;
+
 use rand::Rng;
 
 use super::{Agent, Candidate, Decision, Request};
@@ -24,9 +26,8 @@ impl<G: HasHeuristic> GreedyAgent<G> {
     fn choose_one(&self, position: &G::Position, stream: &mut Stream) -> Decision {
         let legal = self.game.legal(position);
         let mut candidates: Vec<Candidate> = legal.iter().map(|action| self.candidate(position, action)).collect();
-        candidates.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
-        let best = rank(&candidates[0]);
-        let ties = candidates.iter().take_while(|one| rank(one) == best).count();
+        candidates.sort_by(|a, b| compare(b, a));
+        let ties = candidates.iter().take_while(|one| compare(one, &candidates[0]).is_eq()).count();
         let chosen = below(stream.next_u64(), ties as u32) as usize;
         let decision = Decision::of_one_ply(candidates, chosen);
         Decision { proven: decision.proven.filter(|proven| proven.verdict == Verdict::Win), ..decision }
@@ -51,10 +52,12 @@ impl<G: HasHeuristic> GreedyAgent<G> {
     }
 }
 
-/// Candidates are ranked by expected result, then by point difference.
-fn rank(candidate: &Candidate) -> f32 {
-    const POINT: f32 = 1e-3; // even a hundred points count less than a result
-    candidate.value.expectation() + POINT * candidate.value.score
+/// Wins come first and losses last. Otherwise the expected result decides, with a small weight for points.
+fn compare(one: &Candidate, other: &Candidate) -> Ordering {
+    const POINT: f32 = 1e-3;
+    let sign = |candidate: &Candidate| candidate.proven.map_or(0, |proven| proven.verdict.sign());
+    let value = |candidate: &Candidate| candidate.value.expectation() + POINT * candidate.value.score;
+    sign(one).cmp(&sign(other)).then(value(one).total_cmp(&value(other)))
 }
 
 impl<G: HasHeuristic> Agent<G> for GreedyAgent<G> {

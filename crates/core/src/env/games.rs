@@ -19,6 +19,9 @@ const SIDES: u64 = 0x7369_6465_735f_5f5f;
 /// every opening might leave the caller no action.
 const MOST_ATTEMPTS: u64 = 16;
 
+/// After this many attempts in one step, we conclude that the opponent can end every game at once.
+const HOPELESS: u64 = 10_000;
+
 /// Everything that determines how a new game begins, besides its slot and its number in that slot. The time at which it
 /// begins does not matter. Therefore an environment of one game plays the same games as a slot with the same seed.
 #[derive(Clone)]
@@ -152,11 +155,17 @@ impl<G: Game> SlotGames<G> {
     }
 
     /// Plays the opponent's actions of one round. They belong to the last step.
+    ///
+    /// # Panics
+    /// Panics if in this step the opponent has ended very many games before the caller could act.
     fn reply(&mut self, new: &NewGames, actions: &[(usize, Action)], round: u64) {
         let SlotGames { shard, begun, acted_in, sides, finished, .. } = self;
         shard.step_some(actions, |ended, shard| match begun[ended.slot] == acted_in[ended.slot] {
             true => finish(shard, ended, new, (begun, sides), finished),
-            false => Some(next(shard, ended.slot, new, round + 1, (begun, sides))),
+            false => {
+                assert!(round < HOPELESS, "the opponent ends every game before the caller can act");
+                Some(next(shard, ended.slot, new, round + 1, (begun, sides)))
+            }
         });
     }
 }

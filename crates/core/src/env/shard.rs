@@ -217,10 +217,10 @@ impl<G: Game> Shard<G> {
         next: &mut impl FnMut(Finished<G::Position>, &Self) -> Option<Line<G::Position>>,
     ) {
         let slot = &mut self.slots[index];
-        if !slot.legal.contains(action) {
-            assert!(slot.legal.is_empty(), "{action:?} is illegal");
-            return;
+        if slot.legal.is_empty() {
+            return; // an idle slot, whose action may be any number
         }
+        assert!(slot.legal.contains(action), "{action:?} is illegal");
         self.game.play(&mut slot.position, action);
         slot.legal = self.game.legal(&slot.position);
         if slot.legal.is_empty() {
@@ -233,7 +233,7 @@ impl<G: Game> Shard<G> {
     fn count_events(&mut self, index: usize, action: Action) {
         let slot = &self.slots[index];
         // Steps ignore the action of an idle slot.
-        if slot.legal.contains(action) {
+        if !slot.legal.is_empty() && slot.legal.contains(action) {
             let counts = &mut self.stats.events;
             self.game.count_events(&slot.position, action, counts);
         }

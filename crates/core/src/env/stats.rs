@@ -2,10 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::game::{Outcome, Player};
-
-/// The largest number of event types that a game can have.
-const MAX_EVENTS: usize = 4;
+use crate::game::{MAX_EVENTS, Outcome, Player};
 
 /// Counts of finished games, and of events in all games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

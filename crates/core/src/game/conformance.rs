@@ -1,11 +1,13 @@
 //! Checks that every game has to pass.
 
-use super::{Action, Game, Mask};
+use super::{Action, Game, MAX_ACTIONS, MAX_EVENTS, Mask};
 
 /// Plays `episodes` games and panics with the position text where the game breaks the contract of [`Game`].
 /// `choose(n)` returns a number below `n` and thus selects the actions.
 pub fn check<G: Game>(game: &G, episodes: usize, choose: &mut impl FnMut(usize) -> usize) {
     assert!(game.actions() <= G::Mask::CAPACITY, "the mask cannot hold all actions");
+    assert!(game.actions() <= MAX_ACTIONS, "more than {MAX_ACTIONS} actions");
+    assert!(game.events().len() <= MAX_EVENTS, "more than {MAX_EVENTS} events");
     for _ in 0..episodes {
         let mut position = game.start();
         assert_eq!(game.ply(&position), 0, "a game must start at ply 0");

@@ -1,4 +1,7 @@
-//! The board field of position text: rows from the top, with digits for runs of empty cells.
+//! The board field of position text: rows from the top, with digits for runs of empty cells. Digits in a row add up, so
+//! eleven empty cells are `92`.
+
+use std::mem;
 
 use super::PositionError;
 
@@ -63,20 +66,39 @@ pub fn write_board(shape: BoardText, letter_at: impl Fn(usize) -> Option<char>) 
             match letter_at(row * shape.columns + column) {
                 None => empty += 1,
                 Some(letter) => {
-                    if empty > 0 {
-                        text.push_str(&empty.to_string());
-                    }
-                    empty = 0;
+                    write_run(&mut text, mem::take(&mut empty));
                     text.push(letter);
                 }
             }
         }
-        if empty > 0 {
-            text.push_str(&empty.to_string());
-        }
+        write_run(&mut text, empty);
         if row > 0 {
             text.push('/');
         }
     }
     text
+}
+
+/// Writes the number of empty cells, with digits that add up to it.
+fn write_run(text: &mut String, empty: u32) {
+    text.extend(std::iter::repeat_n('9', empty as usize / 9));
+    text.extend(char::from_digit(empty % 9, 10).filter(|_| !empty.is_multiple_of(9)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_any_width_read_back() {
+        for columns in 1..=30 {
+            let shape = BoardText { columns, rows: 2, letters: "x" };
+            for place in 0..columns {
+                let text = write_board(shape, |cell| (cell == place).then_some('x'));
+                assert_eq!(parse_board(shape, &text), Ok(vec![(place, 'x')]), "{text}");
+            }
+        }
+        let shape = BoardText { columns: 11, rows: 1, letters: "x" };
+        assert_eq!(write_board(shape, |_| None), "92");
+    }
 }

@@ -24,6 +24,12 @@ pub use player::{Outcome, Player, Verdict};
 pub use proven::Proven;
 pub use reason::{Reason, Wording};
 
+/// The largest number of actions. Histories use the index after it for a step without an action.
+pub const MAX_ACTIONS: usize = u16::MAX as usize;
+
+/// The largest number of [types of events](Game::events).
+pub const MAX_EVENTS: usize = 4;
+
 const NO_SUCH_ACTION: Wording = Wording { key: "no_such_action", english: "the game has only {actions} actions" };
 
 /// The rules of one game with their settings.
@@ -132,7 +138,7 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// Reads action text. The result is an action of this game; it may be illegal in this position.
     fn parse_action(&self, position: &Self::Position, text: &str) -> Result<Action, ActionError>;
 
-    /// Names of the events that [`Game::count_events`] counts, such as captures.
+    /// Names of the events that [`Game::count_events`] counts, such as captures; at most [`MAX_EVENTS`].
     fn events(&self) -> &'static [&'static str] {
         &[]
     }

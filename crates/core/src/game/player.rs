@@ -133,9 +133,25 @@ impl Outcome {
         }
     }
 
-    /// The player's points minus the opponent's; 0 in games without points.
+    /// The player's points minus the opponent's, at most 127; 0 in games without points.
     #[inline]
     pub fn score_difference(&self, player: Player) -> i8 {
-        self.score.map_or(0, |score| score[player.index()] as i8 - score[(!player).index()] as i8)
+        let [own, others] =
+            [player, !player].map(|player| self.score.map_or(0, |score| i16::from(score[player.index()])));
+        (own - others).clamp(-127, 127) as i8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_of_many_points_keep_their_sign() {
+        for (score, difference) in [([130, 39], 91), ([200, 10], 127), ([10, 200], -127), ([255, 255], 0)] {
+            let outcome = Outcome::by_score(score);
+            assert_eq!(outcome.score_difference(Player::White), difference);
+            assert_eq!(outcome.score_difference(Player::Black), -difference);
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::encode::Encode;
+use crate::game::MAX_ACTIONS;
 use crate::numbers::{Bounds, NumberRange};
 
 /// Widths are multiples of this, so that kernels need no partial vectors.
@@ -63,7 +64,7 @@ impl NetShape {
     pub fn validate(&self) -> Result<(), NetError> {
         for (name, number, least, most) in [
             ("features", self.features, 1, 1 << 15),
-            ("actions", self.actions, 1, 1 << 16),
+            ("actions", self.actions, 1, MAX_ACTIONS),
             ("points", self.points, 0, 127),
         ] {
             if number < least || number > most {

@@ -54,8 +54,9 @@ impl<G: Game> Tree<G> {
     }
 
     /// Writes the policy that the search recommends, over all actions of the game. With Gumbel it is the improved
-    /// policy softmax(ln P + σ(Q)), with PUCT the share of visits. Illegal actions get 0, and so do actions that are
-    /// proven to be worse than another, or that can lose and are no better than a proven draw.
+    /// policy softmax(ln P + σ(Q)), with PUCT the share of visits, or the priors if there are no visits. Illegal actions
+    /// get 0, and so do actions that are proven to be worse than another, or that can lose and are no better than a
+    /// proven draw.
     ///
     /// # Panics
     /// Panics unless the root is evaluated and `out` has one number per action of the game.
@@ -69,7 +70,7 @@ impl<G: Game> Tree<G> {
                 let completed = Completed::new(&self.storage, 0, self.game.actions(), &settings, &mut Vec::new());
                 completed.write_policy(self.storage.signed_priors(0), &children, &mut weights);
             }
-            SearchRule::Puct(_) => visit_policy(&children, &mut weights),
+            SearchRule::Puct(_) => visit_policy(self.storage.signed_priors(0), &children, &mut weights),
         }
         out.fill(0.0);
         let mut sum = 0.0;
@@ -139,15 +140,18 @@ impl<G: Game> Tree<G> {
         self.best_by(&children, visits_of, |most| most, score)
     }
 
-    /// The largest Q − [`MARGIN`] / √N among the actions with enough visits. A proven draw competes with its value.
+    /// The largest Q − [`MARGIN`] / √N among the actions with enough visits. A proven draw competes with its value. If
+    /// no action has visits, the largest prior.
     fn best_by_puct(&self, settings: &PuctSettings) -> usize {
+        const UNVISITED: f32 = -3.0; // plus a prior, this is less than all other scores
         let children = self.storage.children_by_edge(0);
+        let priors = self.storage.signed_priors(0);
         // Rounding can make `min_visit_share` = 1 ask for more than the most visits, hence `min`.
         let enough = |most: u32| ((settings.min_visit_share * most as f32).ceil() as u32).min(most);
         let score = |index: usize| match children[index] {
             Some(child) if child.certain().bounds.is_exact() => child.value(),
             Some(child) => child.value() - MARGIN / (child.node.visits as f32).sqrt(),
-            None => -1.0,
+            None => UNVISITED + priors[index].abs(),
         };
         self.best_by(&children, |index| visits(&children[index]), enough, score)
     }
@@ -229,11 +233,11 @@ fn visits(child: &Option<Child<'_>>) -> u32 {
     child.map_or(0, |child| child.node.visits)
 }
 
-/// Writes each action's share of the visits.
-fn visit_policy(children: &[Option<Child<'_>>], out: &mut [f32]) {
+/// Writes each action's share of the visits, or its prior if there are none.
+fn visit_policy(signed_priors: &[f32], children: &[Option<Child<'_>>], out: &mut [f32]) {
     let sum: u32 = children.iter().map(visits).sum();
     if sum == 0 {
-        out.fill(1.0 / children.len() as f32);
+        signed_priors.iter().zip(out).for_each(|(prior, share)| *share = prior.abs());
         return;
     }
     for (child, share) in children.iter().zip(out) {

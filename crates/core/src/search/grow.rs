@@ -125,7 +125,8 @@ impl<G: Game> Tree<G> {
     /// keeps the subtree; otherwise it starts empty.
     pub fn continue_at(&mut self, position: G::Position, room: TreeSize) {
         let known = self.storage.find(&position);
-        match known.filter(|&node| self.storage.has_proof(node)) {
+        let is_over = |node: u32| self.storage.nodes[node as usize].edges == 0;
+        match known.filter(|&node| !is_over(node) && self.storage.has_proof(node)) {
             Some(node) => {
                 self.storage.reroot(node, &mut self.moved);
                 self.begin_at(self.storage.positions[0]);

@@ -28,15 +28,16 @@ pub struct TreeSize {
 
 impl TreeSize {
     /// The average number of legal actions per position is rarely larger than this.
-    const TYPICAL_ACTIONS: u32 = 48;
+    const TYPICAL_ACTIONS: usize = 48;
 
-    /// Enough for this many simulations. Unused room costs no memory, because the operating system provides memory
-    /// only when it is written.
+    /// Sums of values in 32 bits would lose single evaluations beyond this many.
+    const MOST_NODES: u32 = 1 << 24;
+
+    /// Enough for this many simulations, up to 16 million.
     pub fn for_simulations<G: Game>(game: &G, simulations: u32) -> TreeSize {
-        let actions = (game.actions() as u32).min(TreeSize::TYPICAL_ACTIONS);
-        let per_simulation = if game.is_often_forced() { 2 } else { 1 };
-        let nodes = simulations.saturating_mul(per_simulation).saturating_add(1);
-        TreeSize { nodes, edges: nodes.saturating_mul(actions).saturating_add(game.actions() as u32) }
+        let per_simulation = if game.is_often_forced() { 4 } else { 1 };
+        let nodes = simulations.saturating_mul(per_simulation).saturating_add(1).min(TreeSize::MOST_NODES);
+        TreeSize { nodes, edges: nodes.saturating_mul(game.actions() as u32) }
     }
 
     /// Whether this limit is at least as large as the other.
@@ -48,7 +49,7 @@ impl TreeSize {
     pub fn for_bytes<G: Game>(bytes: usize, branching: u32) -> TreeSize {
         let node = size_of::<TreeNode>() + size_of::<G::Position>();
         let nodes = bytes / (node + branching as usize * EDGE_BYTES);
-        let nodes = u32::try_from(nodes).unwrap_or(NONE / branching);
+        let nodes = u32::try_from(nodes).map_or(TreeSize::MOST_NODES, |nodes| nodes.min(TreeSize::MOST_NODES));
         TreeSize { nodes, edges: nodes.saturating_mul(branching) }
     }
 }
@@ -187,8 +188,11 @@ pub(super) struct Storage<P> {
 }
 
 impl<P: Copy> Storage<P> {
+    /// An empty tree. Memory is reserved for its usual size. What is not used costs nothing, because the operating
+    /// system provides memory only when it is written.
     pub(super) fn new(limit: TreeSize) -> Storage<P> {
-        let (nodes, edges) = (limit.nodes as usize, limit.edges as usize);
+        let nodes = limit.nodes as usize;
+        let edges = (limit.edges as usize).min(nodes.saturating_mul(TreeSize::TYPICAL_ACTIONS));
         Storage {
             limit,
             nodes: Vec::with_capacity(nodes),

@@ -134,8 +134,11 @@ impl BoardView for Turn {
             let note = Note::plain("note_placing", Some(position.to_move()));
             return position.moved().then_some(note).into_iter().collect();
         };
+        if outcome.truncated {
+            return Vec::new();
+        }
         let mut notes: Vec<Note> = home("end_home_guard", position).collect();
-        if notes.is_empty() && !outcome.truncated {
+        if notes.is_empty() {
             notes.push(Note::plain("end_passes", None));
         }
         notes

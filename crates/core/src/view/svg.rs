@@ -22,6 +22,9 @@ const STEP: usize = 100;
 /// Pixels per hundred units.
 const SCALE: usize = 64;
 
+/// The width of a letter and the height of a line, of a board that is drawn as text.
+const LETTER: [usize; 2] = [24, 44];
+
 const WOOD: &str = "#efe3cc";
 const LINE: &str = "#8d7a5c";
 const HOLE: &str = "#fbf6ea";
@@ -34,7 +37,8 @@ const MARK: &str = "#c8641e";
 const LEGAL: &str = "#2f6f62";
 const REFUSED: &str = "#b3261e";
 
-/// Draws a position with arrows. Screen readers read the title instead of the picture.
+/// Draws a position with arrows, or as text if the game has no board. Screen readers read the title instead of the
+/// picture.
 pub fn draw<G: GameView>(game: &G, position: &G::Position, arrows: &[Arrow], title: &str) -> String {
     let layout = game.layout();
     // A board of circles has more room for the names of rows and columns than a board of squares.
@@ -42,14 +46,23 @@ pub fn draw<G: GameView>(game: &G, position: &G::Position, arrows: &[Arrow], tit
         Style::Board => 70,
         Style::Squares | Style::Slots => 84,
     };
+    let drawing = if layout.is_none() { game.display(position).to_string() } else { String::new() };
+    let (width, height) = match layout.is_none() {
+        true => (
+            LETTER[0] * drawing.lines().map(|line| line.chars().count()).max().unwrap_or(0),
+            LETTER[1] * drawing.lines().count(),
+        ),
+        false => (STEP * (layout.columns - 1), STEP * (layout.rows - 1)),
+    };
     let mut picture = Picture {
-        width: STEP * (layout.columns - 1) + 2 * margin,
-        height: STEP * (layout.rows - 1) + 2 * margin,
+        width: width + 2 * margin,
+        height: height + 2 * margin,
         layout: &layout,
         margin,
         text: String::new(),
     };
     picture.begin(title);
+    picture.write(&drawing);
     match layout.style {
         Style::Board => picture.lines(),
         Style::Squares => picture.squares(),
@@ -102,6 +115,19 @@ impl Picture<'_> {
     fn centre(&self, cell: usize) -> (usize, usize) {
         let cell = &self.layout.cells[cell];
         self.centre_of(cell.column, cell.row)
+    }
+
+    /// Lines of text from the top left corner.
+    fn write(&mut self, drawing: &str) {
+        let [width, height] = LETTER;
+        for (row, line) in drawing.lines().enumerate() {
+            let (x, y, size) = (self.margin, self.margin + height * (row + 1), width * 5 / 3);
+            self.add(&format!(
+                "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" font-family=\"monospace\" text-anchor=\"start\" \
+                 xml:space=\"preserve\" fill=\"{INK}\">{}</text>",
+                escaped(line)
+            ));
+        }
     }
 
     /// Circles and lines. A line has a gap where another line crosses over it.
@@ -250,4 +276,23 @@ impl Picture<'_> {
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Game;
+    use crate::games::Scripted;
+    use crate::games::scripted::Node;
+
+    #[test]
+    fn a_game_without_a_board_is_drawn_as_text() {
+        let game = Scripted::new(&Node::white([Node::end(1, 0)]));
+        let picture = draw(&game, &game.start(), &[], "a & b");
+        let drawing = game.display(&game.start()).to_string();
+        for line in drawing.lines() {
+            assert!(picture.contains(&format!(">{}</text>", escaped(line))), "{line}: {picture}");
+        }
+        assert!(picture.contains("<title>a &amp; b</title>"));
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use jarmo_core::agent::{AgentError, AgentOpponent, AgentSpec};
 use jarmo_core::encode::Encode;
-use jarmo_core::env::{Autoreset, EnvSettings, Features, Interrupted, Line, Opponent, Rows, SavedEnv, VecEnv};
+use jarmo_core::env::{Autoreset, EnvSettings, Features, Interrupted, Line, Opponent, Rows, SavedEnv, Seat, VecEnv};
 use jarmo_core::error::FileError;
 use jarmo_core::game::{Action, AnyPosition, Game, Mask, Player};
 use jarmo_core::ndarray::ArrayViewMut4;
@@ -161,6 +161,14 @@ struct Stepped<G: Game> {
 
 pub(super) fn env<G: CatalogGame>(game: &G, rules: SavedRules, plan: EnvPlan) -> Result<Box<dyn AnyEnv>, EnvError> {
     let EnvPlan { settings, opponent, stop } = plan;
+    let start = game.start();
+    let ends = |action| game.outcome(&game.after(&start, action)).is_some();
+    if opponent.is_some() && settings.seat != Seat::White && game.legal(&start).iter().all(ends) {
+        return Err(EnvError::Illegal(
+            "every first action ends the game, so an opponent who plays White leaves the other side no action"
+                .to_owned(),
+        ));
+    }
     let env = match opponent {
         None => VecEnv::with_settings(game.clone(), settings),
         Some(plan) => VecEnv::with_opponents(game.clone(), settings, opponents(game, &plan, &settings, &stop)?)?,

@@ -43,8 +43,9 @@ pub trait Heuristic<G: Game>: Clone + Send + Sync + 'static {
     /// Converts an evaluation to a value: win probability 1 / (1 + e^(−centipoints / 100)), and no draws.
     fn value(centipoints: i32) -> Value {
         let points = centipoints as f32 / 100.0;
-        let win = 1.0 / (1.0 + (-(centipoints as f32) / CENTIPOINTS_PER_LOGIT).exp());
-        Value { win, draw: 0.0, loss: 1.0 - win, score: points }
+        let share = |centipoints: i32| 1.0 / (1.0 + (-(centipoints as f32) / CENTIPOINTS_PER_LOGIT).exp());
+        // 1 - win would be rounded where the loss is small.
+        Value { win: share(centipoints), draw: 0.0, loss: share(-centipoints), score: points }
     }
 }
 
