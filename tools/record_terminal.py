@@ -18,6 +18,7 @@ import re
 import select
 import struct
 import subprocess
+import sys
 import termios
 import time
 
@@ -89,7 +90,9 @@ def record(options):
     look(screen, changes, now, columns)
     if program.poll() is None:
         program.terminate()
-    program.wait()
+        program.wait()
+    elif program.returncode:
+        sys.exit(f"the program failed with {program.returncode}; its last screen:\n" + "\n".join(screen.display))
     return changes, now
 
 

@@ -22,7 +22,7 @@ import urllib.request
 from pathlib import Path
 
 from fleet_speed import REAL, plain_size, processor_time, record, renamed, table  # and finds the folder of fleet_kit
-from fleet_kit import QUEUE, Fleet, add_tools, tools, until
+from fleet_kit import KIT, QUEUE, Fleet, add_tools, tools, until
 
 REPORT = 5  # seconds
 BUCKET, NETWORKS = "jarmo_runs", "jarmo_networks"
@@ -52,7 +52,8 @@ class Worker:
     async def start(self, port):
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 21)
         await self.reader.readline()
-        self.say(b'CONNECT {"verbose":false,"pedantic":false,"headers":true,"no_responders":true}\r\n')
+        options = {"verbose": False, "pedantic": False, "headers": True, "no_responders": True, "user": KIT, "pass": KIT}
+        self.say(f"CONNECT {json.dumps(options)}\r\n".encode())
         self.say(f"SUB _INBOX.{self.name}.* 1\r\nSUB $KV.{BUCKET}.> 2\r\n".encode())
         return [asyncio.create_task(task()) for task in (self.hear, self.read_networks, self.send, self.report)]
 
@@ -75,6 +76,8 @@ class Worker:
     async def hear(self):
         while line := await self.reader.readline():
             word, *words = line.decode().split()
+            if word == "-ERR":
+                sys.exit(f"the server says: {line.decode().strip()}")
             if word == "PING":
                 self.say(b"PONG\r\n")
             if word not in ("MSG", "HMSG"):

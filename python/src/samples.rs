@@ -227,7 +227,7 @@ impl SelfPlay {
                 let (theirs, ours) = (text(&saved.terms), text(&terms));
                 return Err(wrong(format!("it was made with {theirs}, this one with {ours}")));
             }
-            let mut games = begin(&self.game, &terms, &state.function, state.pool.threads.current_num_threads());
+            let mut games = begin(&self.game, &terms, &state.function, state.threads.get()?.current_num_threads());
             games.restore(&saved.games).map_err(|problem| wrong(problem.to_string()))?;
             (state.games, state.counts, state.terms) = (games, saved.counts, terms);
             Ok(())

@@ -94,7 +94,8 @@ function prepare() {
 function obstacle() {
   if (typeof WebAssembly === "undefined") return text("no_wasm");
   const simd = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]);
-  return WebAssembly.validate(simd) ? "" : text("no_simd");
+  if (!WebAssembly.validate(simd)) return text("no_simd");
+  return typeof DecompressionStream === "undefined" ? text("old") : "";
 }
 
 // Only one tab of a browser learns at a time, since they keep one run.
@@ -108,13 +109,15 @@ async function hold() {
   });
 }
 
-async function begin(before, agent = null) {
+async function begin(continues, agent = null) {
   if (busy || trainer) return;
-  if (run && !before && !confirm(text("replace"))) return;
   busy = true;
   say("");
   try {
     if (!(await hold())) return say(text("busy"));
+    run = await kept().catch(() => null); // another tab may have learned since
+    if (continues ? !run : run && !confirm(text("replace"))) return stop();
+    const before = continues ? run : null;
     trainer = new Trainer(before?.settings ?? (agent ? settingsFor(agent) : settings()), before, agent, hear);
     $("state").textContent = text("loading");
     controls();
@@ -256,7 +259,7 @@ function curves() {
   const latest = (name) => { const last = lines[names.indexOf(name)].points.at(-1); return last ? percent(last[1], 1) : "–"; };
   const sign = (name) => make("svg", { viewBox: "0 0 28 12", "aria-hidden": "true" }, make("polyline", { class: name, points: "1,6 27,6" }));
   const key = (name) => element("span", {}, sign(name), `${text(name)}: `, element("b", { textContent: latest(name) }));
-  $("key").replaceChildren(...(known ? names.toReversed().map(key) : [text("no_exam")]));
+  $("key").replaceChildren(...(known ? [...names].reverse().map(key) : [text("no_exam")]));
   $("curve").setAttribute("aria-label", `${text("right")}: ${names.map((name) => `${text(name)} ${latest(name)}`).join(", ")}`);
   const all = losses.map(({ seconds, total }) => [seconds, total]);
   chart($("losses"), [{ name: "total", points: all }], [0, Math.max(1, Math.ceil(Math.max(0, ...all.map(([, value]) => value))))], 2, (value) => value.toFixed(1));
@@ -372,6 +375,7 @@ function replay(on) {
 // What people press.
 
 async function play({ step: learned, agent }) {
+  if (!globalThis.caches) throw new Error(text("insecure"));
   const { game } = (trainer ?? run).settings;
   const name = `learned-${game}-${learned}.safetensors`;
   const cache = await caches.open("own-agents");
@@ -413,18 +417,19 @@ function download() {
 
 async function remove() {
   if (!confirm(text("sure"))) return;
-  stop();
+  if (!trainer && !(await hold())) return say(text("busy"));
+  trainer?.end();
   await drop();
   location.reload();
 }
 
-$("start").onclick = () => begin(null);
-$("go").onclick = () => (trainer ? trainer.go() : begin(run));
+$("start").onclick = () => begin(false);
+$("go").onclick = () => (trainer ? trainer.go() : begin(true));
 $("pause").onclick = () => trainer.pause();
 $("open").onclick = () => $("file").click();
 $("file").onchange = async () => {
   const [file] = $("file").files;
-  if (file) await begin(null, Object.assign(new Uint8Array(await file.arrayBuffer()), { name: file.name }));
+  if (file) await begin(false, Object.assign(new Uint8Array(await file.arrayBuffer()), { name: file.name }));
   $("file").value = "";
 };
 $("download").onclick = download;

@@ -44,6 +44,9 @@ export async function keep({ files, checkpoints, ...state }, isNew) {
     ...files.map(({ number, bytes }) => [`file-${number}`, bytes]),
     ...checkpoints.map(({ step, agent }) => [`agent-${step}`, agent]),
   ]);
+  // Another tab can have deleted what this one kept, where a browser has no locks.
+  const lost = [...parts].find(([name, bytes]) => !bytes && !names.includes(name));
+  if (lost) throw new Error(`${lost[0]} was deleted`);
   const bare = checkpoints.map(({ agent, ...rest }) => rest);
   await within("readwrite", (table) => {
     if (isNew) table.clear();

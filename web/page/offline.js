@@ -1,7 +1,8 @@
 // Keeps the page for use without a network. Another version of the page has another folder, and takes the place of this
-// one as a whole.
+// one as a whole. Other pages of the same host have caches, too, which are not touched.
 
-const CACHE = "FOLDER";
+const OURS = `jarmo ${registration.scope} `;
+const CACHE = `${OURS}FOLDER`;
 const FILES = [/* FILES */];
 
 addEventListener("install", (event) => {
@@ -10,13 +11,13 @@ addEventListener("install", (event) => {
 });
 
 addEventListener("activate", (event) => {
-  const isOld = (name) => name !== CACHE && name !== "own-agents";
+  const isOld = (name) => name.startsWith(OURS) && name !== CACHE;
   const clean = async () => Promise.all((await caches.keys()).filter(isOld).map((name) => caches.delete(name)));
   event.waitUntil(clean().then(() => clients.claim()));
 });
 
 addEventListener("fetch", (event) => {
   if (event.request.method !== "GET") return;
-  const find = async () => (await caches.match(event.request, { ignoreSearch: true })) ?? fetch(event.request);
+  const find = async () => (await (await caches.open(CACHE)).match(event.request, { ignoreSearch: true })) ?? fetch(event.request);
   event.respondWith(find());
 });

@@ -130,7 +130,7 @@ export class Trainer {
       await this.learner.ask("begin_learning", this.first ?? undefined);
     }
     if (this.exam) await this.judge.ask("take_exam", this.exam);
-    this.newest = { step: this.step, agent: await this.learner.ask("agent") };
+    this.newest = { step: this.step, agent: await this.learner.ask("agent", undefined, this.games) };
     this.players = [];
     this.counted = Array(settings.workers).fill(0);
     for (let number = 0; number < settings.workers; number++) {
@@ -237,7 +237,7 @@ export class Trainer {
         const mean = (part) => steps.reduce((sum, step) => sum + step[part], 0) / steps.length;
         this.losses.push({ seconds: this.seconds, total: mean("total"), policy: mean("policy"), result: mean("result") });
         if (this.losses.length > 600) this.losses = this.losses.filter((_, index) => index % 2 === 1);
-        const agent = await this.learner.ask("agent");
+        const agent = await this.learner.ask("agent", undefined, this.games);
         this.newest = { step: this.step, agent };
         for (const player of this.players) player.ask("play_with", agent).catch(() => {});
       }

@@ -170,6 +170,12 @@ fn scene(game: &dyn AnyGame, position: &AnyPosition, last: &Value) -> Value {
     })
 }
 
+/// On Windows, git can write a file instead of a symbolic link.
+const _: () = assert!(
+    include_str!("board.js").as_bytes()[0] != b'.' && include_str!("board.css").as_bytes()[0] != b'.',
+    "git has not made the symbolic links of this repository: clone it again with `git clone -c core.symlinks=true`"
+);
+
 /// The whole file.
 fn html(data: &Value) -> String {
     // No text inside an element of a script may end it.

@@ -71,8 +71,8 @@ extern "C" fn owed() -> f64 {
 
 /// See [`Worker::agent`].
 #[unsafe(no_mangle)]
-extern "C" fn agent() -> i32 {
-    asked(|worker| worker.agent())
+extern "C" fn agent(games: f64) -> i32 {
+    asked(|worker| worker.agent(games as u64))
 }
 
 /// See [`Worker::add_samples`].

@@ -152,15 +152,15 @@ impl Worker {
         self.trainer.as_ref().map_or(0.0, |trainer| trainer.owed)
     }
 
-    /// The agent of the averaged weights, as a file.
-    pub fn agent(&self) -> Result<Vec<u8>, LearnError> {
+    /// The agent of the averaged weights, as a file. It says that so many games were played, by all players.
+    pub fn agent(&self, games: u64) -> Result<Vec<u8>, LearnError> {
         let trainer = self.trainer.as_ref().ok_or(LearnError::Missing("learner"))?;
         let provenance = Provenance {
             program: format!("jarmo {} in a browser", env!("CARGO_PKG_VERSION")),
             run: String::new(),
             seed: self.config.run.seed,
             step: trainer.learner.steps(),
-            games: self.counts.games.games,
+            games,
         };
         let (version, weights) = (self.game.facts().version.clone(), trainer.learner.average().clone());
         Ok(AgentFile::of_version(version, weights, provenance, Vec::new()).to_bytes())

@@ -17,7 +17,7 @@ const SETTINGS: &str = include_str!("settings");
 fn learn_natively(settings: &str) -> (Vec<u8>, f64, f64) {
     let [mut player, mut learner] = [(), ()].map(|()| Worker::new(settings).unwrap());
     learner.begin_learning(None).unwrap();
-    player.play_with(&learner.agent().unwrap()).unwrap();
+    player.play_with(&learner.agent(3).unwrap()).unwrap();
     let (mut taken, mut positions, mut learning, mut playing) = (0, 0, 0.0, 0.0);
     while taken < STEPS {
         let due = learner.steps_due().min(STEPS - taken);
@@ -33,15 +33,15 @@ fn learn_natively(settings: &str) -> (Vec<u8>, f64, f64) {
         };
         playing += begun.elapsed().as_secs_f64();
         if due > 0 {
-            player.play_with(&learner.agent().unwrap()).unwrap();
+            player.play_with(&learner.agent(3).unwrap()).unwrap();
         }
-        let agent = AgentFile::from_bytes(&learner.agent().unwrap()).unwrap();
+        let agent = AgentFile::from_bytes(&learner.agent(3).unwrap()).unwrap();
         let samples = Samples::from_bytes(&file, &agent.header().version).unwrap().len();
         let owed = learner.owed();
         learner.add_samples(&file, true).unwrap();
         assert_eq!(learner.owed() - owed, 4.0 * samples as f64 / 128.0); // reuse and batch
     }
-    (learner.agent().unwrap(), 1000.0 * learning / STEPS as f64, positions as f64 / playing)
+    (learner.agent(3).unwrap(), 1000.0 * learning / STEPS as f64, positions as f64 / playing)
 }
 
 /// The largest difference of two weights, and the largest weight.

@@ -95,6 +95,13 @@ fn write(files: &[(String, Vec<u8>)], out: &Path) -> Result<(), Box<dyn Error>> 
          <link rel=\"manifest\" href=\"manifest.webmanifest\">\n\
          <link rel=\"apple-touch-icon\" href=\"{folder}/icon-192.png\">\n<title>"
     );
+    // The folder is replaced as a whole, so it must be new, or a page.
+    let has_other = out.read_dir().is_ok_and(|mut files| files.next().is_some()) && !out.join("offline.js").exists();
+    if has_other {
+        return Err(
+            format!("{}: the folder has other files than a page's, which would be deleted", out.display()).into()
+        );
+    }
     let _ = fs::remove_dir_all(out);
     fs::create_dir_all(out.join(&folder))?;
     for (name, content) in files {
