@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use jarmo::agent::AgentSpec;
 use jarmo::engine;
 use jarmo::erase;
-use jarmo::games::{ConnectFour, Guard, Jarmo};
+use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 
 /// What the engine has written so far.
 #[derive(Clone, Default)]
