@@ -343,7 +343,7 @@ fn a_kept_tree_in_which_the_game_has_ended_has_nothing_to_search() {
         game.play(&mut position, Action(column));
     }
     let limit = TreeSize::for_simulations(&game, 200);
-    let mut tree = Tree::new(game, GUMBEL, limit, position);
+    let mut tree = Tree::new(game.clone(), GUMBEL, limit, position);
     tree.plan(100, 100, &[], 7);
     Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut Uniform, |_| false);
     game.play(&mut position, Action(3)); // wins
