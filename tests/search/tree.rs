@@ -314,7 +314,7 @@ fn without_simulations_the_evaluation_of_the_root_decides() {
         let tree = grown(&game, rule, 0, &mut second);
         assert_eq!(tree.best(), Some(Action(1)), "{rule:?}");
         assert_eq!(tree.size().nodes, 1);
-        let mut policy = [0.0; 2];
+        let mut policy = vec![0.0; game.actions()];
         tree.write_policy(&mut policy);
         assert!(policy[1] > policy[0] && policy[0] > 0.0, "{rule:?}: {policy:?}");
     }

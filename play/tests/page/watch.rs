@@ -147,7 +147,21 @@ fn learning_continues_behind_another_tab() {
     let seen = browser.run("return window.seen");
     assert_eq!((&seen[0][0], &seen[1][0]), (&json!("hidden"), &json!("visible")));
     assert!(seen[1][1].as_u64() > seen[0][1].as_u64(), "{seen}");
+
+    // Another tab deletes what this one could continue.
+    browser.click("#pause");
+    browser.wait_within(LEARNS, "return document.documentElement.dataset.saved !== undefined");
+    watch(&browser, &files);
+    browser.wait("return !document.getElementById('go').hidden");
+    browser.run(&format!("{STORE} return import(address).then(({{ drop }}) => drop());"));
+    browser.click("#go");
+    browser.wait("return !document.getElementById('start').hidden");
+    assert_eq!(browser.text("trouble"), "");
 }
+
+/// The address of what keeps a run.
+const STORE: &str =
+    "const address = document.querySelector('script[type=module]').src.replace('learn.js', 'learn_store.js');";
 
 /// What learns in Node, which a page runs here.
 const LEARNING: &str = include_str!("../../../web/learn/tests/learning.mjs");
@@ -195,20 +209,23 @@ fn a_new_run_takes_the_place_of_the_one_that_was_kept() {
     let files = Files::serve();
     let browser = Browser::start();
     watch(&browser, &files);
-    let kept = browser.run(
-        "const address = document.querySelector('script[type=module]').src.replace('learn.js', 'learn_store.js');
-         const run = (byte) => ({
-             files: [{ number: 0, bytes: new Uint8Array([byte]) }],
-             checkpoints: [{ step: 0, agent: new Uint8Array([byte]) }],
-         });
-         return import(address).then(async ({ keep, kept }) => {
+    let kept = browser.run(&format!(
+        "{STORE}
+         const run = (byte) => ({{
+             files: [{{ number: 0, bytes: byte && new Uint8Array([byte]) }}],
+             checkpoints: [{{ step: 0, agent: byte && new Uint8Array([byte]) }}],
+         }});
+         return import(address).then(async ({{ drop, keep, kept }}) => {{
              await keep(run(1), true);
              await keep(run(2), true);
-             const { files: [{ bytes }], checkpoints: [{ agent }] } = await kept();
-             return [bytes[0], agent[0]];
-         });",
-    );
-    assert_eq!(kept, json!([2, 2]));
+             const {{ files: [{{ bytes }}], checkpoints: [{{ agent }}] }} = await kept();
+             await keep(run(null), false); // the store has the bytes
+             await drop();
+             const deleted = await keep(run(null), false).catch(({{ message }}) => message);
+             return [bytes[0], agent[0], deleted];
+         }});",
+    ));
+    assert_eq!(kept, json!([2, 2, "file-0 was deleted"]));
 }
 
 #[test]
