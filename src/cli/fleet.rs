@@ -1,7 +1,7 @@
 //! `jarmo fleet`
 
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Command as Process, ExitStatus};
 use std::sync::atomic::Ordering;
@@ -112,10 +112,13 @@ pub(super) struct UpArgs {
 
 /// A name or an address of a machine.
 fn host(text: &str) -> Result<String, String> {
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-._:[]".contains(letter);
-    match !text.is_empty() && text.chars().all(fits) {
-        true => Ok(text.to_owned()),
-        false => Err("a host is a name such as alice.local or an address such as 192.168.0.7".to_owned()),
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
+    match bare.parse::<Ipv6Addr>().is_ok() || !text.is_empty() && text.chars().all(fits) {
+        true => Ok(bare.to_owned()),
+        false => {
+            Err("a host is a name such as alice.local or an address such as 192.168.0.7, without a port".to_owned())
+        }
     }
 }
 
@@ -330,7 +333,12 @@ fn keys(args: KeyArgs) -> Result<(), Failure> {
         writeln!(out, "the server's process was not found; if it runs, reload it twice: nats-server --signal reload")?;
     }
     if let Some(key) = revoked {
-        let files = server.purge(&key)?;
+        let files = server.purge(&key).map_err(|error| {
+            Failure::new(format!(
+                "{error}; files that wait at the server can still be learned: start it, and run `{} fleet key revoke {key}`",
+                program::command()
+            ))
+        })?;
         writeln!(out, "files deleted at the server: {files}")?;
     }
     Ok(())

@@ -119,6 +119,9 @@ pub(super) fn compress(plain: &[u8]) -> Vec<u8> {
 
 /// Decompresses data from an untrusted sender.
 pub(super) fn decompress(bytes: &[u8], most: usize) -> Result<Vec<u8>, FleetError> {
+    if zstd::zstd_safe::find_frame_compressed_size(bytes).ok() != Some(bytes.len()) {
+        return Err(FleetError::new("not compressed, or more than that")); // other bytes would give it another name
+    }
     let plain = zstd::bulk::decompress(bytes, most);
     plain.map_err(|error| FleetError::new(format!("not compressed: {error}")))
 }

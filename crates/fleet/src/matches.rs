@@ -16,9 +16,10 @@ use futures_util::stream::{SelectAll, select_all};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::game_file::{MOST_PLAIN, compress, decompress};
+use crate::game_file::{compress, decompress};
 use crate::places::{
-    PROTOCOL, arena_places, blocks_subject, find, progress_subject, results_subject, sender, write_object,
+    PROGRESS, PROTOCOL, arena_places, blocks_subject, find, look_at, progress_subject, results_subject, sender,
+    write_object,
 };
 use crate::settings::read_said;
 use crate::status::{ARENA, REPORT_EVERY};
@@ -36,6 +37,7 @@ use jarmo_learn::run::FileId;
 
 const MOST_PAIRS: usize = 8; // in a block; a worker that is lost loses at most a block per thread
 const LEAST_BLOCKS: usize = 64; // of a tournament with as many pairs, so that many workers have something to do
+const MOST_UNPACKED: usize = 1 << 22; // bytes of a message; the longest games of a block have a tenth of them
 const PATIENCE: Duration = Duration::from_millis(200); // for a message
 const FAREWELL: Duration = Duration::from_secs(2); // for the last messages at the end
 const QUIET: Duration = Duration::from_secs(30); // without an answer: something may be wrong
@@ -164,9 +166,23 @@ struct Given {
 /// What a key has done.
 #[derive(Default)]
 struct Key {
-    given: u32,
+    held: BTreeMap<usize, u32>, // blocks that it was given and has not answered, with how often
     answered: u32,
     refused: u32,
+}
+
+impl Key {
+    /// Whether the key had a block, which it then has once less.
+    fn gives_back(&mut self, number: usize) -> bool {
+        let Some(times) = self.held.get_mut(&number) else {
+            return false;
+        };
+        *times -= 1;
+        if *times == 0 {
+            self.held.remove(&number);
+        }
+        true
+    }
 }
 
 impl<T: FnMut(String)> Host<'_, T> {
@@ -195,6 +211,9 @@ impl<T: FnMut(String)> Host<'_, T> {
             }
             if Instant::now() >= report {
                 report = Instant::now() + REPORT_EVERY;
+                if look_at(link, PROGRESS).is_ok_and(|stream| stream.is_none()) {
+                    let _ = find(link, arena_places(&link.context)); // the server was started again
+                }
                 let _ = link.send(life, self.open.len().to_string().into());
             }
             self.observer.standings(self.tournament.standings());
@@ -217,21 +236,33 @@ impl<T: FnMut(String)> Host<'_, T> {
     /// The block that a worker gets, packed; nothing if there is none for it.
     fn offer(&mut self, key: &str) -> Result<Vec<u8>, FleetError> {
         let next = self.next_block();
+        let deadline = self.deadline();
+        // Blocks that others have answered, or that are late, do not count.
+        let is_due = |number: &usize| match self.open.get(number) {
+            Some(Some(given)) => given.at.elapsed() < deadline,
+            _ => false,
+        };
+        let held = self.keys.get(key).map_or(0, |known| known.held.keys().filter(|number| is_due(number)).count());
         let known = self.key(key);
-        let is_trusted = known.refused < MOST_REFUSED && known.given < MOST_HELD + 4 * known.answered;
+        let is_trusted = known.refused < MOST_REFUSED && held < (MOST_HELD + 4 * known.answered) as usize;
         let Some(number) = next.filter(|_| is_trusted) else {
             return Ok(Vec::new());
         };
-        known.given += 1;
+        *known.held.entry(number).or_default() += 1;
         let copies = self.open[&number].map_or(0, |given| given.copies) + 1;
         self.open.insert(number, Some(Given { at: Instant::now(), copies }));
         pack(&self.tasks[number])
     }
 
+    /// The time after which a first answer is late.
+    fn deadline(&self) -> Duration {
+        let (sum, count) = self.answered;
+        DEADLINE.max(SLOWEST * (sum / count.max(1)))
+    }
+
     /// A block that no worker has, or else the one that is the most overdue.
     fn next_block(&self) -> Option<usize> {
-        let (sum, count) = self.answered;
-        let deadline = DEADLINE.max(SLOWEST * (sum / count.max(1)));
+        let deadline = self.deadline();
         let late = |given: &Option<Given>| match given {
             None => Some(Duration::MAX),
             Some(Given { at, copies }) => at.elapsed().checked_sub(deadline * 2_u32.saturating_pow(copies - 1)),
@@ -259,8 +290,11 @@ impl<T: FnMut(String)> Host<'_, T> {
 
     fn add(&mut self, key: &str, answer: &Answer) -> Result<String, FleetError> {
         let number = answer.number;
+        if !self.key(key).gives_back(number) {
+            return Ok(format!("block {number} was not given to it, or it has answered before"));
+        }
         let Some(given) = self.open.get_mut(&number).map(Option::take) else {
-            return Ok(String::new()); // it came before, or there is no such block
+            return Ok(String::new()); // another worker was faster
         };
         if answer.games.is_empty() {
             return Ok(String::new()); // the worker could not play it
@@ -300,7 +334,7 @@ struct Envelope<T> {
 pub(super) fn pack(content: &impl Serialize) -> Result<Vec<u8>, FleetError> {
     let text = json(&Envelope { protocol: PROTOCOL, program: this_program(), content });
     let bytes = compress(text.as_bytes());
-    if text.len() > MOST_PLAIN || bytes.len() > MOST_BYTES {
+    if text.len() > MOST_UNPACKED || bytes.len() > MOST_BYTES {
         return Err(FleetError::new(format!("{} bytes of games, and a message has at most {MOST_BYTES}", bytes.len())));
     }
     Ok(bytes)
@@ -308,7 +342,7 @@ pub(super) fn pack(content: &impl Serialize) -> Result<Vec<u8>, FleetError> {
 
 /// Reads a message from an untrusted sender.
 pub(super) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FleetError> {
-    let envelope: Envelope<T> = read_said(&decompress(bytes, MOST_PLAIN)?)?;
+    let envelope: Envelope<T> = read_said(&decompress(bytes, MOST_UNPACKED)?)?;
     Ok(envelope.content)
 }
 

@@ -99,7 +99,7 @@ pub(super) struct LearnerPlaces {
 
 impl LearnerPlaces {
     /// Opens the streams and buckets of a run, and creates missing ones. At most `queue` files wait, at most half of
-    /// them from one key. Consumers of earlier learners are deleted, and the files that they have not acknowledged are
+    /// them from one key, unless more wait already. Consumers of earlier learners are deleted, and the files that they have not acknowledged are
     /// delivered again.
     pub(super) async fn open(
         context: &Context,
@@ -109,14 +109,19 @@ impl LearnerPlaces {
     ) -> Result<LearnerPlaces, async_nats::Error> {
         let queue = queue.min(i64::MAX as u64) as i64;
         let name = format!("{SAMPLES}{run}");
+        // With a limit below what a stream holds, the server would delete the oldest files.
+        let held = match context.get_stream(&name).await {
+            Ok(stream) => stream.cached_info().state.messages as i64,
+            Err(_) => 0, // there is none
+        };
         let samples = stream::Config {
             name: name.clone(),
             subjects: vec![samples_subject(run, "*")],
             retention: RetentionPolicy::WorkQueue,
             discard: DiscardPolicy::New,
             discard_new_per_subject: true,
-            max_messages: queue,
-            max_messages_per_subject: (queue + 1) / 2,
+            max_messages: queue.max(held),
+            max_messages_per_subject: ((queue + 1) / 2).max(held),
             max_message_size: (MOST_BYTES + 4096) as i32, // with headers
             duplicate_window: DUPLICATE_WINDOW,
             ..stream::Config::default()

@@ -213,8 +213,9 @@ pub fn status(link: &Link) -> Result<Status, FleetError> {
     let mut runs = Vec::new();
     for entry in entries.iter().filter(|entry| entry.name == "settings") {
         let run = &entry.of;
-        let Ok(RunSettings { folder, program, .. }) = read_said(&entry.content) else {
-            continue;
+        let (folder, program) = match read_said(&entry.content) {
+            Ok(RunSettings { folder, program, .. }) => (folder, program),
+            Err(error) => ("its folder is not known".to_owned(), error.to_string()),
         };
         let life = said.iter().find(|said| said.of == LEARNER && said.name == *run);
         let newest = entries.iter().find(|entry| entry.of == *run && entry.name == "network");

@@ -22,8 +22,8 @@ pub(super) struct Printer<'a> {
     block: Option<LiveBlock>, // `None` where lines are printed
     shown: Option<Instant>,
     has_ended: bool,
-    warnings: Vec<String>,               // not printed yet
-    fleet: Option<(usize, usize, bool)>, // what the last line about the fleet said
+    warnings: Vec<String>,                     // not printed yet
+    fleet: Option<(usize, usize, bool, bool)>, // what the last line about the fleet said
 }
 
 impl<'a> Printer<'a> {
@@ -71,7 +71,7 @@ impl<'a> Printer<'a> {
                 return;
             }
             if let Event::Fleet(report) = event {
-                let now = Some((report.playing, report.idle, report.is_behind()));
+                let now = Some((report.playing, report.idle, report.is_behind(), report.connected));
                 if self.fleet == now {
                     return;
                 }

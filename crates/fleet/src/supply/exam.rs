@@ -125,7 +125,7 @@ impl Shared {
         }
     }
 
-    /// Examines the newest file of the key about which the least is known.
+    /// Examines the newest files of the key about which the least is known.
     fn examine_one(&self, all: &mut BTreeMap<String, Marks>) -> Result<(), FleetError> {
         let known = |key: &String| all.get(key).map_or(0, |marks| marks[0].count as u64);
         let (key, found, networks) = {

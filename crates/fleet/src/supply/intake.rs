@@ -36,6 +36,11 @@ const MOST_BATCH: usize = 64; // files that are taken in together
 /// The most bytes of a batch in the inbox: its files, and a line that says what they are.
 const MOST_BATCH_BYTES: u64 = (MOST_BATCH * MOST_BYTES) as u64 + (1 << 16);
 
+/// A file has at most so many samples, and those of one more game. Workers send it when it has half as many.
+const MOST_SAMPLES: usize = 8192;
+const MOST_TEXT: usize = 256; // bytes of the names in a file
+const MOST_ASKED: usize = 64; // positions of a key that wait to be searched again
+
 const PATIENCE: Duration = Duration::from_secs(1); // of a request for files
 
 /// After this many bad files of one key, its other files stay at the server for this long. There they use up the room
@@ -55,7 +60,7 @@ pub(super) struct Arrivals {
     pub(super) newest: u64,                              // training steps of the newest network that workers can have
     claimed: BTreeMap<FileId, FileId>,                   // games of files that are checked or ready, with their files
     pub(super) networks: BTreeMap<u64, FrozenNet>,       // some that workers can have, by their steps
-    pub(super) asked: BTreeMap<String, (u64, Vec<Found>)>, // of the newest file of a key, with its weights
+    pub(super) asked: BTreeMap<String, (u64, Vec<Found>)>, // of the newest files of a key, with their oldest weights
     blocked: BTreeSet<String>,                           // keys
     shunned: BTreeSet<String>,                           // keys, until the learner is started again
     shares: Shares,                                      // of the newest samples
@@ -147,6 +152,9 @@ pub(super) fn check(run: &str, game: &dyn AnyGame, settings: &SelfPlaySettings) 
     Box::new(move |name, bytes, newest, is_new| {
         let file = GameFile::from_bytes(bytes)?;
         file.origin.check(&origin).map_err(FleetError::new)?;
+        if file.worker.len().max(file.program.len()) > MOST_TEXT {
+            return Err(FleetError::new(format!("its worker or its program has more than {MOST_TEXT} letters")));
+        }
         if newest.is_some() && file.run != run {
             return Err(FleetError::new("it belongs to another run"));
         }
@@ -159,6 +167,9 @@ pub(super) fn check(run: &str, game: &dyn AnyGame, settings: &SelfPlaySettings) 
                 return Err(wrong(format!(
                     "it was played by a network of step {weights}, and the newest one is of step {newest}"
                 )));
+            }
+            if samples.len() >= MOST_SAMPLES {
+                return Err(FleetError::new(format!("it has more than {MOST_SAMPLES} samples")));
             }
             let id = GameFile::game_id(game);
             if !is_new(id) || !games.insert(id) {
@@ -296,7 +307,13 @@ impl Shared {
                 }
                 Ok((delivery, found)) => {
                     if !found.is_empty() {
-                        self.arrivals().asked.insert(name.key.clone(), (delivery.sent.weights, found));
+                        let weights = delivery.sent.weights;
+                        let arrivals = &mut *self.arrivals();
+                        let asked = arrivals.asked.entry(name.key.clone()).or_insert((weights, Vec::new()));
+                        asked.0 = asked.0.min(weights);
+                        asked.1.extend(found);
+                        let most = asked.1.len().min(MOST_ASKED);
+                        asked.1.truncate(most);
                     }
                     sound.push(((name, &*message.payload), delivery));
                 }

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::places::{
-    CURRENT, LearnerPlaces, Listed, Newest, PROGRESS, find, list, network_of, newest, progress_subject, read_value,
-    runs, settings_of, write_object,
+    CURRENT, LearnerPlaces, Listed, Newest, PROGRESS, find, list, look_at, network_of, newest, progress_subject,
+    read_value, runs, settings_of, write_object,
 };
 use crate::settings::RunSettings;
 use crate::status::{LEARNER, workers};
@@ -45,6 +45,12 @@ const MOST_WAITING: usize = 1 << 19;
 /// The bytes per second of the server that networks may use: a fifth of 1 Gbit/s. With more workers, networks are
 /// published less often.
 const NETWORK_RATE: f64 = 25e6;
+
+/// The longest pause between two networks, whatever number of workers there seems to be.
+const LONGEST_PAUSE: f64 = 60.0; // seconds
+
+/// A network is published again after this time, long before the server deletes it.
+const AGAIN: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The machines that play for a run, through a server.
 pub struct NatsSupply {
@@ -193,7 +199,7 @@ impl Drop for NatsSupply {
             let _ = thread.join(); // a panic there was reported when it happened
         }
         let Shared { link, places, lease, .. } = &*self.shared;
-        if lease.holds(link, &places.runs) == Ok(true) {
+        if link.is_connected() && lease.holds(link, &places.runs) == Ok(true) {
             let _ = link.wait(places.runs.delete(&lease.key)); // or the next learner waits until it is old
         }
     }
@@ -223,6 +229,9 @@ impl Shared {
             if let Err(error) = self.take_in() {
                 if self.link.is_connected() {
                     self.warn(format!("files of games: {error}; trying again"));
+                    // A server that came back with an older disk does not know this learner.
+                    let Shared { link, run, queue, lease, .. } = self;
+                    let _ = find(link, LearnerPlaces::open(&link.context, run, *queue, lease.holder));
                 }
                 pause(&self.is_over, AFTER_TROUBLE);
             }
@@ -233,20 +242,21 @@ impl Shared {
     fn send_networks(&self) {
         let mut newest = self.newest.subscribe();
         newest.mark_changed();
-        let mut written = 0;
+        let (mut written, mut last) = (0, Instant::now());
         let mut rest = TICK;
         while pause(&self.is_over, rest) {
             rest = TICK;
-            let is_new = newest.has_changed().expect("the sender is here");
+            let is_new = newest.has_changed().expect("the sender is here") || last.elapsed() > AGAIN;
             let Some(agent) = is_new.then(|| newest.borrow_and_update().clone()).flatten() else {
                 continue;
             };
             rest = match self.send_network(agent, written % KEPT) {
                 Ok(bytes) => {
                     written += 1;
+                    last = Instant::now();
                     let report = &self.arrivals().report;
                     let readers = report.playing + report.idle;
-                    Duration::from_secs_f64(readers as f64 * bytes as f64 / NETWORK_RATE)
+                    Duration::from_secs_f64((readers as f64 * bytes as f64 / NETWORK_RATE).min(LONGEST_PAUSE))
                 }
                 Err(error) => {
                     self.warn(format!("publishing a network: {error}; trying again"));
@@ -285,6 +295,9 @@ impl Shared {
             if looked.is_err_and(is_missing) && self.link.is_connected() {
                 let _ = self.restore(); // or the next look does
             }
+            if let Err(error) = self.link.check_admission() {
+                self.warn(error.to_string());
+            }
             if !pause(&self.is_over, LOOK_EVERY) {
                 return;
             }
@@ -310,7 +323,7 @@ impl Shared {
         find(&self.link, LearnerPlaces::open(&self.link.context, &self.run, self.queue, self.lease.holder))?;
         self.write_settings()?;
         self.newest.send_modify(|_| ()); // as if it was new
-        self.warn("the server did not have the settings of the run; they are there again".to_owned());
+        self.warn("the server had lost what learners write there, and has it again".to_owned());
         Ok(())
     }
 
@@ -318,8 +331,16 @@ impl Shared {
     fn look(&self) -> Result<(), FleetError> {
         let Shared { link, run, places, .. } = self;
         self.block_revoked()?;
-        let queued = link.wait(places.samples.get_info())?.state.messages;
+        let queue = link.wait(places.samples.get_info())?;
+        let queued = queue.state.messages;
+        if queue.config.max_messages.unsigned_abs() > self.queue && queued <= self.queue / 2 {
+            // More files than that waited when this learner began.
+            find(link, LearnerPlaces::open(&link.context, run, self.queue, self.lease.holder))?;
+        }
         let said = list(link, PROGRESS)?;
+        if said.is_empty() && look_at(link, PROGRESS)?.is_none() {
+            return self.restore(); // this stream is in memory: the server was started again
+        }
         let current = read_value(link, CURRENT)?;
         if is_free(current.as_deref(), &said) && self.begun.elapsed().as_secs_f64() > LEAVES_AFTER {
             link.wait(places.runs.put(CURRENT, run.clone().into()))?;

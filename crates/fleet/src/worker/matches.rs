@@ -1,7 +1,7 @@
 //! Plays blocks of pairs for arenas, a block per thread at a time.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use super::{AGAIN, Worker};
 use crate::matches::{Answer, Task, hash_of, pack, unpack};
 use crate::places::{blocks_subject, read_object, results_subject};
 use crate::settings::with_board;
-use crate::{Doing, FleetError, GameFile, WorkerEvent, lock};
+use crate::{Doing, FleetError, GameFile, Orders, TICK, WorkerEvent, lock};
 use jarmo_core::net::{AgentFile, FrozenNet, GameVersion, KernelKind};
 use jarmo_exact::agent::{AgentError, AgentSource, AgentSpec};
 use jarmo_facade::{AgentPlan, AnyGame, Games};
@@ -19,6 +19,7 @@ use jarmo_host::record::GameRecord;
 use jarmo_learn::run::FileId;
 
 const ASK_EVERY: Duration = Duration::from_secs(2); // for a first block; without an arena the server answers itself
+const LOOK_EVERY: Duration = Duration::from_secs(5); // at the orders to workers
 const PATIENCE: Duration = Duration::from_secs(1); // of a thread that waits for its next block while others play
 const ASK_AGAIN: Duration = Duration::from_secs(30); // after a block that could not be played
 
@@ -54,11 +55,19 @@ impl<'a> Matches<'a> {
             before => before,
         };
         reporter.doing(Doing::PlayingMatches);
-        let (first, busy) = (Mutex::new(Some(first)), AtomicUsize::new(0));
+        let (first, busy, over) = (Mutex::new(Some(first)), AtomicUsize::new(0), AtomicBool::new(false));
         let matches = &*self;
         thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| matches.play_blocks(&first, &busy));
+            let players = (0..threads).map(|_| scope.spawn(|| matches.play_blocks(&first, &busy, &over)));
+            let players: Vec<_> = players.collect();
+            let mut look = Instant::now() + LOOK_EVERY;
+            while !players.iter().all(|player| player.is_finished()) {
+                thread::sleep(TICK);
+                if Instant::now() >= look {
+                    look = Instant::now() + LOOK_EVERY;
+                    let orders = matches.worker.find_run().ok().and_then(|(orders, _)| orders);
+                    over.fetch_or(orders.is_some_and(|orders| orders != Orders::Play), Ordering::Relaxed);
+                }
             }
         });
         reporter.doing(before);
@@ -96,8 +105,8 @@ impl<'a> Matches<'a> {
     }
 
     /// One thread's part. One of the threads plays the block `first`.
-    fn play_blocks(&self, first: &Mutex<Option<Task>>, busy: &AtomicUsize) {
-        while !self.worker.is_to_stop() {
+    fn play_blocks(&self, first: &Mutex<Option<Task>>, busy: &AtomicUsize, over: &AtomicBool) {
+        while !self.worker.is_to_stop() && !over.load(Ordering::Relaxed) {
             let taken = lock(first).take();
             match taken.or_else(|| self.read(&self.worker.link.ask(&self.subject(), Vec::new()).ok()?)) {
                 Some(task) => {
