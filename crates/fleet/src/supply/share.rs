@@ -20,13 +20,12 @@ impl Shares {
         Shares { capacity, ..Shares::default() }
     }
 
-    /// Counts a file, unless its key would then have sent more than this share of the samples and another key sends files,
-    /// too. Every key may have one file. In a nearly empty buffer, shares say nothing.
+    /// Counts a file, unless its key has sent this share of the samples and another key sends files, too. In a nearly empty
+    /// buffer, shares say nothing.
     pub(super) fn admit(&mut self, key: &str, samples: usize, share: f64) -> bool {
         let others = self.newest.iter().any(|(other, last)| other != key && last.elapsed() < ACTIVE);
         let own: usize = self.files.iter().filter(|(sender, _)| sender == key).map(|(_, samples)| samples).sum();
-        let most = share * self.samples.max(self.capacity / 10) as f64;
-        if others && own > 0 && (own + samples) as f64 > most {
+        if others && own as f64 > share * self.samples.max(self.capacity / 10) as f64 {
             return false;
         }
         self.newest.insert(key.to_owned(), Instant::now());

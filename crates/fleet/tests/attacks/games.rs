@@ -73,12 +73,12 @@ fn a_key_fills_no_more_than_its_share_while_another_one_sends() {
     let supply = open(&server, RUN, &server.folder(RUN), &config).unwrap();
     supply.begin(&Seen::default()).unwrap();
     let [flood, honest] = [1, 2].map(|key| Stranger::with_key(&server, key));
-    // Alone, a key may send all. Each file is 10,000 samples or a little more.
-    let large = |seed: u64| {
+    // Alone, a key may send all. Each file is 5,000 samples or a little more.
+    let large = |seed: u64, samples: u64| {
         let (content, mut positions) = file(RUN, 0, 1000 * seed, "");
         let mut large = GameFile::from_bytes(&content).unwrap();
         for seed in 1000 * seed + 1.. {
-            if positions > 10_000 {
+            if positions > samples {
                 break;
             }
             let (content, more) = file(RUN, 0, seed, "");
@@ -87,7 +87,7 @@ fn a_key_fills_no_more_than_its_share_while_another_one_sends() {
         }
         large.to_bytes()
     };
-    let files: Vec<_> = (0..14).map(large).collect();
+    let files: Vec<_> = (0..14).map(|seed| large(seed, 5000)).collect();
     let send = |who: &Stranger, files: &[Vec<u8>]| {
         for file in files {
             until("a file is sent", || who.ask(&who.files(RUN), file.clone(), None).is_ok());
@@ -107,6 +107,9 @@ fn a_key_fills_no_more_than_its_share_while_another_one_sends() {
     // They are delivered again, and taken while there is room.
     send(&honest, &files[11..]);
     assert!(take(&supply, 4).iter().any(|file| file.sent.key == flood.key));
+    // No worker makes a file as large as this one.
+    send(&honest, &[large(14, 10_000)]);
+    until("it is refused", || supply.warnings().iter().any(|warning| warning.contains("more than 8192 samples")));
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn a_value_that_cannot_be_read_stops_neither_learner_nor_worker() {
     let mut said = String::new();
     until("the learner writes its settings again", || {
         said += &supply.warnings().join("\n");
-        said.contains("settings of the run") && said.contains("revoked keys")
+        said.contains("what learners write there") && said.contains("revoked keys")
     });
     // A learner that begins while they are there, and a worker that comes later.
     drop(supply);
