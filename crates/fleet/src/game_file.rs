@@ -18,6 +18,9 @@ use jarmo_selfplay::selfplay::{Episode, Searched};
 /// The most bytes of a file. A message has at most 1 MiB with its headers.
 pub const MOST_BYTES: usize = 900_000;
 
+/// A worker sends a file when it has this many samples.
+pub(super) const FILE_SAMPLES: usize = 4096;
+
 pub(super) const MOST_PLAIN: usize = 1 << 24; // bytes before compression: what a small message may claim to become
 const LEVEL: i32 = 3; // of compression; higher ones save little, because most bytes are the low ones of floats
 const FLOAT: usize = size_of::<f32>(); // bytes

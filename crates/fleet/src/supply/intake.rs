@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::Shared;
 use super::exam::{Found, sample};
 use super::share::Shares;
+use crate::game_file::FILE_SAMPLES;
 use crate::places::{BLOCKED, read_value, sender};
 use crate::status::plain;
 use crate::{FleetError, GameFile, MOST_BYTES, json, lock};
@@ -36,8 +37,8 @@ const MOST_BATCH: usize = 64; // files that are taken in together
 /// The most bytes of a batch in the inbox: its files, and a line that says what they are.
 const MOST_BATCH_BYTES: u64 = (MOST_BATCH * MOST_BYTES) as u64 + (1 << 16);
 
-/// A file has at most so many samples, and those of one more game. Workers send it when it has half as many.
-const MOST_SAMPLES: usize = 8192;
+/// A file has at most this many samples, plus those of one more game.
+const MOST_SAMPLES: usize = 2 * FILE_SAMPLES;
 const MOST_TEXT: usize = 256; // bytes of the names in a file
 const MOST_ASKED: usize = 64; // positions of a key that wait to be searched again
 

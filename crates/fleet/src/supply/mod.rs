@@ -219,6 +219,12 @@ impl Shared {
         self.link.wait(put).map(|_| ())
     }
 
+    /// Opens the streams and buckets again, and creates missing ones.
+    fn open_places(&self) -> Result<(), FleetError> {
+        let Shared { link, run, queue, lease, .. } = self;
+        find(link, LearnerPlaces::open(&link.context, run, *queue, lease.holder)).map(|_| ())
+    }
+
     /// Takes in files until the run is over.
     fn fetch_files(&self) {
         while !self.is_over.load(Ordering::Relaxed) {
@@ -230,8 +236,7 @@ impl Shared {
                 if self.link.is_connected() {
                     self.warn(format!("files of games: {error}; trying again"));
                     // A server that came back with an older disk does not know this learner.
-                    let Shared { link, run, queue, lease, .. } = self;
-                    let _ = find(link, LearnerPlaces::open(&link.context, run, *queue, lease.holder));
+                    let _ = self.open_places();
                 }
                 pause(&self.is_over, AFTER_TROUBLE);
             }
@@ -320,7 +325,7 @@ impl Shared {
 
     /// Writes everything again, because the server has lost it, for example with its disk.
     fn restore(&self) -> Result<(), FleetError> {
-        find(&self.link, LearnerPlaces::open(&self.link.context, &self.run, self.queue, self.lease.holder))?;
+        self.open_places()?;
         self.write_settings()?;
         self.newest.send_modify(|_| ()); // as if it was new
         self.warn("the server had lost what learners write there, and has it again".to_owned());
@@ -335,7 +340,7 @@ impl Shared {
         let queued = queue.state.messages;
         if queue.config.max_messages.unsigned_abs() > self.queue && queued <= self.queue / 2 {
             // More files than that waited when this learner began.
-            find(link, LearnerPlaces::open(&link.context, run, self.queue, self.lease.holder))?;
+            self.open_places()?;
         }
         let said = list(link, PROGRESS)?;
         if said.is_empty() && look_at(link, PROGRESS)?.is_none() {

@@ -9,6 +9,7 @@ use rayon::ThreadPoolBuilder;
 
 use super::matches::Matches;
 use super::{AGAIN, Worker};
+use crate::game_file::FILE_SAMPLES;
 use crate::link::ANSWER;
 use crate::places::{RUNS, network_of, newest, read_object, samples_subject};
 use crate::settings::RunSettings;
@@ -23,8 +24,7 @@ use jarmo_learn::device::playing;
 use jarmo_selfplay::selfplay::{Episode, SelfPlaySettings};
 use rand::Rng;
 
-// A file is sent when it has one of these.
-const FILE_SAMPLES: usize = 4096;
+// A file is sent when it has `FILE_SAMPLES` or one of these.
 const PLAIN_BYTES: usize = MOST_BYTES - 100_000; // before compression, so that it stays below the limit of a message
 const FILE_AGE: Duration = Duration::from_secs(20); // so that a slow worker's games do not get too old
 const FAREWELL: Duration = Duration::from_secs(20); // for sending what is left when the run is over or the worker stops
