@@ -242,8 +242,8 @@ async function send(command) {
 let reopening = null;
 const reopen = () => (reopening ??= goOn().finally(() => { reopening = null; }));
 
-// Goes on with the same game in a new session, after the server has closed the one before; or with the session of
-// another tab, which has done so already.
+// Continues the same game in a new session after the server has closed the old one, or in the session that another tab
+// has opened for it.
 async function goOn() {
   const gone = keptGames().find(({ key }) => (view ? key === gameKey(view) : key.startsWith(`${session}-`)));
   const { analysing } = view ?? {};
