@@ -31,6 +31,13 @@ fn taken(server: &Server) -> Vec<String> {
     lines.filter_map(|line| Some(line["id"].as_str()?.to_owned())).collect()
 }
 
+/// The status of a fleet.
+fn seen(server: &Server) -> Value {
+    let status = server.command(&["fleet", "status", &server.url(), "--json"], "learner", "seen.log").status();
+    assert!(status.unwrap().success());
+    serde_json::from_str(server.log("seen.log").lines().last().unwrap()).unwrap()
+}
+
 #[test]
 fn nothing_is_lost_or_learned_twice_when_a_learner_a_worker_and_the_server_are_killed() {
     let Some(mut server) = Server::start(&[]) else {
@@ -84,10 +91,7 @@ fn a_worker_may_do_nothing_but_work_and_says_what_it_does() {
     let said = server.log("refused.log");
     assert!(said.contains("status.key"), "it says what is needed: {said}");
     let seen = || {
-        let seen = server.command(&["fleet", "status", &url, "--json"], "learner", "seen.log").status();
-        assert!(seen.unwrap().success());
-        let seen = server.log("seen.log");
-        let status: Value = serde_json::from_str(seen.lines().last().unwrap()).unwrap();
+        let status = seen(&server);
         assert!(status["workers"].as_array().unwrap().len() <= 1);
         status["workers"][0].clone()
     };
@@ -173,6 +177,23 @@ fn a_server_that_lost_its_data_gets_everything_again() {
     let before = taken(&server).len();
     let helper = worker(&server, "two.log");
     until("a new worker's files arrive", || taken(&server).len() > before);
+    stop(helper);
+    stop(first);
+}
+
+#[test]
+fn after_a_restart_the_server_hears_of_learner_and_worker_again() {
+    let Some(mut server) = Server::start(&[]) else {
+        return;
+    };
+    let first = learner(&server, &[]);
+    let helper = worker(&server, "one.log");
+    until("files arrive", || !taken(&server).is_empty());
+    server.crash();
+    until("the status shows both", || {
+        let (run, worker) = (seen(&server)["runs"][0].clone(), seen(&server)["workers"][0].clone());
+        run["is_here"] == true && worker["worker"].is_string()
+    });
     stop(helper);
     stop(first);
 }

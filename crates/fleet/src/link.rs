@@ -1,5 +1,7 @@
 //! A connection to a NATS server: its address and key, errors with remedies, and deadlines for every call.
 
+mod relay;
+
 use std::error::Error;
 use std::fmt::Display;
 use std::io;
@@ -18,11 +20,13 @@ use async_nats::{
 use futures_util::{Stream, StreamExt};
 use nkeys::KeyPair;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
 
 use super::FleetError;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
 pub(super) const ANSWER: Duration = Duration::from_secs(10); // the longest wait, unless a call has its own deadline
+const FAREWELL: Duration = Duration::from_secs(1); // at most, until what was sent has left this machine
 const MOST_UNREAD: usize = 256; // messages of one kind; later ones are dropped, and their senders try again
 
 /// The oldest version of the server that is accepted. Earlier ones cannot list a stream, and those before 2.10.23 can
@@ -46,8 +50,9 @@ pub struct Link {
     pub(super) runtime: Runtime,
     pub(super) client: Client,
     pub(super) context: Context,
-    pub(super) user: String,     // the public key, or `open`
-    is_refused: Arc<AtomicBool>, // the server does not let this user in any more
+    pub(super) user: String,      // the public key, or `open`
+    is_refused: Arc<AtomicBool>,  // the server does not let this user in any more
+    open: watch::Receiver<usize>, // connections to the server
 }
 
 impl Link {
@@ -69,9 +74,8 @@ impl Link {
         let refused = Arc::clone(&is_refused);
         let mut options = ConnectOptions::new()
             .name(name)
-            .require_tls(url.starts_with("tls:"))
             .subscription_capacity(MOST_UNREAD)
-            .connection_timeout(ANSWER)
+            .connection_timeout(2 * ANSWER) // longer than that of the relay
             .event_callback(move |event| {
                 hear(&event, &refused);
                 std::future::ready(())
@@ -82,12 +86,11 @@ impl Link {
             user = pair.public_key();
             options = options.nkey(pair.seed().map_err(FleetError::new)?);
         }
-        if let Some(path) = &address.authority {
-            read_text(path, SETTINGS_BYTES).map_err(FleetError::at(path))?;
-            options = options.add_root_certificates(path.clone());
-        }
-        let client = runtime.block_on(options.connect(url.as_str()));
-        let client = client.map_err(|error| explain(url, &error))?;
+        let authority = address.authority.as_deref().map(relay::certificates).transpose()?;
+        let reached = runtime.block_on(relay::open(url, authority));
+        let (local, open) = reached.map_err(|error| unreached(url, &error))?;
+        let client = runtime.block_on(options.connect(local));
+        let client = client.map_err(|error| unaccepted(url, &error))?;
         let [major, minor, patch] = LEAST_VERSION;
         if !client.is_server_compatible(major, minor, patch) {
             let version = client.server_info().version;
@@ -100,7 +103,7 @@ impl Link {
             jetstream::new(client.clone())
         };
         context.set_timeout(ANSWER);
-        Ok(Link { runtime, client, context, user, is_refused })
+        Ok(Link { runtime, client, context, user, is_refused, open })
     }
 
     /// Whether the server can be reached.
@@ -202,6 +205,18 @@ impl Link {
     }
 }
 
+impl Drop for Link {
+    /// Waits until what was sent is on its way to the server.
+    fn drop(&mut self) {
+        let Link { runtime, client, open, .. } = self;
+        let left = async {
+            let _ = client.drain().await; // ends the connection
+            let _ = open.wait_for(|count| *count == 0).await;
+        };
+        let _ = runtime.block_on(async { tokio::time::timeout(FAREWELL, left).await });
+    }
+}
+
 /// Records whether the server accepts this user.
 fn hear(event: &Event, is_refused: &AtomicBool) {
     match event {
@@ -224,26 +239,37 @@ pub(super) fn read_key(path: &Path) -> Result<KeyPair, FleetError> {
     KeyPair::from_seed(seed.trim()).map_err(|_| wrong(&"it contains no key"))
 }
 
-/// The error for a failed connection, with the remedy.
-fn explain(url: &str, error: &ConnectError) -> FleetError {
-    let inner = error.source().and_then(|source| source.downcast_ref());
-    let inner = inner.and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref());
-    let problem = match (inner, error.kind()) {
-        (Some(rustls::Error::InvalidCertificate(_)), _) => {
+/// The error where no connection could be made, with the remedy.
+fn unreached(url: &str, error: &io::Error) -> FleetError {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    let problem = match inner {
+        Some(rustls::Error::InvalidCertificate(_)) => {
             "the server's certificate is not trusted, or is for another host; it takes the authority.pem of this \
              server, and the host that it was made for"
                 .to_owned()
         }
-        (Some(rustls::Error::InvalidMessage(_)), _) => {
+        Some(rustls::Error::InvalidMessage(_)) => {
             let plain = url.replacen("tls://", "nats://", 1);
             format!("the server does not encrypt connections; reach it as {plain}, or make one that does")
         }
-        (_, ConnectErrorKind::AuthorizationViolation) => "the server does not know this key, or needs one".to_owned(),
-        (_, kind) => {
-            let problem = format!("{url}: {error}; `fleet up` starts a server and prints how to reach it");
-            let may_pass = matches!(kind, ConnectErrorKind::Dns | ConnectErrorKind::Io | ConnectErrorKind::TimedOut);
-            return if may_pass { FleetError::Transient(problem) } else { FleetError::Permanent(problem) };
-        }
+        _ if error.kind() == io::ErrorKind::InvalidInput => error.to_string(),
+        _ => return unavailable(url, &error),
     };
     FleetError::new(format!("{url}: {problem}"))
+}
+
+/// The error where the server did not let this program in, with the remedy.
+fn unaccepted(url: &str, error: &ConnectError) -> FleetError {
+    match error.kind() {
+        ConnectErrorKind::AuthorizationViolation => {
+            FleetError::new(format!("{url}: the server does not know this key, or needs one"))
+        }
+        ConnectErrorKind::Io | ConnectErrorKind::TimedOut => unavailable(url, error),
+        _ => FleetError::new(format!("{url}: {error}")),
+    }
+}
+
+/// The error for a server that may be there later.
+fn unavailable(url: &str, error: &dyn Display) -> FleetError {
+    FleetError::Transient(format!("{url}: {error}; `fleet up` starts a server and prints how to reach it"))
 }

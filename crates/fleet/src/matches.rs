@@ -18,8 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::game_file::{compress, decompress};
 use crate::places::{
-    PROGRESS, PROTOCOL, arena_places, blocks_subject, find, look_at, progress_subject, results_subject, sender,
-    write_object,
+    LIVES, PROTOCOL, arena_places, blocks_subject, find, life_subject, look_at, results_subject, sender, write_object,
 };
 use crate::settings::read_said;
 use crate::status::{ARENA, REPORT_EVERY};
@@ -126,7 +125,7 @@ pub fn play_matches(
         warned: None,
         tell,
     };
-    let played = host.play(link, &mut heard, &progress_subject(ARENA, &name), stop);
+    let played = host.play(link, &mut heard, &life_subject(ARENA, &name), stop);
     close(link, &mut heard);
     played
 }
@@ -198,23 +197,26 @@ impl<T: FnMut(String)> Host<'_, T> {
         let mut report = Instant::now();
         while !self.tournament.is_over() && !stop.load(Ordering::Relaxed) {
             link.check_admission()?;
-            if let Some(message) = link.next(heard, PATIENCE) {
-                let key = sender(&message);
-                let answer = match message.subject.starts_with(&blocks_subject("")) {
-                    true => self.offer(key)?,
-                    false => self.take(key, &message.payload)?.into_bytes(),
-                };
-                reply(link, &message, answer);
-            } else if self.added.elapsed() > QUIET {
-                let seconds = QUIET.as_secs();
-                self.warn(format!("no games for {seconds} s; `fleet status` shows whether there are workers"));
-            }
             if Instant::now() >= report {
                 report = Instant::now() + REPORT_EVERY;
-                if look_at(link, PROGRESS).is_ok_and(|stream| stream.is_none()) {
+                if look_at(link, LIVES).is_ok_and(|stream| stream.is_none()) {
                     let _ = find(link, arena_places(&link.context)); // the server was started again
                 }
                 let _ = link.send(life, self.open.len().to_string().into());
+            }
+            if let Some(message) = link.next(heard, PATIENCE) {
+                let key = sender(&message);
+                if message.subject.starts_with(&blocks_subject("")) {
+                    if message.reply.is_some() {
+                        reply(link, &message, self.offer(key)?);
+                    }
+                    continue; // at once, because later requests are dropped if too many wait
+                }
+                let answer = self.take(key, &message.payload)?;
+                reply(link, &message, answer.into_bytes());
+            } else if self.added.elapsed() > QUIET {
+                let seconds = QUIET.as_secs();
+                self.warn(format!("no games for {seconds} s; `fleet status` shows whether there are workers"));
             }
             self.observer.standings(self.tournament.standings());
         }
@@ -235,20 +237,20 @@ impl<T: FnMut(String)> Host<'_, T> {
 
     /// The block that a worker gets, packed; nothing if there is none for it.
     fn offer(&mut self, key: &str) -> Result<Vec<u8>, FleetError> {
-        let next = self.next_block();
         let deadline = self.deadline();
         // Blocks that others have answered, or that are late, do not count.
         let is_due = |number: &usize| match self.open.get(number) {
             Some(Some(given)) => given.at.elapsed() < deadline,
             _ => false,
         };
-        let held = self.keys.get(key).map_or(0, |known| known.held.keys().filter(|number| is_due(number)).count());
-        let known = self.key(key);
-        let is_trusted = known.refused < MOST_REFUSED && held < (MOST_HELD + 4 * known.answered) as usize;
-        let Some(number) = next.filter(|_| is_trusted) else {
+        let is_trusted = self.keys.get(key).is_none_or(|known| {
+            let held = known.held.keys().filter(|number| is_due(number)).count();
+            known.refused < MOST_REFUSED && held < (MOST_HELD + 4 * known.answered) as usize
+        });
+        let Some(number) = is_trusted.then(|| self.next_block()).flatten() else {
             return Ok(Vec::new());
         };
-        *known.held.entry(number).or_default() += 1;
+        *self.key(key).held.entry(number).or_default() += 1;
         let copies = self.open[&number].map_or(0, |given| given.copies) + 1;
         self.open.insert(number, Some(Given { at: Instant::now(), copies }));
         pack(&self.tasks[number])

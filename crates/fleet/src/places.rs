@@ -27,7 +27,8 @@ pub(super) const ORDERS: &str = "orders"; // what all workers are to do
 
 pub(super) const NETWORKS: &str = "jarmo_networks"; // a bucket
 pub(super) const AGENTS: &str = "jarmo_agents"; // a bucket: those that play matches, by the hash of their files
-pub(super) const PROGRESS: &str = "JARMO_PROGRESS"; // a stream: what each worker, learner and arena says of itself
+pub(super) const PROGRESS: &str = "JARMO_PROGRESS"; // a stream: what each worker says of itself
+pub(super) const LIVES: &str = "JARMO_LIVES"; // a stream: what each learner and arena says of itself
 pub(super) const SAMPLES: &str = "JARMO_SAMPLES_"; // and the run: a work queue of files of games
 const LEARNER: &str = "learner-"; // and the holder of its lease: the only consumer of such a queue
 
@@ -74,9 +75,14 @@ pub(super) fn samples_subject(run: &str, user: &str) -> String {
     format!("jarmo.samples.{run}.{user}")
 }
 
-/// The subject of the progress of a user's worker. Learners and arenas use their own names instead of a user's.
+/// The subject of the progress of a user's worker.
 pub(super) fn progress_subject(user: &str, worker: &str) -> String {
     format!("jarmo.progress.{user}.{worker}")
+}
+
+/// The subject of the signs of life of a learner or an arena.
+pub(super) fn life_subject(kind: &str, name: &str) -> String {
+    format!("jarmo.life.{kind}.{name}")
 }
 
 /// The subject on which a user asks arenas for a block of pairs.
@@ -149,14 +155,14 @@ impl LearnerPlaces {
             ..pull::Config::default()
         };
         let files = samples.get_or_create_consumer(&learner, consumer).await?;
-        make_progress(context).await?;
+        make_reports(context).await?;
         Ok(LearnerPlaces { files, runs: runs(context).await?, networks: objects(context, NETWORKS).await?, samples })
     }
 }
 
 /// The store of agents, which arenas write.
 pub(super) async fn arena_places(context: &Context) -> Result<ObjectStore, async_nats::Error> {
-    make_progress(context).await?; // with and without a learner
+    make_reports(context).await?; // with and without a learner
     objects(context, AGENTS).await
 }
 
@@ -244,21 +250,24 @@ pub(super) fn list(link: &Link, stream: &str) -> Result<Vec<Listed>, FleetError>
     Ok(list)
 }
 
-/// The stream of progress is in memory and drops the oldest messages, so that a worker cannot use up other storage. It
-/// is not a bucket, so a header cannot erase its subjects.
-async fn make_progress(context: &Context) -> Result<(), async_nats::Error> {
-    let config = stream::Config {
-        name: PROGRESS.to_owned(),
-        subjects: vec![progress_subject("*", "*")],
-        max_messages: MOST_WORKERS,
-        max_messages_per_subject: 1,
-        max_message_size: MOST_PROGRESS,
-        max_age: WORKER_AGE,
-        allow_direct: true,
-        storage: StorageType::Memory,
-        ..stream::Config::default()
-    };
-    context.create_or_update_stream(config).await?;
+/// The streams of progress and of signs of life are in memory and drop the oldest messages, so that a worker cannot use
+/// up other storage. They are two, so that no number of workers hides a learner, and they are no buckets, so that a
+/// header cannot erase their subjects.
+async fn make_reports(context: &Context) -> Result<(), async_nats::Error> {
+    for (name, subject) in [(PROGRESS, progress_subject("*", "*")), (LIVES, life_subject("*", "*"))] {
+        let config = stream::Config {
+            name: name.to_owned(),
+            subjects: vec![subject],
+            max_messages: MOST_WORKERS,
+            max_messages_per_subject: 1,
+            max_message_size: MOST_PROGRESS,
+            max_age: WORKER_AGE,
+            allow_direct: true,
+            storage: StorageType::Memory,
+            ..stream::Config::default()
+        };
+        context.create_or_update_stream(config).await?;
+    }
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::places::{Listed, Newest, ORDERS, PROGRESS, RUNS, SAMPLES, find, list, look_at, runs};
+use super::places::{LIVES, Listed, Newest, ORDERS, PROGRESS, RUNS, SAMPLES, find, list, look_at, runs};
 use super::settings::{RunSettings, read_said};
 use super::{FleetError, Link, json};
 use jarmo_host::text::{span, table};
@@ -146,7 +146,7 @@ pub(super) fn workers(said: &[Listed]) -> Vec<WorkerStatus> {
         };
         let count = by_key.entry(key).or_default();
         *count += 1;
-        if key != LEARNER && key != ARENA && *count <= MOST_PER_KEY {
+        if *count <= MOST_PER_KEY {
             workers.push(WorkerStatus {
                 worker: plain(name),
                 key: plain(key),
@@ -209,7 +209,7 @@ pub struct RunStatus {
 /// Reads the status of a fleet. Writes nothing, and needs only permission to read.
 pub fn status(link: &Link) -> Result<Status, FleetError> {
     // A learner or an arena that uses the server makes the streams.
-    let (said, entries) = (list(link, PROGRESS)?, list(link, &format!("KV_{RUNS}"))?);
+    let (lives, entries) = (list(link, LIVES)?, list(link, &format!("KV_{RUNS}"))?);
     let mut runs = Vec::new();
     for entry in entries.iter().filter(|entry| entry.name == "settings") {
         let run = &entry.of;
@@ -217,7 +217,7 @@ pub fn status(link: &Link) -> Result<Status, FleetError> {
             Ok(RunSettings { folder, program, .. }) => (folder, program),
             Err(error) => ("its folder is not known".to_owned(), error.to_string()),
         };
-        let life = said.iter().find(|said| said.of == LEARNER && said.name == *run);
+        let life = lives.iter().find(|life| life.of == LEARNER && life.name == *run);
         let newest = entries.iter().find(|entry| entry.of == *run && entry.name == "network");
         let ages = [Some(entry), newest, life].into_iter().flatten().map(|message| message.age);
         let report = life.and_then(|life| serde_json::from_slice(&life.content).ok());
@@ -237,9 +237,10 @@ pub fn status(link: &Link) -> Result<Status, FleetError> {
         });
     }
     runs.sort_by(|a, b| a.since_heard.total_cmp(&b.since_heard));
-    let arenas = said.iter().filter(|said| said.of == ARENA && said.age < GONE_AFTER);
-    let blocks = arenas.filter_map(|said| serde_json::from_slice::<u64>(&said.content).ok()).sum();
-    Ok(Status { server: link.client.server_info().version, runs, blocks, workers: workers(&said) })
+    let arenas = lives.iter().filter(|life| life.of == ARENA && life.age < GONE_AFTER);
+    let blocks = arenas.filter_map(|life| serde_json::from_slice::<u64>(&life.content).ok()).sum();
+    let workers = workers(&list(link, PROGRESS)?);
+    Ok(Status { server: link.client.server_info().version, runs, blocks, workers })
 }
 
 impl fmt::Display for Status {

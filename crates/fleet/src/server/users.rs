@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::places::{
-    AGENTS, INFO, NETWORKS, PROGRESS, RUNS, blocks_subject, progress_subject, results_subject, samples_subject,
+    AGENTS, INFO, LIVES, NETWORKS, PROGRESS, RUNS, blocks_subject, progress_subject, results_subject, samples_subject,
 };
 
 /// The role of a key.
@@ -46,7 +46,7 @@ impl Role {
                 read(&format!("OBJ_{NETWORKS}")),
                 read(&format!("OBJ_{AGENTS}")),
             ],
-            Role::Watcher => vec![STREAM_INFO.to_owned(), read(&format!("KV_{RUNS}")), read(PROGRESS)],
+            Role::Watcher => vec![STREAM_INFO.to_owned(), read(&format!("KV_{RUNS}")), read(PROGRESS), read(LIVES)],
         }
     }
 }

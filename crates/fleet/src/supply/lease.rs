@@ -8,7 +8,7 @@ use async_nats::jetstream::kv::Store;
 use serde::{Deserialize, Serialize};
 
 use super::LEAVES_AFTER;
-use crate::places::{Listed, PROGRESS, lease_of, list, read_value};
+use crate::places::{LIVES, Listed, lease_of, list, read_value};
 use crate::status::LEARNER;
 use crate::{FleetError, Link, host_name, json, unique};
 use jarmo_host::files::{SETTINGS_BYTES, read_text, write_whole};
@@ -40,7 +40,7 @@ impl Lease {
         let ours = Lease { holder: unique(), run: run.to_owned(), place, folder, key };
         let last = link.wait(runs.entry(&ours.key))?;
         if let Some(entry) = &last
-            && let Some((folder, age)) = ours.rival(&entry.value, &list(link, PROGRESS)?)
+            && let Some((folder, age)) = ours.rival(&entry.value, &list(link, LIVES)?)
         {
             return Err(FleetError::new(format!(
                 "this run has a learner already, with the folder {folder} (heard {age:.0} s ago). A copy of a run's \

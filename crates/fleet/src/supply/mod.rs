@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::places::{
-    CURRENT, LearnerPlaces, Listed, Newest, PROGRESS, find, list, look_at, network_of, newest, progress_subject,
+    CURRENT, LIVES, LearnerPlaces, Listed, Newest, PROGRESS, find, life_subject, list, look_at, network_of, newest,
     read_value, runs, settings_of, write_object,
 };
 use crate::settings::RunSettings;
@@ -318,7 +318,7 @@ impl Shared {
             return Ok(true);
         }
         let report = json(&self.arrivals().report);
-        self.link.send(&progress_subject(LEARNER, &self.run), report.into())?;
+        self.link.send(&life_subject(LEARNER, &self.run), report.into())?;
         let settings = read_value(&self.link, &settings_of(&self.run))?;
         Ok(settings.as_deref() == Some(self.settings.as_bytes()))
     }
@@ -342,15 +342,15 @@ impl Shared {
             // More files than that waited when this learner began.
             self.open_places()?;
         }
-        let said = list(link, PROGRESS)?;
-        if said.is_empty() && look_at(link, PROGRESS)?.is_none() {
+        let lives = list(link, LIVES)?;
+        if lives.is_empty() && look_at(link, LIVES)?.is_none() {
             return self.restore(); // this stream is in memory: the server was started again
         }
         let current = read_value(link, CURRENT)?;
-        if is_free(current.as_deref(), &said) && self.begun.elapsed().as_secs_f64() > LEAVES_AFTER {
+        if is_free(current.as_deref(), &lives) && self.begun.elapsed().as_secs_f64() > LEAVES_AFTER {
             link.wait(places.runs.put(CURRENT, run.clone().into()))?;
         }
-        let mut workers = workers(&said);
+        let mut workers = workers(&list(link, PROGRESS)?);
         workers.retain(|worker| worker.is_here() && (worker.run.is_empty() || worker.run == *run));
         let playing = workers.iter().filter(|worker| worker.plays()).count();
         let report = &mut self.arrivals().report;

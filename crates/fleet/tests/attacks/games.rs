@@ -114,14 +114,19 @@ fn a_key_fills_no_more_than_its_share_while_another_one_sends() {
 
 #[test]
 fn a_copied_folder_gets_no_files_while_the_runs_learner_is_there() {
-    let Some(server) = TestServer::start(1) else {
+    let Some(server) = TestServer::start(2) else {
         return;
     };
     let supply = learner(&server, RUN, 64);
-    let worker = Stranger::with_key(&server, 1);
+    let [worker, rogue] = [1, 2].map(|key| Stranger::with_key(&server, key));
     let copy = server.folder("copy");
     fs::create_dir_all(&copy).unwrap();
     fs::copy(server.folder(RUN).join("fleet.id"), copy.join("fleet.id")).unwrap();
+    // More names than the server keeps hide no learner.
+    for number in 0..21_000 {
+        rogue.send(&rogue.progress(&format!("name-{number}")), b"{}".to_vec());
+    }
+    rogue.report("last");
     let refused = learner_in(&server, "copy", &copy, 64).err().unwrap().to_string();
     assert!(refused.contains("has a learner already"), "{refused}");
     assert!(refused.contains(&server.folder(RUN).display().to_string()), "{refused}");
@@ -135,6 +140,21 @@ fn a_copied_folder_gets_no_files_while_the_runs_learner_is_there() {
     supply.begin(&Seen::default()).unwrap();
     worker.ask(&worker.files("copy"), file("copy", 0, 9, "").0, None).unwrap();
     take(&supply, 1);
+}
+
+#[test]
+fn a_smaller_queue_deletes_no_file_that_waits() {
+    const FILES: u64 = 20;
+    let Some(server) = TestServer::start(1) else {
+        return;
+    };
+    drop(idle_learner(&server, RUN, 64).unwrap());
+    let worker = Stranger::with_key(&server, 1);
+    for seed in 0..FILES {
+        worker.ask(&worker.files(RUN), file(RUN, 0, seed, "").0, None).unwrap();
+    }
+    let supply = learner(&server, RUN, 4);
+    assert_eq!(take(&supply, FILES as usize).len() as u64, FILES);
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod kit;
 mod exam;
 mod games;
+mod headers;
 mod replies;
 mod values;
 
@@ -64,6 +65,20 @@ fn tournament_of_two(game: &dyn AnyGame) -> (MatchSettings, Box<dyn AnyTournamen
     };
     let tournament = game.tournament(plan).unwrap();
     (MatchSettings { rules: GameSettings::default(), agents: specs.into() }, tournament)
+}
+
+/// A worker with the second key that plays until `stop` is set.
+fn play_honestly(server: &TestServer, stop: &AtomicBool) {
+    let settings = WorkerSettings {
+        address: server.address(&server.key(2)),
+        name: Some("honest".to_owned()),
+        run: None,
+        threads: Some(1),
+        device: OpenDevice::cpu(),
+        time: None,
+        most_games: None,
+    };
+    work(&Games::empty().register(ConnectFour::new(0)), &settings, stop, |_, _| ()).unwrap();
 }
 
 fn report(supply: &impl Supply) -> FleetReport {
@@ -346,16 +361,7 @@ fn a_key_that_takes_all_blocks_of_a_match_stops_nothing() {
         });
         scope.spawn(move || {
             until("the rogue holds what it gets", || held.load(Ordering::Relaxed));
-            let settings = WorkerSettings {
-                address: server.address(&server.key(2)),
-                name: Some("honest".to_owned()),
-                run: None,
-                threads: Some(1),
-                device: OpenDevice::cpu(),
-                time: None,
-                most_games: None,
-            };
-            work(&Games::empty().register(ConnectFour::new(0)), &settings, stop, |_, _| ()).unwrap();
+            play_honestly(server, stop);
         });
         let played = play_matches(&link, game.as_ref(), &settings, tournament.as_mut(), stop, &mut (), |_| ());
         stop.store(true, Ordering::Relaxed);

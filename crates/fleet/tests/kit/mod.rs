@@ -3,6 +3,7 @@
 mod machine;
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use async_nats::{Client, ConnectOptions, HeaderMap};
+use data_encoding::BASE64URL_NOPAD;
 use jarmo_core::eval::{Evaluator, Uniform};
 use jarmo_core::games::ConnectFour;
 use jarmo_core::net::{FrozenNet, GameVersion, NetEvaluator};
@@ -238,6 +240,37 @@ impl Stranger {
         match text.contains(r#""error""#) {
             true => Err(text.into_owned()),
             false => Ok(answer.to_vec()),
+        }
+    }
+}
+
+/// A connection with a worker's key and no client library: it can send headers that none would write.
+pub(crate) struct Shouter(BufReader<TcpStream>);
+
+impl Shouter {
+    pub(crate) fn with_key(server: &TestServer, number: u32) -> Shouter {
+        let seed = fs::read_to_string(server.key(number)).unwrap();
+        let pair = KeyPair::from_seed(seed.trim()).unwrap();
+        let mut connection = BufReader::new(TcpStream::connect(("127.0.0.1", server.server.settings.port)).unwrap());
+        let mut info = String::new();
+        connection.read_line(&mut info).unwrap();
+        let info: serde_json::Value = serde_json::from_str(info.strip_prefix("INFO ").unwrap()).unwrap();
+        let signed = pair.sign(info["nonce"].as_str().unwrap().as_bytes()).unwrap();
+        let (key, signature) = (pair.public_key(), BASE64URL_NOPAD.encode(&signed));
+        let about = format!(r#"{{"nkey":"{key}","sig":"{signature}","headers":true,"verbose":false}}"#);
+        connection.get_mut().write_all(format!("CONNECT {about}\r\n").as_bytes()).unwrap();
+        Shouter(connection)
+    }
+
+    /// Sends a message, and waits until the server has read it.
+    pub(crate) fn send(&mut self, subject: &[u8], header: &[u8], content: &[u8]) {
+        let sizes = format!(" {} {}\r\n", header.len(), header.len() + content.len());
+        let message = [b"HPUB ", subject, sizes.as_bytes(), header, content, b"\r\nPING\r\n"].concat();
+        self.0.get_mut().write_all(&message).unwrap();
+        let mut answer = String::new();
+        while !answer.ends_with("PONG\r\n") {
+            answer.clear();
+            assert_ne!(self.0.read_line(&mut answer).unwrap(), 0, "the server has closed the connection");
         }
     }
 }
