@@ -182,7 +182,7 @@ pub(crate) fn runs(tools: &mut Tools, bytes: &[u8]) {
     let before = fs::read(&path).ok();
     for content in [content, sealed_lines(content).as_bytes()] {
         fs::write(&path, content).expect("room in the temporary folder");
-        let _ = (run.order(), jarmo::run::metrics(folder.path()), run.identity());
+        let _ = (run.order(), jarmo::run::metrics(folder.path()), jarmo::fleet::run_id(folder.path()));
         let _ = jarmo::run::summary(folder.path(), folder.path());
     }
     match before {

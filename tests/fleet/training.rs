@@ -31,10 +31,10 @@ fn taken(server: &Server) -> Vec<String> {
     lines.filter_map(|line| Some(line["id"].as_str()?.to_owned())).collect()
 }
 
-/// The status of a fleet.
-fn seen(server: &Server) -> Value {
-    let status = server.command(&["fleet", "status", &server.url(), "--json"], "learner", "seen.log").status();
-    assert!(status.unwrap().success());
+/// The status of a fleet, as the learner's key sees it.
+fn status(server: &Server) -> Value {
+    let ended = server.command(&["fleet", "status", &server.url(), "--json"], "learner", "seen.log").status();
+    assert!(ended.unwrap().success());
     serde_json::from_str(server.log("seen.log").lines().last().unwrap()).unwrap()
 }
 
@@ -91,7 +91,7 @@ fn a_worker_may_do_nothing_but_work_and_says_what_it_does() {
     let said = server.log("refused.log");
     assert!(said.contains("status.key"), "it says what is needed: {said}");
     let seen = || {
-        let status = seen(&server);
+        let status = status(&server);
         assert!(status["workers"].as_array().unwrap().len() <= 1);
         status["workers"][0].clone()
     };
@@ -191,8 +191,8 @@ fn after_a_restart_the_server_hears_of_learner_and_worker_again() {
     until("files arrive", || !taken(&server).is_empty());
     server.crash();
     until("the status shows both", || {
-        let (run, worker) = (seen(&server)["runs"][0].clone(), seen(&server)["workers"][0].clone());
-        run["is_here"] == true && worker["worker"].is_string()
+        let seen = status(&server);
+        seen["runs"][0]["is_here"] == true && seen["workers"][0]["worker"].is_string()
     });
     stop(helper);
     stop(first);
@@ -351,17 +351,19 @@ fn a_copied_run_is_no_second_learner() {
 }
 
 #[test]
-fn files_that_were_acknowledged_are_taken_after_the_runs_folder_was_renamed() {
+fn no_file_is_lost_if_the_runs_folder_is_renamed() {
     let Some(server) = Server::start(&[]) else {
         return;
     };
     let mut first = learner(&server, &["--set", "run.checkpoint=1000000"]);
     let helper = worker(&server, "one.log");
     until("files arrive", || taken(&server).len() >= 3);
-    stop(helper);
     first.kill().unwrap();
     first.wait().unwrap();
-    let acknowledged = taken(&server);
+    let before = sent(&server, "one.log").len();
+    until("files wait", || sent(&server, "one.log").len() > before + 2);
+    stop(helper);
+    let sent = sent(&server, "one.log");
     fs::rename(server.folder().join("run"), server.folder().join("renamed")).unwrap();
     fs::write(server.folder().join("renamed/order.jsonl"), "").unwrap(); // no checkpoint counts its lines
     let url = server.url();
@@ -369,7 +371,7 @@ fn files_that_were_acknowledged_are_taken_after_the_runs_folder_was_renamed() {
     let again = server.command(&resume, "learner", "renamed.log").spawn().unwrap();
     until("the files are taken", || {
         let order = server.log("renamed/order.jsonl");
-        acknowledged.iter().all(|id| order.contains(id.as_str()))
+        sent.iter().all(|id| order.contains(id.as_str()))
     });
     stop(again);
     assert!(!server.log("renamed.log").contains("no longer fits"), "{}", server.log("renamed.log"));

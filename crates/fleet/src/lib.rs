@@ -37,7 +37,7 @@ pub use link::{Address, Link};
 pub use matches::{MatchSettings, play_matches};
 pub use server::{Role, Server, ServerSettings, User};
 pub use status::{Doing, Orders, RunStatus, Status, WorkerStatus, status};
-pub use supply::NatsSupply;
+pub use supply::{NatsSupply, run_id};
 pub use worker::{WorkerEvent, WorkerSettings, work};
 
 /// The time between two checks for work.

@@ -3,7 +3,7 @@
 use crate::cli::Failure;
 use crate::cli::fleet::AccessArgs;
 use jarmo_facade::AnyGame;
-use jarmo_fleet::{Link, NatsSupply};
+use jarmo_fleet::{Link, NatsSupply, run_id};
 use jarmo_learn::config::Config;
 use jarmo_learn::run::RunFolder;
 
@@ -37,5 +37,6 @@ pub(super) fn open(
     resume: &str,
 ) -> Result<NatsSupply, Failure> {
     let wrong = |error| Failure::new(format!("{error}\ncontinue with: {resume}"));
-    NatsSupply::open(link, game, folder.identity()?, folder.path(), config).map_err(wrong)
+    let run = run_id(folder.path()).map_err(wrong)?;
+    NatsSupply::open(link, game, run, folder.path(), config).map_err(wrong)
 }

@@ -141,8 +141,7 @@ impl Arrivals {
 }
 
 /// Reads a file, checks everything that can be checked, and leaves out games that are not new. The number is the training
-/// step of the newest network; a file of the inbox has none, because it was checked against that of its time, and when the
-/// run's folder had another name, its run had, too.
+/// step of the newest network; a file of the inbox has none, because it was checked against that of its time.
 pub(super) type Check = dyn Fn(&KeptName, &[u8], Option<u64>, &dyn Fn(FileId) -> bool) -> Result<(Delivery, Vec<Found>), FleetError>
     + Send
     + Sync;
@@ -156,7 +155,7 @@ pub(super) fn check(run: &str, game: &dyn AnyGame, settings: &SelfPlaySettings) 
         if file.worker.len().max(file.program.len()) > MOST_TEXT {
             return Err(FleetError::new(format!("its worker or its program has more than {MOST_TEXT} letters")));
         }
-        if newest.is_some() && file.run != run {
+        if file.run != run {
             return Err(FleetError::new("it belongs to another run"));
         }
         let (mut samples, mut counts, mut games) = (Samples::new(), Counts::default(), BTreeSet::new());

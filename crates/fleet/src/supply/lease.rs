@@ -34,7 +34,7 @@ impl Lease {
     pub(super) fn take(link: &Link, runs: &Store, run: &str, folder: &Path) -> Result<Lease, FleetError> {
         let host = host_name();
         let place = place(folder).map_err(FleetError::at(folder))?;
-        let key = lease_of(&id_of(folder)?);
+        let key = lease_of(&run_id(folder)?);
         let folder = format!("{} on {host}", folder.display());
         let place = format!("{host} {place}");
         let ours = Lease { holder: unique(), run: run.to_owned(), place, folder, key };
@@ -79,8 +79,9 @@ impl Lease {
     }
 }
 
-/// The number of the run, which copies of its folder share. A run gets it when it is first used with a fleet.
-fn id_of(folder: &Path) -> Result<String, FleetError> {
+/// The identity of the run in a folder: a random number, which copies of the folder share. A run gets it when it is
+/// first used with a fleet.
+pub fn run_id(folder: &Path) -> Result<String, FleetError> {
     let path = folder.join(ID);
     if !path.exists() {
         write_whole(&path, format!("{:016x}", unique()).as_bytes()).map_err(FleetError::at(&path))?;

@@ -31,6 +31,7 @@ use jarmo_learn::config::Config;
 use jarmo_learn::observe::FleetReport;
 use jarmo_learn::run::{Delivery, Seen, Supply};
 use lease::Lease;
+pub use lease::run_id;
 
 const AFTER_TROUBLE: Duration = Duration::from_secs(1); // at the server
 const LOOK_EVERY: Duration = Duration::from_secs(2); // at the server; also between two signs of life

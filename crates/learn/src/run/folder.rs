@@ -14,7 +14,7 @@ use super::resume::{Place, Settings};
 use crate::TrainError;
 use crate::config::Config;
 use crate::observe::EventFile;
-use jarmo_core::checksum::{digits, sealed_line};
+use jarmo_core::checksum::sealed_line;
 use jarmo_core::net::{AgentFile, KernelKind};
 use jarmo_exact::agent::AgentSource;
 use jarmo_facade::AnyGame;
@@ -139,15 +139,6 @@ impl RunFolder {
     /// The path as text.
     pub fn name(&self) -> String {
         self.path.display().to_string()
-    }
-
-    /// A random number that identifies this run on all machines.
-    pub fn identity(&self) -> Result<String, TrainError> {
-        let path = self.path.join(MANIFEST);
-        let text = read_text(&path, SETTINGS_BYTES).map_err(|error| at(&path, error))?;
-        let place = self.path.canonicalize().map_err(|error| at(&self.path, error))?;
-        let place = place.as_os_str().as_encoded_bytes();
-        Ok(digits(&[text.as_bytes(), place]))
     }
 
     /// The error for a state file that is damaged, missing, or written by another version. Agent files remain usable.
