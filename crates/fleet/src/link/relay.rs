@@ -1,9 +1,9 @@
-//! The way to the server: connections that this program makes itself, and what it changes in what the server says.
+//! A relay between the client library and the server.
 //!
-//! A worker can put any bytes into the header of a message. The client library closes its connection when it cannot read
-//! a header, and takes some headers for answers of the server, so that one key could stop a learner. The library has no
-//! place for a filter. So it connects to a port of this machine, and each such connection is passed on to the server;
-//! in the other direction, messages of workers lose their headers.
+//! A worker can put any bytes into the header of a message. The client library closes its connection if it cannot read a
+//! header, and mistakes some headers for answers of the server, so one key could stop a learner. The library offers no
+//! place for a filter. It therefore connects to a port of this machine, and the relay passes each such connection on to
+//! the server. In the other direction, the relay removes the headers of workers' messages.
 
 use std::borrow::Cow;
 use std::future::pending;
@@ -30,8 +30,8 @@ use jarmo_host::files::{SETTINGS_BYTES, read_text};
 /// Subjects on which workers send begin with this.
 const OF_WORKERS: &[u8] = b"jarmo.";
 
-/// What the server appends to the header of a stored message when it is asked for the message: behind another line, its
-/// subject, and then these lines.
+/// The server appends these lines to the header of a stored message when it is asked for the message. The line before
+/// them is the server's, too.
 const STORED: &[u8] = b"\r\nNats-Subject: ";
 const FOLLOWING: &[u8] = b"\r\nNats-Sequence: ";
 
@@ -41,7 +41,7 @@ trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
 
-/// What leads to a server, and what it said first.
+/// A connection to a server, and the first line that the server sent.
 struct Reached {
     connection: BufReader<Box<dyn Connection>>,
     greeting: Vec<u8>,
@@ -122,7 +122,7 @@ impl Way {
         let mut greeting = Vec::new();
         read_line(&mut connection, &mut greeting).await?;
         let said = greeting.strip_prefix(b"INFO ").and_then(|said| serde_json::from_slice(said).ok());
-        let said: Value = said.ok_or_else(|| io::Error::other("what answers is no NATS server"))?;
+        let said: Value = said.ok_or_else(|| io::Error::other("this is not a NATS server"))?;
         if self.server.tls_required() || said["tls_required"] == true {
             let name = ServerName::try_from(self.server.host().to_owned()).map_err(io::Error::other)?;
             let authority = &self.authority;
@@ -143,7 +143,7 @@ fn connector(authority: Option<&[CertificateDer<'static>]>) -> TlsConnector {
     Arc::new(ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()).into()
 }
 
-/// Passes everything on in both directions until one side ends; then the server gets what it has not yet got.
+/// Passes everything on in both directions until one side ends. Then sends the server the rest of what the client wrote.
 async fn pass(client: TcpStream, reached: Reached) {
     let _ = client.set_nodelay(true);
     let (mut heard, to_client) = client.into_split();
@@ -226,7 +226,7 @@ async fn filter(
     Ok(())
 }
 
-/// What remains of the header of a message to this subject: of a worker's message, only what the server appended.
+/// The part of a header that is passed on: all of it, unless a worker wrote the message; then only the server's lines.
 fn kept<'a>(subject: &[u8], header: &'a [u8]) -> Cow<'a, [u8]> {
     match subject.starts_with(OF_WORKERS) {
         true => Cow::Borrowed(&[]),
@@ -246,7 +246,7 @@ fn appended(header: &[u8]) -> Option<Vec<u8>> {
     Some([b"NATS/1.0", STORED, subject.as_bytes(), rest].concat())
 }
 
-/// What the server says of itself, for a client on this machine: without encryption, and without other addresses.
+/// The server's description of itself, changed for a client of the relay: no encryption, and no other addresses.
 fn introduced(line: &[u8]) -> Vec<u8> {
     let said = line.strip_prefix(b"INFO ").and_then(|said| serde_json::from_slice(said).ok());
     let Some(Value::Object(mut said)) = said else {

@@ -9,7 +9,7 @@ use jarmo_fleet::{Link, play_matches, status};
 use jarmo_learn::run::Supply;
 
 use super::kit::{RUN, Shouter, Stranger, TestServer, file, learner};
-use super::{play_honestly, report, take, tournament_of_two};
+use super::{play, report, take, tournament_of_two};
 
 /// Unreadable ones, and some that look like answers of the server.
 const HEADERS: [&[u8]; 6] = [
@@ -75,7 +75,7 @@ fn headers_stop_no_match() {
             }
             assert!(sent > 10, "{sent} messages");
         });
-        scope.spawn(move || play_honestly(server, stop));
+        scope.spawn(move || play(server, 2, stop, |_, _| ()));
         let mut warnings = Vec::new();
         let tell = |warning| warnings.push(warning);
         let played = play_matches(&link, game.as_ref(), &settings, tournament.as_mut(), stop, &mut (), tell);

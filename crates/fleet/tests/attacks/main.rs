@@ -23,7 +23,9 @@ use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::catalog::GameSettings;
 use jarmo_facade::measure::{AnyTournament, OpeningsPlan, TournamentPlan};
 use jarmo_facade::{AgentPlan, AnyGame, Games, erase};
-use jarmo_fleet::{Link, MOST_BYTES, MatchSettings, WorkerSettings, play_matches, status, work};
+use jarmo_fleet::{
+    Link, MOST_BYTES, MatchSettings, WorkerEvent, WorkerSettings, WorkerStatus, play_matches, status, work,
+};
 use jarmo_judge::arena::{Entrant, Settings};
 use jarmo_learn::observe::FleetReport;
 use jarmo_learn::run::{Delivery, Supply};
@@ -67,10 +69,10 @@ fn tournament_of_two(game: &dyn AnyGame) -> (MatchSettings, Box<dyn AnyTournamen
     (MatchSettings { rules: GameSettings::default(), agents: specs.into() }, tournament)
 }
 
-/// A worker with the second key that plays until `stop` is set.
-fn play_honestly(server: &TestServer, stop: &AtomicBool) {
+/// Works with a worker's key until `stop` is set. `hear` gets the events.
+fn play(server: &TestServer, key: u32, stop: &AtomicBool, hear: impl FnMut(&WorkerEvent, &WorkerStatus)) {
     let settings = WorkerSettings {
-        address: server.address(&server.key(2)),
+        address: server.address(&server.key(key)),
         name: Some("honest".to_owned()),
         run: None,
         threads: Some(1),
@@ -78,7 +80,7 @@ fn play_honestly(server: &TestServer, stop: &AtomicBool) {
         time: None,
         most_games: None,
     };
-    work(&Games::empty().register(ConnectFour::new(0)), &settings, stop, |_, _| ()).unwrap();
+    work(&Games::empty().register(ConnectFour::new(0)), &settings, stop, hear).unwrap();
 }
 
 fn report(supply: &impl Supply) -> FleetReport {
@@ -361,7 +363,7 @@ fn a_key_that_takes_all_blocks_of_a_match_stops_nothing() {
         });
         scope.spawn(move || {
             until("the rogue holds what it gets", || held.load(Ordering::Relaxed));
-            play_honestly(server, stop);
+            play(server, 2, stop, |_, _| ());
         });
         let played = play_matches(&link, game.as_ref(), &settings, tournament.as_mut(), stop, &mut (), |_| ());
         stop.store(true, Ordering::Relaxed);

@@ -9,34 +9,23 @@ use std::time::{Duration, Instant};
 use jarmo_core::agent::AgentSpec;
 use jarmo_core::games::ConnectFour;
 use jarmo_exact::agent;
-use jarmo_facade::Games;
-use jarmo_fleet::{WorkerEvent, WorkerSettings, work};
+use jarmo_fleet::WorkerEvent;
 use jarmo_learn::run::Supply;
-use jarmo_learn::train::OpenDevice;
 
 use super::kit::{RUN, Stranger, TestServer, file, idle_learner, learner, learner_in, until};
-use super::take;
+use super::{play, take};
 
 const GARBAGE: &[u8] = br#"{"type":"io.nats.jetstream.api.v1.stream_info_response","total":0}"#;
 
 /// Works with the first key until `stop` is set. Returns the warnings.
 fn worker(server: &TestServer, stop: &AtomicBool) -> Vec<String> {
-    let settings = WorkerSettings {
-        address: server.address(&server.key(1)),
-        name: Some("worker".to_owned()),
-        run: None,
-        threads: Some(1),
-        device: OpenDevice::cpu(),
-        time: None,
-        most_games: None,
-    };
     let warnings = Mutex::new(Vec::new());
     let hear = |event: &WorkerEvent, _: &_| {
         if let WorkerEvent::Warning(warning) = event {
             warnings.lock().unwrap().push(warning.clone());
         }
     };
-    work(&Games::empty().register(ConnectFour::new(0)), &settings, stop, hear).unwrap();
+    play(server, 1, stop, hear);
     warnings.into_inner().unwrap()
 }
 
