@@ -1,9 +1,11 @@
 //! Chromium without a screen, driven through chromedriver.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -19,14 +21,28 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Why an element cannot be clicked yet.
 const PASSING: [&str; 3] = ["element not interactable", "element click intercepted", "stale element reference"];
 
-/// A browser with an empty profile.
+/// A browser in which nobody has been before. Starting one takes seconds, so it is used again, with another tab; a
+/// test has an origin of its own, and so a storage of its own, which is emptied as well.
 pub(crate) struct Browser {
-    driver: Child,
+    chromium: Option<Chromium>,
+}
+
+/// Browsers that no test uses.
+static IDLE: Mutex<Vec<Chromium>> = Mutex::new(Vec::new());
+
+/// A running browser and its profile.
+struct Chromium {
+    /// A shell that ends driver and browser when this program does, however it does, and deletes the profile.
+    shell: Child,
     address: SocketAddr,
     session: String,
     process: u64,
-    profile: Option<tempfile::TempDir>,
+    profile: PathBuf,
 }
+
+/// What the shell does with a profile.
+const GUARD: &str = r#"chromedriver --port=0 & driver=$!; exec >/dev/null; read -r browser; read -r word
+    kill -9 $driver $browser; [ "$word" = keep ] || { wait; sleep 0.2; rm -rf -- "$1"; }"#;
 
 impl Browser {
     /// Starts a browser and opens the page there as someone who has been there before.
@@ -38,45 +54,37 @@ impl Browser {
 
     /// Starts a browser.
     pub(crate) fn start() -> Browser {
-        Browser::with(tempfile::tempdir().unwrap())
+        let idle = IDLE.lock().unwrap().pop();
+        let chromium = idle.unwrap_or_else(|| Chromium::start(tempfile::tempdir().unwrap().keep()));
+        Browser { chromium: Some(chromium) }
     }
 
     /// Kills the browser at once, and starts another one with its profile.
     pub(crate) fn killed_and_started_again(mut self) -> Browser {
-        let killed = Command::new("kill").args(["-9", &self.process.to_string()]).status().unwrap();
+        let mut chromium = self.chromium.take().unwrap();
+        let killed = Command::new("kill").args(["-9", &chromium.process.to_string()]).status().unwrap();
         assert!(killed.success());
-        let profile = self.profile.take().unwrap();
-        drop(self);
-        let _ = std::fs::remove_file(profile.path().join("SingletonLock")); // of the one that was killed
-        Browser::with(profile)
+        chromium.shell.stdin.take().unwrap().write_all(b"keep\n").unwrap();
+        chromium.shell.wait().unwrap();
+        let profile = std::mem::take(&mut chromium.profile);
+        let _ = std::fs::remove_file(profile.join("SingletonLock")); // of the one that was killed
+        Browser { chromium: Some(Chromium::start(profile)) }
     }
 
-    fn with(profile: tempfile::TempDir) -> Browser {
-        let (driver, port) = start_driver();
-        let address = SocketAddr::from(([127, 0, 0, 1], port));
-        let arguments = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--disable-dev-shm-usage",
-            "--window-size=1200,1000",
-            "--lang=en",
-            &format!("--user-data-dir={}", profile.path().display()),
-        ];
-        let options = json!({"capabilities": {"alwaysMatch": {
-            "browserName": "chrome", "goog:chromeOptions": {"args": arguments},
-        }}});
-        let answer = request(address, "POST", "/session", &[], &options.to_string());
-        assert_eq!(answer.status, 200, "{} {}", answer.head, answer.body);
-        let value = answer.json()["value"].take();
-        let session = value["sessionId"].as_str().unwrap().to_owned();
-        let process = value["capabilities"]["goog:processID"].as_u64().unwrap();
-        Browser { driver, address, session, process, profile: Some(profile) }
+    /// Leaves the browser as it was at its start, apart from what other origins keep.
+    fn forget(&self) {
+        let origin = self.run("return location.origin");
+        if origin != json!("null") {
+            self.chromium("Storage.clearDataForOrigin", json!({"origin": origin, "storageTypes": "all"}));
+        }
+        let tab = self.call("POST", "/window/new", json!({"type": "tab"}))["handle"].take();
+        for other in self.call("GET", "/window/handles", Value::Null).as_array().unwrap() {
+            if *other != tab {
+                self.call("POST", "/window", json!({"handle": other}));
+                self.call("DELETE", "/window", json!({}));
+            }
+        }
+        self.call("POST", "/window", json!({"handle": tab}));
     }
 
     pub(crate) fn call(&self, method: &str, path: &str, body: Value) -> Value {
@@ -87,9 +95,10 @@ impl Browser {
 
     /// What the driver answers, problems included.
     fn ask(&self, method: &str, path: &str, body: Value) -> Answer {
-        let path = format!("/session/{}{path}", self.session);
+        let chromium = self.chromium.as_ref().expect("it runs until it is dropped");
+        let path = format!("/session/{}{path}", chromium.session);
         let body = if method == "GET" { String::new() } else { body.to_string() };
-        request(self.address, method, &path, &[], &body)
+        request(chromium.address, method, &path, &[], &body)
     }
 
     /// Opens the page as someone who has been there before.
@@ -133,7 +142,8 @@ impl Browser {
             if began.elapsed() >= limit {
                 panic!("{condition}\n{}", self.run("return document.body.innerText"));
             }
-            sleep(Duration::from_millis(10));
+            // Each question costs milliseconds of a core.
+            sleep((began.elapsed() / 8).clamp(Duration::from_millis(10), Duration::from_millis(200)));
         }
     }
 
@@ -322,18 +332,51 @@ impl Browser {
     }
 }
 
+impl Chromium {
+    fn start(profile: PathBuf) -> Chromium {
+        let (mut shell, port) = start_driver(&profile);
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let arguments = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-dev-shm-usage",
+            "--window-size=1200,1000",
+            "--lang=en",
+            &format!("--user-data-dir={}", profile.display()),
+        ];
+        let options = json!({"capabilities": {"alwaysMatch": {
+            "browserName": "chrome", "goog:chromeOptions": {"args": arguments},
+        }}});
+        let answer = request(address, "POST", "/session", &[], &options.to_string());
+        assert_eq!(answer.status, 200, "{} {}", answer.head, answer.body);
+        let value = answer.json()["value"].take();
+        let session = value["sessionId"].as_str().unwrap().to_owned();
+        let process = value["capabilities"]["goog:processID"].as_u64().unwrap();
+        writeln!(shell.stdin.as_mut().unwrap(), "{process}").unwrap();
+        Chromium { shell, address, session, process, profile }
+    }
+}
+
 /// Starts chromedriver at a free port.
-fn start_driver() -> (Child, u16) {
+fn start_driver(profile: &Path) -> (Child, u16) {
     // Its port may be free for IPv4 and taken for IPv6 or vice versa, and then it fails.
     const TRIES: usize = 10;
     for _ in 0..TRIES {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
+        let mut shell = Command::new("sh")
+            .args(["-c", GUARD, "sh"])
+            .arg(profile)
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .expect("chromedriver was here when the tests were built");
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+            .unwrap();
+        let mut lines = BufReader::new(shell.stdout.take().unwrap()).lines();
         let port = lines.find_map(|line| {
             let line = line.unwrap();
             let number = line.split("started successfully on port ").nth(1)?;
@@ -341,8 +384,11 @@ fn start_driver() -> (Child, u16) {
         });
         std::thread::spawn(move || lines.for_each(drop)); // keeps its pipe from filling up
         match port {
-            Some(port) => return (driver, port),
-            None => drop(driver.wait()),
+            Some(port) => return (shell, port),
+            None => {
+                drop(shell.stdin.take());
+                shell.wait().unwrap();
+            }
         }
     }
     panic!("chromedriver found no port in {TRIES} tries");
@@ -350,10 +396,16 @@ fn start_driver() -> (Child, u16) {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Ends the browser; if it no longer answers, it ends with the driver.
-        let path = format!("/session/{}", self.session);
-        let _ = std::panic::catch_unwind(|| request(self.address, "DELETE", &path, &[], ""));
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
+        let forgotten = !std::thread::panicking()
+            && self.chromium.is_some()
+            && std::panic::catch_unwind(AssertUnwindSafe(|| self.forget())).is_ok();
+        if let Some(mut chromium) = self.chromium.take() {
+            if forgotten {
+                IDLE.lock().unwrap().push(chromium);
+            } else {
+                drop(chromium.shell.stdin.take());
+                let _ = chromium.shell.wait();
+            }
+        }
     }
 }
