@@ -21,10 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Why an element cannot be clicked yet.
 const PASSING: [&str; 3] = ["element not interactable", "element click intercepted", "stale element reference"];
 
-/// A browser in which nobody has been before. Starting one takes seconds, so it is used again, with another tab; a
-/// test has an origin of its own, and so a storage of its own, which is emptied as well.
+/// A browser that is new to the pages of a test. Starting one takes a second or more, so later tests use it again, in
+/// a new tab. Each test has its own origin, whose storage is emptied when the browser is dropped.
 pub(crate) struct Browser {
-    chromium: Option<Chromium>,
+    chromium: Option<Chromium>, // until it is dropped
 }
 
 /// Browsers that no test uses.
@@ -32,7 +32,7 @@ static IDLE: Mutex<Vec<Chromium>> = Mutex::new(Vec::new());
 
 /// A running browser and its profile.
 struct Chromium {
-    /// A shell that ends driver and browser when this program does, however it does, and deletes the profile.
+    /// It runs [`GUARD`].
     shell: Child,
     address: SocketAddr,
     session: String,
@@ -40,7 +40,8 @@ struct Chromium {
     profile: PathBuf,
 }
 
-/// What the shell does with a profile.
+/// Runs the driver. When this program ends, even if it is killed, the input of the shell ends; then driver and browser are
+/// killed and the profile is deleted. It is kept after the word `keep`.
 const GUARD: &str = r#"chromedriver --port=0 & driver=$!; exec >/dev/null; read -r browser; read -r word
     kill -9 $driver $browser; [ "$word" = keep ] || { wait; sleep 0.2; rm -rf -- "$1"; }"#;
 
@@ -61,17 +62,19 @@ impl Browser {
 
     /// Kills the browser at once, and starts another one with its profile.
     pub(crate) fn killed_and_started_again(mut self) -> Browser {
-        let mut chromium = self.chromium.take().unwrap();
+        let chromium = self.chromium.as_mut().unwrap();
         let killed = Command::new("kill").args(["-9", &chromium.process.to_string()]).status().unwrap();
         assert!(killed.success());
         chromium.shell.stdin.take().unwrap().write_all(b"keep\n").unwrap();
         chromium.shell.wait().unwrap();
-        let profile = std::mem::take(&mut chromium.profile);
+        let profile = chromium.profile.clone();
         let _ = std::fs::remove_file(profile.join("SingletonLock")); // of the one that was killed
-        Browser { chromium: Some(Chromium::start(profile)) }
+        *chromium = Chromium::start(profile);
+        self
     }
 
-    /// Leaves the browser as it was at its start, apart from what other origins keep.
+    /// Prepares the browser for another test: empties the storage of the origin that it shows, and opens a new tab in
+    /// place of all others.
     fn forget(&self) {
         let origin = self.run("return location.origin");
         if origin != json!("null") {
@@ -396,16 +399,14 @@ fn start_driver(profile: &Path) -> (Child, u16) {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        let forgotten = !std::thread::panicking()
-            && self.chromium.is_some()
-            && std::panic::catch_unwind(AssertUnwindSafe(|| self.forget())).is_ok();
-        if let Some(mut chromium) = self.chromium.take() {
-            if forgotten {
-                IDLE.lock().unwrap().push(chromium);
-            } else {
-                drop(chromium.shell.stdin.take());
-                let _ = chromium.shell.wait();
-            }
+        let forgotten =
+            !std::thread::panicking() && std::panic::catch_unwind(AssertUnwindSafe(|| self.forget())).is_ok();
+        let Some(mut chromium) = self.chromium.take() else { return };
+        if forgotten {
+            IDLE.lock().unwrap().push(chromium);
+        } else {
+            drop(chromium.shell.stdin.take());
+            let _ = chromium.shell.wait();
         }
     }
 }

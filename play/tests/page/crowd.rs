@@ -168,7 +168,7 @@ fn a_connection_with_many_requests_at_once_does_not_keep_others_waiting() {
         assert_eq!(request_by(stream, "GET", "/", &[], "").status, 200);
         worst = worst.max(began.elapsed());
     }
-    // Or they would keep a core busy while other tests run.
+    // Otherwise they would keep a core busy while other tests run.
     floods.iter().for_each(|flood| flood.shutdown(Shutdown::Both).unwrap());
     println!("another client waits {worst:?} at most");
     assert!(worst < Duration::from_millis(1500), "{worst:?}");
