@@ -7,7 +7,7 @@ use std::slice;
 use jarmo::eval::{EvalBatch, EvalRow, Evaluation, Evaluator, Value};
 use jarmo::game::Game;
 use jarmo::games::{Jarmo, JarmoPosition};
-use jarmo::search::{Batch, PuctSettings, SearchRule, Tree, TreeSize};
+use jarmo::search::{Batch, PuctSettings, SearchPlan, SearchRule, Tree, TreeSize};
 
 const SIMULATIONS: u32 = 20_000;
 
@@ -35,7 +35,7 @@ fn main() {
     let limit = TreeSize::for_simulations(&game, SIMULATIONS);
     let rule = SearchRule::Puct(PuctSettings::default());
     let mut tree = Tree::new(game.clone(), rule, limit, game.start());
-    tree.plan(SIMULATIONS, SIMULATIONS, &[], 1);
+    tree.plan(SearchPlan::new(SIMULATIONS).seed(1));
     Batch::new(&game).search(slice::from_mut(&mut tree), &mut Points, |_| false);
 
     let mut actions = tree.root_actions();

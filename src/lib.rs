@@ -27,7 +27,7 @@
 //! use jarmo::eval::Rollout;
 //! use jarmo::game::Game;
 //! use jarmo::games::ConnectFour;
-//! use jarmo::search::{Batch, SearchRule, PuctSettings, Tree, TreeSize};
+//! use jarmo::search::{Batch, PuctSettings, SearchPlan, SearchRule, Tree, TreeSize};
 //!
 //! let game = ConnectFour::new(0);
 //! let mut position = game.start();
@@ -36,7 +36,7 @@
 //! }
 //! let limit = TreeSize::for_simulations(&game, 200);
 //! let mut trees = [Tree::new(game.clone(), SearchRule::Puct(PuctSettings::default()), limit, position)];
-//! trees[0].plan(200, 200, &[], 1);
+//! trees[0].plan(SearchPlan::new(200).seed(1));
 //! Batch::new(&game).search(&mut trees, &mut Rollout::new(game.clone()), |_| false);
 //! let best = trees[0].best().expect("the root was evaluated");
 //! assert_eq!(game.action_text(&position, best), "D"); // four in a column

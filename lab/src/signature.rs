@@ -7,7 +7,7 @@ use jarmo_core::checksum::digits;
 use jarmo_core::eval::Uniform;
 use jarmo_core::game::Game;
 use jarmo_core::random::{any_of, stream};
-use jarmo_core::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeSize};
+use jarmo_core::search::{Batch, GumbelSettings, PuctSettings, SearchPlan, SearchRule, Tree, TreeSize};
 
 /// Positions searched per game.
 const POSITIONS: u64 = 12;
@@ -28,7 +28,7 @@ pub fn signature<G: Game>(game: &G) -> String {
         let position = random_position(game, index);
         for rule in search_rules {
             let mut tree = Tree::new(game.clone(), rule, limit, position);
-            tree.plan(SIMULATIONS, SIMULATIONS, &[], index);
+            tree.plan(SearchPlan::new(SIMULATIONS).seed(index));
             trees.push(tree);
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jarmo_core::search::{RootAction, SearchRule, SearchSettings};
-use jarmo_facade::measure::SearchPlan;
+use jarmo_facade::measure::BatchSearch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -91,7 +91,7 @@ pub(crate) fn search<'py>(
     }
     let root = Some(number::root(root));
     let search = SearchSettings { root, considered, least_range, c_puct, fpu, temperature, min_visit_share };
-    let plan = SearchPlan {
+    let plan = BatchSearch {
         simulations,
         rule: search_rule(&search)?,
         noise,

@@ -12,7 +12,7 @@ use jarmo::eval::Uniform;
 use jarmo::game::{Action, Game, Outcome, Player, Verdict, conformance};
 use jarmo::games::scripted::Node;
 use jarmo::games::{ConnectFour, Scripted};
-use jarmo::search::{Batch, PuctSettings, SearchRule, Tree, TreeSize};
+use jarmo::search::{Batch, PuctSettings, SearchPlan, SearchRule, Tree, TreeSize};
 use jarmo::view::GameView;
 
 /// White wins with the second branch only; after the first one, Black chooses how to win.
@@ -86,7 +86,7 @@ fn search_proves_the_win_in_a_registered_game() {
     let limit = TreeSize::for_simulations(&game, 100);
     let rule = SearchRule::Puct(PuctSettings::default());
     let mut trees = [Tree::new(game.clone(), rule, limit, game.start())];
-    trees[0].plan(100, 100, &[], 1);
+    trees[0].plan(SearchPlan::new(100).seed(1));
     Batch::new(&game).search(&mut trees, &mut Uniform, |_| false);
     assert_eq!(trees[0].best(), Some(Action(1)));
     assert_eq!(trees[0].proven().map(|won| won.verdict), Some(Verdict::Win));

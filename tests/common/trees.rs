@@ -4,7 +4,7 @@ use jarmo::eval::{Evaluation, Evaluator, ScriptedEvaluator, Value};
 use jarmo::game::{Game, Player};
 use jarmo::games::scripted::Node;
 use jarmo::random::stream;
-use jarmo::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeSize};
+use jarmo::search::{Batch, GumbelSettings, PuctSettings, SearchPlan, SearchRule, Tree, TreeSize};
 use rand::Rng;
 
 pub(crate) const GUMBEL: SearchRule =
@@ -23,7 +23,7 @@ pub(crate) fn grown<G: Game>(
 ) -> Tree<G> {
     let limit = TreeSize::for_simulations(game, simulations);
     let mut tree = Tree::new(game.clone(), rule, limit, game.start());
-    tree.plan(simulations, simulations, &[], 7);
+    tree.plan(SearchPlan::new(simulations).seed(7));
     Batch::new(game).search(std::slice::from_mut(&mut tree), evaluator, |_| false);
     tree
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jarmo::eval::{Evaluation, ScriptedEvaluator, Value};
 use jarmo::game::{Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError};
 use jarmo::game::{Reason, Wording};
-use jarmo::search::{Batch, GumbelSettings, SearchRule, Tree, TreeSize};
+use jarmo::search::{Batch, GumbelSettings, SearchPlan, SearchRule, Tree, TreeSize};
 use serde::Deserialize;
 
 const NO_ACTION: Wording = Wording { key: "no_action", english: "the table has no such action" };
@@ -110,7 +110,7 @@ fn search(case: &Arc<Case>) -> Tree<TableGame> {
     let limit = TreeSize::for_simulations(&game, case.simulations);
     let mut tree = Tree::new(game.clone(), SearchRule::Gumbel(settings), limit, game.start());
     let noise: Vec<f32> = game.legal(&game.start()).iter().map(|action| case.noise[action.index()]).collect();
-    tree.plan(case.simulations, case.simulations, &noise, 0);
+    tree.plan(SearchPlan::new(case.simulations).noise(&noise));
     let table = case.clone();
     let mut evaluator = ScriptedEvaluator::new(&game, 1, move |position: &usize, logits| {
         logits.copy_from_slice(&table.logits[*position]);

@@ -5,7 +5,7 @@ use jarmo::eval::{Cache, EvalBatch, Evaluation, Evaluator, ScriptedEvaluator, Va
 use jarmo::game::{Game, Mask, Player, Proven};
 use jarmo::games::scripted::Node;
 use jarmo::games::{Jarmo, Scripted, ScriptedPosition, Tammi};
-use jarmo::search::{Batch, Tree, TreeSize};
+use jarmo::search::{Batch, SearchPlan, Tree, TreeSize};
 
 fn room<G: Game>(game: &G, simulations: u32) -> TreeSize {
     TreeSize::for_simulations(game, simulations)
@@ -58,7 +58,7 @@ fn the_subtree_of_a_move_is_kept_whole() {
             if tree.proven().is_some() || game.outcome(&position).is_some() {
                 break;
             }
-            tree.plan(100, 100, &[], ply);
+            tree.plan(SearchPlan::new(100).seed(ply));
             Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
             let action = tree.best().unwrap();
             let before = tree.root_actions();
@@ -86,7 +86,7 @@ fn the_subtree_of_a_later_position_is_kept_if_there_is_room() {
     for rule in search_rules() {
         let grow = || {
             let mut tree = Tree::new(game.clone(), rule, room(&game, 600), game.start());
-            tree.plan(300, 300, &[], 7);
+            tree.plan(SearchPlan::new(300).seed(7));
             let mut evaluator = opinionated(&game, 1);
             Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
             tree
@@ -135,14 +135,14 @@ fn a_proven_position_without_its_line_is_searched_again() {
         let limit = room(&game, 40);
         let mut tree = Tree::new(game.clone(), rule, limit, game.start());
         let mut batch = Batch::new(&game);
-        tree.plan(20, 20, &[], 7);
+        tree.plan(SearchPlan::new(20).seed(7));
         batch.search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
         assert_eq!(tree.proven(), Some(Proven::win(4)), "{rule:?}");
         let mut position = game.start();
         game.play(&mut position, tree.best().unwrap());
         tree.continue_at(position, room(&game, 20));
         assert_eq!(tree.size().nodes, 0, "{rule:?}");
-        tree.plan(20, 20, &[], 7);
+        tree.plan(SearchPlan::new(20).seed(7));
         batch.search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
         assert_eq!(tree.proven(), Some(Proven::loss(3)), "{rule:?}");
     }
@@ -157,7 +157,7 @@ fn a_gumbel_root_plays_what_its_own_search_found() {
     let other = actions.iter().position(|root| root.action != favourite).unwrap();
     let mut noise = vec![0.0; actions.len()];
     noise[other] = 50.0;
-    tree.plan(16, 16, &noise, 7);
+    tree.plan(SearchPlan::new(16).noise(&noise).seed(7));
     let mut evaluator = opinionated(&game, 1);
     Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
     assert_eq!(tree.best(), Some(actions[other].action));

@@ -9,7 +9,9 @@ use jarmo::game::{Action, Game, Mask, Player, Proven, Verdict};
 use jarmo::games::scripted::Node;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Scripted, ScriptedPosition, Tammi};
 use jarmo::random::stream;
-use jarmo::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Step, Tree, TreeSize, dirichlet, gumbel_noise};
+use jarmo::search::{
+    Batch, GumbelSettings, PuctSettings, SearchPlan, SearchRule, Step, Tree, TreeSize, dirichlet, gumbel_noise,
+};
 use rand::Rng;
 
 /// Evaluates each node of a scripted game by its number. Values are for White.
@@ -138,7 +140,7 @@ fn of_proven_wins_the_quickest_is_played() {
         tree.write_policy(&mut weights);
         assert_eq!(weights[best.index()], 1.0, "{weights:?}");
         // The search is over: nothing more is selected.
-        tree.plan(10, 10, &[], 0);
+        tree.plan(SearchPlan::new(10));
         assert!(matches!(tree.select(), Step::Done));
     }
 }
@@ -226,7 +228,7 @@ fn forced_positions_are_skipped_in_games_where_they_are_frequent() {
             });
             let limit = TreeSize { nodes, edges: 100 * nodes };
             let mut tree = Tree::new(game.clone(), rule, limit, start);
-            tree.plan(400, 400, &[], 7);
+            tree.plan(SearchPlan::new(400).seed(7));
             Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
             let size = tree.size();
             assert!(size.nodes <= nodes);
@@ -251,7 +253,7 @@ fn a_full_tree_stops_and_answers() {
     let limit = TreeSize { nodes: 20, edges: 100 };
     for rule in search_rules() {
         let mut tree = Tree::new(game.clone(), rule, limit, game.start());
-        tree.plan(1000, 1000, &[], 0);
+        tree.plan(SearchPlan::new(1000));
         Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut Uniform, |_| false);
         assert!(tree.is_full());
         assert!(game.legal(&game.start()).contains(tree.best().unwrap()));
@@ -260,7 +262,7 @@ fn a_full_tree_stops_and_answers() {
     }
     let none = TreeSize { nodes: 0, edges: 0 };
     let mut tree = Tree::new(game.clone(), GUMBEL, none, game.start());
-    tree.plan(10, 10, &[], 0);
+    tree.plan(SearchPlan::new(10));
     assert!(matches!(tree.select(), Step::Done));
     assert_eq!((tree.best(), tree.value()), (None, None));
 }
@@ -288,7 +290,7 @@ fn a_simulation_allocates_nothing() {
             let mut batch = Batch::new(&game);
             let mut rollout = Rollout::new(game.clone());
             let mut more = |simulations| {
-                tree.plan(simulations, simulations, &[], 3);
+                tree.plan(SearchPlan::new(simulations).seed(3));
                 batch.search(std::slice::from_mut(&mut tree), &mut rollout, |_| false);
             };
             more(10); // the rows of the batch and of the plan
@@ -326,7 +328,7 @@ fn a_tree_has_room_for_all_simulations() {
         for rule in search_rules() {
             let limit = TreeSize::for_simulations(game, 64);
             let mut tree = Tree::new(game.clone(), rule, limit, game.parse_position(position).unwrap());
-            tree.plan(64, 64, &[], 7);
+            tree.plan(SearchPlan::new(64).seed(7));
             Batch::new(game).search(std::slice::from_mut(&mut tree), &mut Uniform, |_| false);
             assert!(!tree.is_full() && (tree.simulations_done() == 64 || tree.proven().is_some()), "{position}");
         }
@@ -344,7 +346,7 @@ fn a_kept_tree_in_which_the_game_has_ended_has_nothing_to_search() {
     }
     let limit = TreeSize::for_simulations(&game, 200);
     let mut tree = Tree::new(game.clone(), GUMBEL, limit, position);
-    tree.plan(100, 100, &[], 7);
+    tree.plan(SearchPlan::new(100).seed(7));
     Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut Uniform, |_| false);
     game.play(&mut position, Action(3)); // wins
     tree.continue_at(position, TreeSize { nodes: 0, edges: 0 });
@@ -357,7 +359,7 @@ fn a_position_that_is_over_has_nothing_to_search() {
     let mut position = game.start();
     game.play(&mut position, Action(0));
     let mut tree = Tree::new(game, GUMBEL, TreeSize { nodes: 9, edges: 9 }, position);
-    tree.plan(5, 5, &[], 0);
+    tree.plan(SearchPlan::new(5));
     assert!(matches!(tree.select(), Step::Done));
     assert_eq!(tree.best(), None);
 }
@@ -368,7 +370,7 @@ fn a_leaf_from_before_a_restart_is_refused() {
     let game = Jarmo::standard();
     let limit = TreeSize::for_simulations(&game, 8);
     let mut tree = Tree::new(game.clone(), GUMBEL, limit, game.start());
-    tree.plan(8, 8, &[], 0);
+    tree.plan(SearchPlan::new(8));
     let Step::Evaluate(leaf) = tree.select() else {
         panic!("the root needs an evaluation");
     };
@@ -406,7 +408,7 @@ fn a_tree_does_not_depend_on_its_neighbours() {
                         sample
                     }
                 };
-                tree.plan(20 + index as u32, 60, &noise, index as u64);
+                tree.plan(SearchPlan::new(20 + index as u32).up_to(60).noise(&noise).seed(index as u64));
                 tree
             };
             let trees = || starts.iter().enumerate().map(make).collect::<Vec<_>>();
@@ -483,7 +485,7 @@ fn noise_is_an_argument_and_changes_the_choice() {
         let mut tree = Tree::new(game.clone(), GUMBEL, limit, game.start());
         let mut noise = vec![0.0; legal];
         noise[favourite] = 50.0;
-        tree.plan(16, 16, &noise, 0);
+        tree.plan(SearchPlan::new(16).noise(&noise));
         Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut Uniform, |_| false);
         tree.best()
     };

@@ -8,7 +8,7 @@ use super::spec::{YesNo, bytes_of};
 use super::{Agent, Candidate, Decision, Limit, Request, TreeSpec};
 use crate::eval::Evaluator;
 use crate::game::{Game, Mask};
-use crate::search::{Batch, PuctSettings, SearchRule, Tree, TreeSize};
+use crate::search::{Batch, PuctSettings, SearchPlan, SearchRule, Tree, TreeSize};
 
 /// The limits are checked after this many rounds if the evaluator is as fast as the check.
 const ROUNDS_PER_CHECK: u32 = 64;
@@ -138,7 +138,7 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
                 Tree::new(game, rule, limit, request.position)
             });
             tree.continue_at(request.position, room);
-            tree.plan(simulations, most, &[], request.stream.next_u64());
+            tree.plan(SearchPlan::new(simulations).up_to(most).seed(request.stream.next_u64()));
             self.trees.push(tree);
         }
     }

@@ -62,6 +62,38 @@ pub struct Tree<G: Game> {
     moved: Vec<u32>,
 }
 
+/// What [`Tree::plan`] is told.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchPlan<'a> {
+    simulations: u32,
+    most: u32,
+    noise: &'a [f32],
+    seed: u64,
+}
+
+impl<'a> SearchPlan<'a> {
+    /// A search of so many simulations, without noise, with seed 0.
+    pub fn new(simulations: u32) -> SearchPlan<'a> {
+        SearchPlan { simulations, most: simulations, noise: &[], seed: 0 }
+    }
+
+    /// The search continues up to this many simulations unless the caller stops it. Its schedule is that of the
+    /// simulations that [`SearchPlan::new`] was given.
+    pub fn up_to(self, most: u32) -> SearchPlan<'a> {
+        SearchPlan { most: most.max(self.simulations), ..self }
+    }
+
+    /// One number for each legal action of the root, lowest action first.
+    pub fn noise(self, noise: &'a [f32]) -> SearchPlan<'a> {
+        SearchPlan { noise, ..self }
+    }
+
+    /// Determines the seeds of the leaves.
+    pub fn seed(self, seed: u64) -> SearchPlan<'a> {
+        SearchPlan { seed, ..self }
+    }
+}
+
 /// The search that [`Tree::plan`] requested, and its progress.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
@@ -147,18 +179,17 @@ impl<G: Game> Tree<G> {
         self.ticket += 1;
     }
 
-    /// Plans a search. `simulations` is the length of its schedule. If `most` is larger, the search continues up to
-    /// that many simulations unless the caller stops it. `noise` has one number per legal action of the root, lowest
-    /// action first, or is empty. `seed` determines the seeds of the leaves.
+    /// Plans a search.
     ///
     /// # Panics
-    /// Panics if the noise has another length.
-    pub fn plan(&mut self, simulations: u32, most: u32, noise: &[f32], seed: u64) {
+    /// Panics if the noise is neither empty nor as long as the list of legal actions.
+    pub fn plan(&mut self, search: SearchPlan<'_>) {
+        let SearchPlan { simulations, most, noise, seed } = search;
         let legal = self.game.legal(&self.root_position);
         assert!(noise.is_empty() || noise.len() == legal.count() as usize, "one noise per legal action");
         let plan = &mut self.plan;
         plan.simulations = simulations;
-        plan.most = most.max(simulations);
+        plan.most = most;
         plan.done = 0;
         plan.seed = seed;
         plan.noise.clear();

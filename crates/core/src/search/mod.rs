@@ -19,7 +19,7 @@ mod tree;
 pub use alphabeta::AlphaBeta;
 pub use answer::{MARGIN, RootAction};
 pub use batch::Batch;
-pub use grow::{Leaf, SearchRule, Step, Tree};
+pub use grow::{Leaf, SearchPlan, SearchRule, Step, Tree};
 pub use gumbel::GumbelSettings;
 pub use heuristic::{HasHeuristic, Heuristic};
 pub use noise::{dirichlet, gumbel_noise};

@@ -17,7 +17,7 @@ pub use boards::{on_boards, shares};
 pub use env::{AnyEnv, EnvError, EnvPlan, NO_ACTION, Reset, SavedGames, SavedRules};
 pub use error::MeasureError;
 pub use exam::{AnyExam, Budget, Examinee, Measured};
-pub use search::{SearchPlan, SearchResult};
+pub use search::{BatchSearch, SearchResult};
 pub use yardstick::AnyYardstick;
 
 use crate::agent::AgentPlan;
@@ -68,7 +68,7 @@ pub trait Measure: Send + Sync {
     fn env(&self, plan: EnvPlan) -> Result<Box<dyn AnyEnv>, EnvError>;
 
     /// Searches from positions that are not over. Once `stop` is set, the result is incomplete.
-    fn search(&self, positions: &[AnyPosition], plan: &SearchPlan, net: &Net, stop: &AtomicBool) -> Vec<SearchResult>;
+    fn search(&self, positions: &[AnyPosition], plan: &BatchSearch, net: &Net, stop: &AtomicBool) -> Vec<SearchResult>;
 
     /// Builds, checks and reads exact tables; `None` for games without tables.
     fn solver(&self) -> Option<&dyn Solver>;
@@ -116,7 +116,7 @@ impl<G: CatalogGame> Measure for Erased<G> {
         env::env(&self.game, SavedRules::of(&self.facts), plan)
     }
 
-    fn search(&self, positions: &[AnyPosition], plan: &SearchPlan, net: &Net, stop: &AtomicBool) -> Vec<SearchResult> {
+    fn search(&self, positions: &[AnyPosition], plan: &BatchSearch, net: &Net, stop: &AtomicBool) -> Vec<SearchResult> {
         search::search(self, positions, plan, net, stop)
     }
 

@@ -6,7 +6,7 @@ use std::thread;
 
 use jarmo_core::game::{Action, AnyPosition, Game, Mask};
 use jarmo_core::random::stream;
-use jarmo_core::search::{Batch, RootAction, SearchRule, Tree, TreeSize};
+use jarmo_core::search::{Batch, RootAction, SearchPlan, SearchRule, Tree, TreeSize};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_selfplay::selfplay::draw_noise;
 use rand::Rng;
@@ -19,7 +19,7 @@ const MIN_PER_THREAD: usize = 32;
 
 /// How to search.
 #[derive(Clone, Copy, Debug)]
-pub struct SearchPlan {
+pub struct BatchSearch {
     /// Simulations per position.
     pub simulations: u32,
     /// The search rule.
@@ -53,7 +53,7 @@ pub struct SearchResult {
 pub(super) fn search<G: CatalogGame>(
     erased: &Erased<G>,
     positions: &[AnyPosition],
-    plan: &SearchPlan,
+    plan: &BatchSearch,
     net: &Net,
     stop: &AtomicBool,
 ) -> Vec<SearchResult> {
@@ -75,7 +75,7 @@ fn search_part<G: CatalogGame>(
     game: &G,
     positions: &[G::Position],
     first: usize,
-    plan: &SearchPlan,
+    plan: &BatchSearch,
     mut evaluator: AnyEvaluator<G>,
     stop: &AtomicBool,
 ) -> Vec<SearchResult> {
@@ -106,13 +106,13 @@ fn search_part<G: CatalogGame>(
 }
 
 /// Plans the search of the position with this number, whose random numbers follow from the seed and the number.
-fn prepare<G: Game>(tree: &mut Tree<G>, game: &G, plan: &SearchPlan, number: usize) {
+fn prepare<G: Game>(tree: &mut Tree<G>, game: &G, plan: &BatchSearch, number: usize) {
     let mut random = stream(plan.seed, number as u64);
     let mut noise = Vec::new();
     if plan.noise {
         draw_noise(plan.rule, game.legal(tree.position()).count() as usize, &mut random, &mut noise);
     }
-    tree.plan(plan.simulations, plan.simulations, &noise, random.next_u64());
+    tree.plan(SearchPlan::new(plan.simulations).noise(&noise).seed(random.next_u64()));
 }
 
 /// The result of a tree.

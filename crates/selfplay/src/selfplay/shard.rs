@@ -14,7 +14,7 @@ use jarmo_core::error::FileError;
 use jarmo_core::eval::{Cache, Evaluator, Value};
 use jarmo_core::game::{Action, Game, Mask};
 use jarmo_core::random::{Stream, slot_stream};
-use jarmo_core::search::{Batch, RootAction, Tree, TreeSize};
+use jarmo_core::search::{Batch, RootAction, SearchPlan, Tree, TreeSize};
 
 /// The largest number of positions in a shard's cache.
 const MOST_CACHED: usize = 1 << 17;
@@ -187,7 +187,7 @@ impl<G: Encode> Slots<G> {
         let forced = actions == 1; // there is nothing to choose
         let simulations = if forced { 1 } else { self.rules.settings.simulations };
         tree.restart(*self.env.position(slot));
-        tree.plan(simulations, simulations, &self.noise, stream.next_u64());
+        tree.plan(SearchPlan::new(simulations).noise(&self.noise).seed(stream.next_u64()));
     }
 
     /// Records the search result of a slot, and chooses its action.
