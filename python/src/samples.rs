@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use jarmo_core::env::SavedRules;
 use jarmo_core::game::{Action, AnyPosition};
 use jarmo_core::ndarray::Array4;
 use jarmo_core::search::SearchSettings;
-use jarmo_facade::measure::SavedRules;
 use jarmo_facade::selfplay::AnySelfPlay;
 use jarmo_selfplay::replay::{Sample, Samples};
 use jarmo_selfplay::selfplay::{Counts, Episode, GamesState, Round, SelfPlaySettings};
@@ -45,8 +45,6 @@ struct Saved {
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Terms {
     format: u32,
-    rules_version: u32,
-    max_plies: u32,
     #[serde(flatten)]
     rules: SavedRules,
     settings: SelfPlaySettings,
@@ -163,9 +161,7 @@ impl SelfPlay {
         let facts = game.0.facts();
         let terms = Terms {
             format: FORMAT,
-            rules_version: facts.version.rules_version,
-            max_plies: facts.max_plies,
-            rules: SavedRules::of(facts),
+            rules: facts.saved.clone(),
             settings,
             seed: seed.map_or_else(|| number::entropy(py), Ok)?,
         };

@@ -68,6 +68,9 @@ impl GameTask for Turns {
             env.sample(&mut actions);
             env.step(&actions);
             twin.step(&actions);
+            let slots = |env: &VecEnv<G>| env.finished().map(|ended| ended.slot).collect::<Vec<_>>();
+            assert!(slots(&env).is_sorted());
+            assert_eq!(slots(&env), slots(&twin), "{}: threads", game.id());
             for ended in env.finished() {
                 ends += 1;
                 assert_eq!(env.actor(ended.slot), before[ended.slot]);

@@ -6,6 +6,7 @@ use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::encode::Encode;
 use jarmo::env::{Autoreset, EnvSettings, GameStats, Keep, Line, VecEnv};
 use jarmo::game::{Action, Game, Mask, Player};
+use jarmo::games::board::Board;
 use jarmo::games::{
     ConnectFour, ConnectFourPosition, Guard, GuardPosition, Jarmo, JarmoPosition, Tammi, TammiPosition,
 };
@@ -262,6 +263,23 @@ fn saved_games_that_break_the_rules_are_refused() {
         assert!(error.contains(message), "{error}");
         assert_eq!(env.save(), saved, "a failed restore changes nothing");
     }
+}
+
+#[test]
+fn saved_games_continue_under_the_same_rules_only() {
+    fn refused<G: Game>(from: G, to: G) -> String {
+        let env = |game| VecEnv::with_settings(game, EnvSettings { keep: KEEP_ALL, ..EnvSettings::new(2, 0) });
+        env(to).restore(&env(from).save()).unwrap_err().to_string()
+    }
+    let error = refused(Tammi::new(30, 200), Tammi::new(20, 200));
+    assert!(error.contains("quiet_limit 30, this one 20"), "{error}");
+    let error = refused(Tammi::new(20, 100), Tammi::new(20, 200));
+    assert!(error.contains("max_plies 100, this one 200"), "{error}");
+    let standard = Jarmo::standard();
+    let lines: Vec<String> = standard.board().lines().iter().map(|(from, to)| format!("\"{from}-{to}\"")).collect();
+    let other = Board::from_toml(&format!("name = \"other\"\nlines = [{}, \"A1-A2\"]", lines.join(", "))).unwrap();
+    let error = refused(standard.clone(), Jarmo::new(other, standard.max_plies()));
+    assert!(error.contains("on another board"), "{error}");
 }
 
 #[test]

@@ -434,6 +434,18 @@ fn limits_override_the_spec() {
     }
 }
 
+#[test]
+fn every_position_of_a_batch_is_searched_before_the_time_is_up() {
+    let game = Guard::standard();
+    for spec in ["uniform", "rollout", "trained"] {
+        let mut agent = build(game.clone(), &spec.parse().unwrap()).unwrap();
+        let mut streams: Vec<_> = (0..40).map(|number| stream(3, number)).collect();
+        let now = Limit { deadline: Some(&|| true), ..Limit::default() };
+        let decisions = agent.decide(&[game.start(); 40], &mut streams, now);
+        assert!(decisions.iter().all(|decision| !decision.candidates.is_empty()), "{spec}");
+    }
+}
+
 /// Wins, draws and losses of the first agent in games with swapped sides.
 fn play<G: CatalogGame>(game: &G, specs: [&str; 2], games: u64) -> [u32; 3] {
     let mut agents = specs.map(|spec| build(game.clone(), &spec.parse().unwrap()).unwrap());

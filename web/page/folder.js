@@ -1,6 +1,7 @@
 // What lies in the folder of this version of the page, which `pack_page` has written.
 
-const CACHE = "FOLDER"; // the name of this folder
+// That of offline.js, which deletes it when another version takes the place of this one.
+const CACHE = `jarmo ${new URL("../", import.meta.url)} FOLDER`;
 
 // By game: the names of the levels from `easy` on, and the specs of their agents.
 export const levels = {/* LEVELS */};
@@ -11,7 +12,7 @@ export const exams = [/* EXAMS */];
 // A file of this folder, unpacked. It is kept for the next time.
 export async function load(name) {
   const address = new URL(name, import.meta.url).href;
-  const cache = await self.caches?.open(CACHE);
+  const cache = await self.caches?.open(CACHE).catch(() => null); // null where the browser blocks it
   let found = await cache?.match(address);
   if (!found) {
     found = await fetch(address);

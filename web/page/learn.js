@@ -3,6 +3,7 @@
 import { Board, make } from "./board.js";
 import { drop, kept } from "./learn_store.js";
 import { chosen, text } from "./learn_words.js";
+import { store } from "./store.js";
 import { Trainer, ladder } from "./trainer.js";
 
 const $ = (id) => document.getElementById(id);
@@ -21,7 +22,8 @@ let run = null; // what was kept of an earlier visit
 let shown = null;
 let place = 0; // in that game
 let replaying = !calm.matches;
-let follows = true; // the slider stays at the newest checkpoint
+let picked = null; // the step of the checkpoint that the slider stays at; null for the newest one
+let advised = ""; // the step of the network whose thoughts are shown
 let asked = 0; // opinions that were asked for, so that an old answer is not shown
 let lock = null; // lets the other tabs learn again
 let busy = false; // a start, or a match, is under way
@@ -66,10 +68,14 @@ function settingsFor(agent) {
   return settings();
 }
 
+function paint() {
+  document.documentElement.dataset.theme = store.getItem("theme") ?? (dark.matches ? "dark" : "light");
+}
+
 function prepare() {
   document.documentElement.lang = chosen;
-  document.documentElement.dataset.theme = localStorage.getItem("theme") ?? (dark.matches ? "dark" : "light");
-  document.documentElement.dataset.board = localStorage.getItem("board") ?? "wood";
+  paint();
+  document.documentElement.dataset.board = store.getItem("board") ?? "wood";
   document.title = text("title");
   for (const node of document.querySelectorAll("[data-text]")) node.textContent = text(node.dataset.text);
   for (const node of document.querySelectorAll("[data-label]")) node.setAttribute("aria-label", text(node.dataset.label));
@@ -105,7 +111,7 @@ async function hold() {
     navigator.locks.request("jarmo-learn", { ifAvailable: true }, (held) => {
       done(held !== null);
       return held && new Promise((free) => { lock = free; });
-    });
+    }).catch(() => done(true)); // the browser blocks it, as it does all that tabs share
   });
 }
 
@@ -137,7 +143,7 @@ async function begin(continues, agent = null) {
 
 function stop() {
   trainer?.end();
-  trainer = null;
+  trainer = picked = null;
   lock?.();
   lock = null;
   delete document.documentElement.dataset.learning;
@@ -312,13 +318,16 @@ function slider() {
   const { checkpoints } = trainer;
   const last = Math.max(0, checkpoints.length - 1);
   $("time").max = last;
-  if (follows) $("time").value = last;
+  // Some checkpoints are dropped with time, so the same index is another one.
+  const known = checkpoints.findLastIndex(({ step: at }) => at <= picked);
+  $("time").value = picked === null ? last : Math.max(0, known);
   const one = checkpoints[$("time").value];
   $("challenge").disabled = !one;
   $("match").disabled = busy || last === 0 || Number($("time").value) === last;
   if (!one) return;
   $("moment").textContent = text("moment", { step: count(one.step), time: time(one.seconds) });
   $("time").setAttribute("aria-valuetext", time(one.seconds));
+  if (shown && one.step !== advised) advise();
 }
 
 // White or Black, in the colours of the game.
@@ -340,6 +349,7 @@ async function advise() {
   const one = trainer?.checkpoints[$("time").value];
   const scene = shown.scenes[place];
   const last = place === shown.scenes.length - 1;
+  advised = $("opinion").dataset.step = one?.step ?? "";
   $("opinion").classList.toggle("none", last || !one);
   const result = ["white", "black"].includes(shown.result) ? text("wins", { player: side(shown.result) }) : text("draw_game");
   if (last || !one) return told(last ? result : "");
@@ -380,7 +390,7 @@ async function play({ step: learned, agent }) {
   const name = `learned-${game}-${learned}.safetensors`;
   const cache = await caches.open("own-agents");
   for (const key of await cache.keys()) if (key.url.includes("/learned-")) await cache.delete(key);
-  await cache.put(new URL(`own/${encodeURIComponent(name)}`, import.meta.url), new Response(agent));
+  await cache.put(new URL(`own/${encodeURIComponent(name)}`, import.meta.url), new Response(agent)).catch(({ message }) => { throw new Error(text("unsaved", { reason: message })); });
   sessionStorage.setItem("opponent", JSON.stringify({ game, name }));
   await leave("./");
 }
@@ -437,7 +447,7 @@ $("delete").onclick = remove;
 $("challenge").onclick = () => play(trainer.checkpoints[$("time").value]).catch((error) => say(error.message));
 $("against").onclick = () => play(newest()).catch((error) => say(error.message));
 $("home").onclick = (event) => {
-  if (!trainer?.running || event.ctrlKey || event.metaKey || event.shiftKey) return; // another tab leaves this one alone
+  if (!trainer || event.ctrlKey || event.metaKey || event.shiftKey) return; // another tab leaves this one alone
   event.preventDefault();
   leave($("home").href);
 };
@@ -447,10 +457,10 @@ $("forward").onclick = () => { replay(false); step(place + 1); };
 $("run").onclick = () => replay(!replaying);
 addEventListener("resize", draw);
 $("time").oninput = () => {
-  follows = $("time").value === $("time").max;
+  const isNewest = $("time").value === $("time").max;
+  picked = isNewest ? null : trainer.checkpoints[$("time").value].step;
   replay(false); // one position, at other times
   slider();
-  if (shown) advise();
 };
 // A browser may keep a page that was left as it is, so that it can come back. Another one can learn meanwhile.
 addEventListener("pagehide", () => {
@@ -459,7 +469,7 @@ addEventListener("pagehide", () => {
 });
 addEventListener("pageshow", ({ persisted }) => { if (persisted) location.reload(); });
 
-dark.onchange = () => { document.documentElement.dataset.theme = localStorage.getItem("theme") ?? (dark.matches ? "dark" : "light"); };
+dark.onchange = paint;
 prepare();
 const why = obstacle();
 if (why) {

@@ -1,5 +1,7 @@
 // The texts of the view in the languages of the page.
 
+import { store } from "./store.js";
+
 const WORDS = {
   en: {
     about: "It plays against itself and learns from these games. You see how often it decides right and whom it beats, you can play against it at any time, and keep it as a file. Everything is computed on this device, and nothing is sent anywhere.", move: "Move {number} of {moves}: {move}", at_start: "The start", opening: "After a random opening", moments: "What the network thought", replace: "This browser keeps one run. Replace the one that it has kept?", simulated: "{simulations} simulations", working: "workers: {workers}", seeded: "seed {seed}",
@@ -30,12 +32,12 @@ const WORDS = {
     minutes: "{m} min {s} s", seconds: "{s} s",
   },
   de: {
-    about: "Er spielt gegen sich selbst und lernt aus diesen Partien. Sie sehen, wie oft er richtig entscheidet und wen er schlägt, können jederzeit gegen ihn spielen und ihn als Datei behalten. Alles wird auf diesem Gerät berechnet, und nichts wird verschickt.", move: "Zug {number} von {moves}: {move}", at_start: "Der Anfang", opening: "Nach einer zufälligen Eröffnung", moments: "Was das Netz dachte", replace: "Dieser Browser behält nur einen Lauf. Den behaltenen ersetzen?", simulated: "{simulations} Simulationen", working: "Worker: {workers}", seeded: "Startzahl {seed}",
-    title: "Beim Lernen zusehen", back: "Spielen", lead: "Ein Agent lernt {game} aus dem Nichts, hier in Ihrem Browser. Er bekommt die Regeln und keine Partien von Menschen.",
+    about: "Er spielt gegen sich selbst und lernt aus diesen Partien. Du siehst, wie oft er richtig entscheidet und wen er schlägt, kannst jederzeit gegen ihn spielen und ihn als Datei behalten. Alles wird auf diesem Gerät berechnet, und nichts wird verschickt.", move: "Zug {number} von {moves}: {move}", at_start: "Der Anfang", opening: "Nach einer zufälligen Eröffnung", moments: "Was das Netz dachte", replace: "Dieser Browser behält nur einen Lauf. Den behaltenen ersetzen?", simulated: "{simulations} Simulationen", working: "Worker: {workers}", seeded: "Startzahl {seed}",
+    title: "Beim Lernen zusehen", back: "Spielen", lead: "Ein Agent lernt {game} aus dem Nichts, hier in deinem Browser. Er bekommt die Regeln und keine Partien von Menschen.",
     start: "Lernen starten", pause: "Pause", go: "Weiter", open: "Agenten öffnen…", download: "Agenten herunterladen", delete: "Löschen", settings: "Einstellungen",
     game: "Spiel", network: "Netz", simulations: "Simulationen je Zug", workers: "Worker, die spielen", rate: "Lernrate", seed: "Startzahl",
     small: "klein ({size})", usual: "mittel ({size})", large: "groß ({size})",
-    game_jarmo: "Jarmo", game_guard: "Guard", game_tammi: "Tammi", game_connect_four: "Vier gewinnt",
+    game_jarmo: "Jarmo", game_guard: "Leibgarde", game_tammi: "Tammi", game_connect_four: "Vier gewinnt",
     controls: "Lernen", progress: "Fortschritt", game_shown: "Eine Partie des neuesten Netzes gegen sich selbst",
     step_back: "Ein Zug zurück", step_forward: "Ein Zug vor", replay: "Abspielen",
     loading: "Das Programm wird geladen…", learning: "{game}: lernt", collecting: "{game}: spielt die ersten Partien…", paused: "{game}: Pause",
@@ -51,9 +53,9 @@ const WORDS = {
     fewer_lost: "Er gibt weniger Steine weg: Ohne Suche verliert er nach {share} seiner Züge sofort einen, anfangs nach {first}.",
     moment: "Was das Netz bei Schritt {step} dachte, nach {time}", chances: "{first} {white}, unentschieden {draw}, {second} {black}. Pfeile: die Züge, die das Netz für die wahrscheinlichsten hält, am Zug: {player}.", white: "Weiß", black: "Schwarz", draw_game: "Unentschieden", white_connect_four: "Gelb", black_connect_four: "Rot", wins: "{player} gewinnt",
     play_it: "Gegen ihn spielen", match: "Wettkampf gegen den neuesten", matched: "Schritt {first} gegen Schritt {second}: {points} von {games} Punkten.",
-    no_simd: "WebAssembly hat in diesem Browser keine Vektorbefehle (SIMD), daher kann er hier nicht lernen. Ein neuerer Browser kann es.", no_wasm: "Dieser Browser hat kein WebAssembly, daher kann er hier nicht lernen.", old: "Dieser Browser ist zu alt, um zu lernen. Ein neuerer kann es.", insecure: "Diese Seite kann den Agenten nur über https weitergeben. Laden Sie ihn herunter, und ziehen Sie ihn auf die Seite, auf der Sie spielen.",
-    one_core: "Dieser Rechner hat einen Kern: Lernen dauert mehrmals so lange.", busy: "Ein anderer Tab dieses Browsers lernt. Halten Sie ihn an und schließen Sie ihn zuerst.",
-    full: "Der Speicher dieses Browsers ist voll: Was seit dem letzten Sichern gelernt wurde, geht mit diesem Tab verloren. Laden Sie den Agenten herunter.", unsaved: "Das Gelernte konnte nicht behalten werden: {reason}",
+    no_simd: "WebAssembly hat in diesem Browser keine Vektorbefehle (SIMD), daher kann er hier nicht lernen. Ein neuerer Browser kann es.", no_wasm: "Dieser Browser hat kein WebAssembly, daher kann er hier nicht lernen.", old: "Dieser Browser ist zu alt, um zu lernen. Ein neuerer kann es.", insecure: "Diese Seite kann den Agenten nur über https weitergeben. Lade ihn herunter, und zieh ihn auf die Seite, auf der du spielst.",
+    one_core: "Dieser Rechner hat einen Kern: Lernen dauert mehrmals so lange.", busy: "Ein anderer Tab dieses Browsers lernt. Halte ihn an und schließ ihn zuerst.",
+    full: "Der Speicher dieses Browsers ist voll: Was seit dem letzten Sichern gelernt wurde, geht mit diesem Tab verloren. Lade den Agenten herunter.", unsaved: "Das Gelernte konnte nicht behalten werden: {reason}",
     failed: "Das Lernen ist stehengeblieben: {reason}", not_an_agent: "{name} lässt sich nicht öffnen: {reason}", sure: "Das Gelernte löschen?",
     minutes: "{m} min {s} s", seconds: "{s} s",
   },
@@ -63,7 +65,7 @@ const WORDS = {
     start: "Aloita oppiminen", pause: "Tauko", go: "Jatka", open: "Avaa agentti…", download: "Lataa agentti", delete: "Poista", settings: "Asetukset",
     game: "Peli", network: "Verkko", simulations: "Simulaatioita siirtoa kohden", workers: "Pelaavia säikeitä", rate: "Oppimisnopeus", seed: "Siemenluku",
     small: "pieni ({size})", usual: "keskikokoinen ({size})", large: "suuri ({size})",
-    game_jarmo: "Jarmo", game_guard: "Guard", game_tammi: "Tammi", game_connect_four: "Neljän suora",
+    game_jarmo: "Jarmo", game_guard: "Henkivartio", game_tammi: "Tammi", game_connect_four: "Neljän suora",
     controls: "Oppiminen", progress: "Edistyminen", game_shown: "Uusimman verkon peli itseään vastaan",
     step_back: "Siirto taaksepäin", step_forward: "Siirto eteenpäin", replay: "Toista",
     loading: "Ohjelmaa ladataan…", learning: "{game}: oppii", collecting: "{game}: pelaa ensimmäisiä pelejä…", paused: "{game}: tauolla",
@@ -91,7 +93,7 @@ const WORDS = {
     start: "Inizia a imparare", pause: "Pausa", go: "Continua", open: "Apri un agente…", download: "Scarica l'agente", delete: "Elimina", settings: "Impostazioni",
     game: "Gioco", network: "Rete", simulations: "Simulazioni per mossa", workers: "Worker che giocano", rate: "Tasso di apprendimento", seed: "Seme",
     small: "piccola ({size})", usual: "media ({size})", large: "grande ({size})",
-    game_jarmo: "Jarmo", game_guard: "Guard", game_tammi: "Tammi", game_connect_four: "Forza quattro",
+    game_jarmo: "Jarmo", game_guard: "Guardia del corpo", game_tammi: "Tammi", game_connect_four: "Forza quattro",
     controls: "Apprendimento", progress: "Progressi", game_shown: "Una partita della rete più recente contro se stessa",
     step_back: "Una mossa indietro", step_forward: "Una mossa avanti", replay: "Riproduci",
     loading: "Caricamento del programma…", learning: "{game}: impara", collecting: "{game}: gioca le prime partite…", paused: "{game}: in pausa",
@@ -119,7 +121,7 @@ const WORDS = {
     start: "Komenci lerni", pause: "Paŭzo", go: "Daŭrigi", open: "Malfermi agenton…", download: "Elŝuti la agenton", delete: "Forigi", settings: "Agordoj",
     game: "Ludo", network: "Reto", simulations: "Simuloj por movo", workers: "Laborantoj, kiuj ludas", rate: "Lernrapido", seed: "Semo",
     small: "malgranda ({size})", usual: "meza ({size})", large: "granda ({size})",
-    game_jarmo: "Jarmo", game_guard: "Guard", game_tammi: "Tammi", game_connect_four: "Kvar en vico",
+    game_jarmo: "Jarmo", game_guard: "Korpogardo", game_tammi: "Tammi", game_connect_four: "Kvar en vico",
     controls: "Lernado", progress: "Progreso", game_shown: "Partio de la plej nova reto kontraŭ si mem",
     step_back: "Unu movon reen", step_forward: "Unu movon antaŭen", replay: "Reludi",
     loading: "La programo estas ŝargata…", learning: "{game}: lernas", collecting: "{game}: ludas la unuajn partiojn…", paused: "{game}: paŭzas",
@@ -144,7 +146,7 @@ const WORDS = {
 };
 
 const language = () => {
-  const wanted = (localStorage.getItem("language") ?? navigator.language).slice(0, 2);
+  const wanted = (store.getItem("language") ?? navigator.language).slice(0, 2);
   return WORDS[wanted] ? wanted : "en";
 };
 

@@ -33,8 +33,8 @@ export function onAgent(play) {
     event.preventDefault();
     for (const file of event.dataTransfer.files) {
       if (!file.name.endsWith(".safetensors")) continue;
-      const { text } = await post({ own: file.name, bytes: new Uint8Array(await file.arrayBuffer()) });
-      await play(text);
+      const { status, text } = await post({ own: file.name, bytes: new Uint8Array(await file.arrayBuffer()) });
+      if (status === 200) await play(text);
     }
   });
 }

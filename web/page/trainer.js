@@ -107,6 +107,7 @@ export class Trainer {
     this.newest = null;
     this.game = null;
     this.ended = false;
+    this.resting = null; // the promise of a pause
     this.counted = [0]; // games finished by each player
     this.recent = [];
   }
@@ -187,8 +188,13 @@ export class Trainer {
     this.tell({});
   }
 
-  async pause() {
-    if (!this.running) return;
+  // Resolves once everything is kept, also if someone paused before.
+  pause() {
+    if (this.running) this.resting = this.rest();
+    return this.resting;
+  }
+
+  async rest() {
     this.count();
     this.running = false;
     this.drive();

@@ -14,7 +14,7 @@ async function start() {
   const imports = { page: { now: () => performance.now() } };
   const { instance } = await WebAssembly.instantiate(await load("program.bin"), imports);
   program = instance.exports;
-  const cache = await self.caches?.open(OWN);
+  const cache = await self.caches?.open(OWN).catch(() => null);
   for (const key of (await cache?.keys()) ?? []) {
     const bytes = await (await cache.match(key)).arrayBuffer();
     give("take_own", decodeURIComponent(key.url.split("/").at(-1)), new Uint8Array(bytes));
@@ -49,8 +49,9 @@ async function take({ id, asked, own, bytes, leave }) {
   if (leave) return waiting.delete(id);
   if (own) {
     const name = got(give("take_own", own, bytes));
-    const cache = await self.caches?.open(OWN);
-    await cache?.put(new URL(`own/${encodeURIComponent(name)}`, import.meta.url), new Response(bytes));
+    const cache = await self.caches?.open(OWN).catch(() => null);
+    // Without room it plays until the page is closed.
+    await cache?.put(new URL(`own/${encodeURIComponent(name)}`, import.meta.url), new Response(bytes)).catch(() => {});
     return postMessage({ id, answer: { status: 200, text: name } });
   }
   let answer = ask(asked);

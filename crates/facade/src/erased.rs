@@ -3,6 +3,7 @@
 use std::any::type_name;
 
 use jarmo_core::encode::{Encode, Mirror};
+use jarmo_core::env::SavedRules;
 use jarmo_core::game::{AnyPosition, Game, Mask};
 use jarmo_core::ndarray::{Array2, Array4};
 use jarmo_core::net::GameVersion;
@@ -18,6 +19,8 @@ pub struct Facts {
     pub version: GameVersion,
     /// The ply at which a game is truncated, or 0 for never.
     pub max_plies: u32,
+    /// The rules, as they are saved with unfinished games.
+    pub saved: SavedRules,
     /// The plies without a capture after which the game is drawn, if that was set.
     pub quiet_limit: Option<u32>,
     /// The number of planes of features.
@@ -66,6 +69,7 @@ impl<G: CatalogGame> Erased<G> {
             name: game.id(),
             version: GameVersion::of(&game),
             max_plies: game.max_plies(),
+            saved: SavedRules::of(&game),
             quiet_limit,
             planes: game.planes(),
             threat_planes: game.threat_planes(),

@@ -26,10 +26,10 @@ macro_rules! files {
 }
 
 /// The other files of the page.
-const FILES: [(&str, &str); 27] = files![
+const FILES: [(&str, &str); 28] = files![
     "address.js" "board.js" "clock.js" "deck.js" "drill.js" "editor.js" "exercise.js" "explorer.js" "friend.js" "fsrs.js"
     "icon.svg" "kept.js" "lesson.js" "look.js" "panels.js" "plain.js" "play.css" "play.js" "puzzle.js" "report.js"
-    "server.js" "share.js" "sound.js" "study.js" "tabs.js" "texts.js" "welcome.js"
+    "server.js" "share.js" "sound.js" "store.js" "study.js" "tabs.js" "texts.js" "welcome.js"
 ];
 
 /// A content that does not change while the server runs.

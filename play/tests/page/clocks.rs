@@ -154,3 +154,22 @@ fn a_running_game_with_a_clock_is_left_only_after_a_question() {
     browser.click("#new");
     browser.wait("return document.querySelector('.clock') === null");
 }
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn clocks_go_on_during_a_puzzle() {
+    let address = serve(["human", "human"], ServerLimits::default());
+    let (white, _) = open(address, json!({"game": "jarmo", "duel": "white", "clock": [300, 3]}));
+    let guest = Browser::at(address);
+    guest.open_link(&format!("http://{address}/#join={}", white.split('.').next().unwrap()));
+    guest.wait_for_text("duel", "You play Black");
+    play(address, &white, "A1-C2");
+    guest.wait_for_moves(1);
+    guest.cell(20);
+    guest.cell(11);
+    guest.wait("return document.querySelector('.clock.runs')?.ariaLabel === 'White: Time'");
+    guest.press("body", "o");
+    guest.wait("return document.documentElement.dataset.mode === 'exercise'");
+    play(address, &white, "B1-D2");
+    guest.wait("return document.querySelector('.clock.runs')?.ariaLabel === 'Black: Time'");
+}

@@ -193,3 +193,58 @@ fn a_finished_game_stays_in_the_list_when_another_move_is_tried() {
     let count = browser.run("return JSON.parse(localStorage.getItem('games')).length");
     assert_eq!(count, json!(2), "a game that goes on is not listed twice");
 }
+
+/// Plays a move in a new game of tammi, and changes how the page looks.
+fn use_the_page(browser: &Browser) {
+    browser.choose("game", "tammi");
+    browser.wait_for_game("tammi");
+    browser.wait_for_moves(0);
+    let theme = browser.run("return document.documentElement.dataset.theme");
+    browser.click("#theme");
+    assert_ne!(browser.run("return document.documentElement.dataset.theme"), theme);
+    browser.click("[data-cell].source");
+    browser.click("[data-cell].target");
+    browser.wait_for_moves(1);
+    browser.choose("language", "de");
+    browser.wait_for_text("status", "Schwarz");
+    assert_eq!(browser.text("message"), "");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_browser_without_room_or_with_blocked_storage_plays_all_the_same() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    browser.run(
+        "for (let size = 1 << 22; size >= 1; size >>= 1) {
+         try { for (let n = 0; ; n++) localStorage.setItem(`filled-${size}-${n}`, 'x'.repeat(size)); } catch { }
+     }",
+    );
+    use_the_page(&browser);
+    let blocked = "for (const name of ['localStorage', 'sessionStorage']) {
+         Object.defineProperty(window, name, { get() { throw new DOMException('', 'SecurityError'); } });
+     }";
+    browser.chromium("Page.addScriptToEvaluateOnNewDocument", json!({"source": blocked}));
+    browser.reload();
+    browser.click("#welcome-play");
+    use_the_page(&browser);
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_kept_game_is_one_step_in_the_history() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    browser.cell(0);
+    browser.cell(7);
+    browser.wait_for_moves(1);
+    browser.choose("game", "tammi");
+    browser.wait_for_game("tammi");
+    let entries = || browser.run("return history.length").as_u64().unwrap();
+    let before = entries();
+    browser.click("#games");
+    browser.click("#games-list button");
+    browser.wait_for_game("jarmo");
+    browser.wait_for_moves(1);
+    assert_eq!(entries(), before + 1);
+    browser.run("history.back()");
+    browser.wait_for_game("tammi");
+}

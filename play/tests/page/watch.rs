@@ -52,6 +52,12 @@ fn a_tab_learns_goes_on_after_it_was_closed_and_its_agent_plays() {
     browser.wait("return document.querySelector('#board .piece') !== null");
     assert_eq!(browser.text("trouble"), "");
 
+    // The thoughts are those of the network that is named, also when a newer one has taken its place.
+    browser.click("#back");
+    let step = "Number(document.getElementById('opinion').dataset.step)";
+    let advised = browser.run(&format!("return {step}"));
+    browser.wait_within(LEARNS, &format!("return {step} > {advised}"));
+
     // The first checkpoint, which has learned nothing, is asked what it thinks, and plays a match against the newest.
     browser.run(
         "const time = document.getElementById('time');

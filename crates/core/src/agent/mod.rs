@@ -95,7 +95,8 @@ pub type Deadline<'a> = &'a (dyn Fn() -> bool + Sync);
 pub struct Limit<'a> {
     /// The number of nodes or simulations. It replaces that of the agent's spec.
     pub nodes: Option<u64>,
-    /// The agent searches until this time. It replaces the number of nodes of the agent's spec.
+    /// The agent searches until this time. It replaces the number of nodes of the agent's spec. In a batch, the first
+    /// time that has passed ends the search from all positions.
     pub deadline: Option<Deadline<'a>>,
     /// The agent must choose by this time even if it has not used all its nodes. Unlike `deadline`, it does not
     /// replace the number of nodes of the agent's spec.

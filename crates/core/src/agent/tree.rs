@@ -180,12 +180,16 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
         let trees = &mut self.trees[..];
         let limits: Vec<Limit<'_>> = requests.iter().map(|request| request.limit).collect();
         let limited = limits.iter().any(|limit| limit.can_expire() || limit.progress.is_some());
+        // If time can end the search, it must not end before a tree had its turn.
+        let is_timed = limits.iter().any(|limit| limit.deadline.is_some() || limit.latest.is_some());
+        let width = if is_timed { trees.len() } else { self.evaluator.batch().max(1) };
         let per_check = if self.evaluator.has_policy() { 1 } else { ROUNDS_PER_CHECK };
         let mut rounds = 0_u32;
         let mut next_report = FIRST_REPORT;
-        self.batch.search(trees, &mut self.evaluator, |trees| {
+        self.batch.search_at_once(width, trees, &mut self.evaluator, |trees| {
             rounds = rounds.wrapping_add(1);
-            if !limited || !rounds.is_multiple_of(per_check) {
+            // Every root is evaluated, even if the time is up at once.
+            if !limited || rounds == 1 || !rounds.is_multiple_of(per_check) {
                 return false;
             }
             if rounds >= next_report {

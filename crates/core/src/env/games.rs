@@ -264,6 +264,7 @@ impl<G: Game> SeatedShard<G> {
             let actions: Vec<(usize, Action)> = asked.into_iter().zip(actions).collect();
             games.reply(new, &actions, round);
         }
+        games.finished.sort_unstable_by_key(|ended| ended.slot); // those that the opponent ended came last
         true
     }
 }

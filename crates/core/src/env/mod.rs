@@ -28,7 +28,7 @@ mod vec_env;
 
 pub use line::Line;
 pub use rows::{Features, Masks, Rows};
-pub use saved::{EnvState, SavedEnv, SavedGame};
+pub use saved::{EnvState, SavedEnv, SavedGame, SavedRules};
 pub use settings::{Autoreset, EnvSettings, Interrupted, Keep, Opponent, Seat};
 pub use shard::{Finished, Shard};
 pub use stats::GameStats;

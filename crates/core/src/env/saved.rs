@@ -34,13 +34,35 @@ pub struct SavedEnv {
     pub(super) state: EnvState,
 }
 
+/// The rules under which games were played. They continue only under the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedRules {
+    game: String,
+    rules_version: u32,
+    max_plies: u32,
+    quiet_limit: Option<u32>,
+    board: String,
+}
+
+impl SavedRules {
+    /// The rules of a game.
+    pub fn of<G: Game>(game: &G) -> SavedRules {
+        SavedRules {
+            game: game.id().to_owned(),
+            rules_version: game.rules_version(),
+            max_plies: game.max_plies(),
+            quiet_limit: game.draw_plies(),
+            board: game.board_text(),
+        }
+    }
+}
+
 /// The properties that must be equal in the environment that restores it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Conditions {
     format: u32,
-    game: String,
-    rules_version: u32,
-    max_plies: u32,
+    #[serde(flatten)]
+    rules: SavedRules,
     games: usize,
     autoreset: Autoreset,
     seat: Seat,
@@ -49,15 +71,13 @@ pub(super) struct Conditions {
 }
 
 /// The version of the format. It is increased when the meaning of saved environments changes.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 impl Conditions {
     pub(super) fn new<G: Game>(game: &G, settings: &EnvSettings, opponent: Option<String>) -> Conditions {
         Conditions {
             format: FORMAT,
-            game: game.id().to_owned(),
-            rules_version: game.rules_version(),
-            max_plies: game.max_plies(),
+            rules: SavedRules::of(game),
             games: settings.games,
             autoreset: settings.autoreset,
             seat: settings.seat,
@@ -71,10 +91,16 @@ impl SavedEnv {
     /// Fails if the saved environment's properties differ from `ours`, or if games are missing.
     pub(super) fn check(&self, ours: &Conditions) -> Result<(), FileError> {
         let [theirs, ours] = [&self.conditions, ours].map(|conditions| json!(conditions));
-        let theirs = theirs.as_object().into_iter().flatten();
-        let mut other = theirs.filter(|(name, theirs)| ours[name] != **theirs);
-        if let Some((name, theirs)) = other.next() {
-            return Err(format!("the saved environment has {name} {theirs}, this one {}", ours[name]).into());
+        let all = theirs.as_object().into_iter().flatten();
+        let other = all.filter(|(name, theirs)| ours[name] != **theirs).map(|(name, _)| name.as_str());
+        let order = |name: &&str| ["format", "game", "rules_version"].iter().rev().position(|first| first == name);
+        match other.max_by_key(order) {
+            None => {}
+            Some("board") => return Err("the saved environment is on another board".to_owned().into()),
+            Some(name) => {
+                let [theirs, ours] = [&theirs[name], &ours[name]];
+                return Err(format!("the saved environment has {name} {theirs}, this one {ours}").into());
+            }
         }
         let mut games = vec![self.state.games.len(), self.begun.len(), self.sides.len()];
         games.extend((!self.seeds.is_empty()).then_some(self.seeds.len()));

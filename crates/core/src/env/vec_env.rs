@@ -169,7 +169,7 @@ impl<G: Game> VecEnv<G> {
         self.parts[slot / self.share].games.actors[slot % self.share]
     }
 
-    /// The games that ended in the last step. Their slots now have other games or are idle.
+    /// The games that ended in the last step, in the order of their slots, which now have other games or are idle.
     pub fn finished(&self) -> impl Iterator<Item = &Finished<G::Position>> {
         self.parts.iter().flat_map(|part| &part.games.finished)
     }
@@ -277,7 +277,8 @@ impl<G: Game> VecEnv<G> {
         all
     }
 
-    /// Saves the unfinished games, and everything that determines their continuation.
+    /// Saves the unfinished games, and everything that determines their continuation. A game that [`VecEnv::start`]
+    /// began continues from the text of its first position, which leaves out earlier positions.
     ///
     /// # Panics
     /// Panics unless [`Keep::history`](super::Keep::history) is set.

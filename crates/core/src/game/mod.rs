@@ -84,6 +84,11 @@ pub trait Game: Clone + Send + Sync + 'static {
         String::new()
     }
 
+    /// The number of plies without progress after which a game is drawn, in games with such a rule.
+    fn draw_plies(&self) -> Option<u32> {
+        None
+    }
+
     /// The ply at which a game is truncated, or 0 for never.
     fn max_plies(&self) -> u32;
 

@@ -41,9 +41,21 @@ impl<G: Game> Batch<G> {
         &mut self,
         trees: &mut [Tree<G>],
         evaluator: &mut E,
+        interrupted: impl FnMut(&[Tree<G>]) -> bool,
+    ) {
+        let width = evaluator.batch().max(1);
+        self.search_at_once(width, trees, evaluator, interrupted);
+    }
+
+    /// [`Batch::search`] in which at most `width` trees grow at a time.
+    pub(crate) fn search_at_once<E: Evaluator<G> + ?Sized>(
+        &mut self,
+        width: usize,
+        trees: &mut [Tree<G>],
+        evaluator: &mut E,
         mut interrupted: impl FnMut(&[Tree<G>]) -> bool,
     ) {
-        let width = evaluator.batch().max(1).min(trees.len());
+        let width = width.min(trees.len());
         let mut waiting = width..trees.len();
         self.begin(width);
         while self.is_growing() && !interrupted(trees) {

@@ -14,7 +14,6 @@ use jarmo_exact::catalog::CatalogGame;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentPlan;
-use crate::erased::Facts;
 
 /// The smallest number of games per shard against an agent that does not search.
 const MIN_PER_THREAD: usize = 128;
@@ -117,49 +116,18 @@ pub trait AnyEnv: Send + Sync {
 /// The saved games of one board.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedGames {
-    rules: SavedRules,
     is_new: bool,
     #[serde(flatten)]
     env: SavedEnv,
 }
 
-/// What must be the same where games go on, besides what [`SavedEnv`] compares.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SavedRules {
-    game: String,
-    board: String,
-    quiet_limit: Option<u32>,
-}
-
-impl SavedRules {
-    /// The rules of a game.
-    pub fn of(facts: &Facts) -> SavedRules {
-        let board = facts.version.board.clone();
-        SavedRules { game: facts.name.to_owned(), board, quiet_limit: facts.quiet_limit }
-    }
-
-    /// Fails if the saved rules are not these.
-    pub fn check(&self, ours: &SavedRules) -> Result<(), FileError> {
-        let limit = |rules: &SavedRules| rules.quiet_limit.map_or("the usual".to_owned(), |limit| limit.to_string());
-        match self {
-            _ if self == ours => Ok(()),
-            _ if self.game != ours.game => {
-                Err(format!("the saved games have game {:?}, this one {:?}", self.game, ours.game).into())
-            }
-            _ if self.board != ours.board => Err("the saved games are on another board".to_owned().into()),
-            _ => Err(format!("the saved games have quiet_limit {}, not {}", limit(self), limit(ours)).into()),
-        }
-    }
-}
-
 struct Stepped<G: Game> {
     env: VecEnv<G>,
-    rules: SavedRules,
     actions: Vec<Action>, // [games], of the next step
     is_new: bool,         // nothing has been played or begun again
 }
 
-pub(super) fn env<G: CatalogGame>(game: &G, rules: SavedRules, plan: EnvPlan) -> Result<Box<dyn AnyEnv>, EnvError> {
+pub(super) fn env<G: CatalogGame>(game: &G, plan: EnvPlan) -> Result<Box<dyn AnyEnv>, EnvError> {
     let EnvPlan { settings, opponent, stop } = plan;
     let start = game.start();
     let ends = |action| game.outcome(&game.after(&start, action)).is_some();
@@ -173,7 +141,7 @@ pub(super) fn env<G: CatalogGame>(game: &G, rules: SavedRules, plan: EnvPlan) ->
         None => VecEnv::with_settings(game.clone(), settings),
         Some(plan) => VecEnv::with_opponents(game.clone(), settings, opponents(game, &plan, &settings, &stop)?)?,
     };
-    Ok(Box::new(Stepped { env, rules, actions: vec![Action(0); settings.games], is_new: true }))
+    Ok(Box::new(Stepped { env, actions: vec![Action(0); settings.games], is_new: true }))
 }
 
 /// Agents that play alike, one per shard.
@@ -295,7 +263,7 @@ impl<G: CatalogGame> AnyEnv for Stepped<G> {
     }
 
     fn save(&self) -> Result<Vec<SavedGames>, EnvError> {
-        let Stepped { env, rules, is_new, .. } = self;
+        let Stepped { env, is_new, .. } = self;
         for slot in (0..env.len()).filter(|&slot| !env.is_idle(slot)) {
             let line = env.history(slot);
             if let Some(text) = line.start_text(env.game())
@@ -307,14 +275,13 @@ impl<G: CatalogGame> AnyEnv for Stepped<G> {
                 )));
             }
         }
-        Ok(vec![SavedGames { rules: rules.clone(), is_new: *is_new, env: env.save() }])
+        Ok(vec![SavedGames { is_new: *is_new, env: env.save() }])
     }
 
     fn restore(&mut self, saved: &[SavedGames]) -> Result<(), FileError> {
         let [saved] = saved else {
             return Err(format!("the saved environment has {} boards, this one 1", saved.len()).into());
         };
-        saved.rules.check(&self.rules)?;
         self.env.restore(&saved.env)?;
         self.is_new = saved.is_new;
         Ok(())

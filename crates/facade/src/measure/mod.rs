@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 pub use arena::{AnyTournament, OpeningsPlan, TournamentPlan};
 pub use boards::{on_boards, shares};
-pub use env::{AnyEnv, EnvError, EnvPlan, NO_ACTION, Reset, SavedGames, SavedRules};
+pub use env::{AnyEnv, EnvError, EnvPlan, NO_ACTION, Reset, SavedGames};
 pub use error::MeasureError;
 pub use exam::{AnyExam, Budget, Examinee, Measured};
 pub use search::{BatchSearch, SearchResult};
@@ -113,7 +113,7 @@ impl<G: CatalogGame> Measure for Erased<G> {
     }
 
     fn env(&self, plan: EnvPlan) -> Result<Box<dyn AnyEnv>, EnvError> {
-        env::env(&self.game, SavedRules::of(&self.facts), plan)
+        env::env(&self.game, plan)
     }
 
     fn search(&self, positions: &[AnyPosition], plan: &BatchSearch, net: &Net, stop: &AtomicBool) -> Vec<SearchResult> {

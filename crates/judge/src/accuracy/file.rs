@@ -2,7 +2,6 @@
 //!
 //! `docs/formats.md` describes the format.
 
-use std::any::Any;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -11,7 +10,6 @@ use super::tally::Phase;
 use crate::JudgeError;
 use jarmo_core::checksum::digits;
 use jarmo_core::game::{Game, Mask, Proven, Verdict, shorten};
-use jarmo_core::games::Tammi;
 use jarmo_core::games::tammi::DEFAULT_QUIET_LIMIT;
 use jarmo_host::files;
 
@@ -147,8 +145,7 @@ impl<G: Game> Exam<G> {
 
 /// The quiet limit of tammi, which changes results, if it is not the default.
 fn unusual_quiet_limit<G: Game>(game: &G) -> Option<u32> {
-    let limit = (game as &dyn Any).downcast_ref::<Tammi>()?.quiet_limit();
-    Some(limit).filter(|limit| *limit != DEFAULT_QUIET_LIMIT)
+    game.draw_plies().filter(|limit| *limit != DEFAULT_QUIET_LIMIT)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, JudgeError> {

@@ -6,6 +6,7 @@ import { make } from "./board.js";
 import { stored } from "./kept.js";
 import { element } from "./panels.js";
 import { save } from "./share.js";
+import { store } from "./store.js";
 import { percent, text, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -24,13 +25,7 @@ const isDeck = (deck) => Array.isArray(deck.cards) && deck.cards.every(isCard) &
 // come back the number solved and the number of all.
 const deck = () => ({ recalled: {}, ...stored(NAME, isDeck, { cards: [], days: {} }) });
 
-function write({ cards, ...log }) {
-  try {
-    localStorage.setItem(NAME, JSON.stringify({ cards: cards.slice(-MOST), ...log }));
-  } catch {
-    // The browser gives the page no room; exercises work without it.
-  }
-}
+const write = ({ cards, ...log }) => store.setItem(NAME, JSON.stringify({ cards: cards.slice(-MOST), ...log }));
 
 const isSame = (one, other) => one.game === other.game && one.position === other.position;
 

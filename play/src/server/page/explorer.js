@@ -2,6 +2,7 @@
 // those games went. What is known comes from a file for each game (`lab explorer`) and from exact tables, if there are any.
 
 import { element } from "./panels.js";
+import { store } from "./store.js";
 import { certain, percent, playerName, text, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -99,10 +100,10 @@ export class Explorer {
     this.files = new Map(); // by game, loaded or still to come
     this.drawn = "";
     this.isEmpty = false; // on a board that the file does not know
-    $("explorer").open = localStorage.getItem(OPEN) !== null;
+    $("explorer").open = store.getItem(OPEN) !== null;
     $("explorer").ontoggle = () => {
-      if ($("explorer").open) localStorage.setItem(OPEN, "true");
-      else localStorage.removeItem(OPEN);
+      if ($("explorer").open) store.setItem(OPEN, "true");
+      else store.removeItem(OPEN);
       if (this.view) this.show(this.view, false);
     };
   }
@@ -137,13 +138,16 @@ export class Explorer {
     const { own, moves } = movesOf(file, asked);
     const games = moves.reduce((sum, { counts }) => sum + counts[0], 0);
     const isSolved = moves.some(({ result }) => result);
-    const known = { n: count(file.games) };
-    if (!isSolved && !own && !games) return [element("p", { textContent: text("openings_unknown", known) })];
-    const about = games ? text("openings_games", { n: count(games) }) : text("openings_no_games", known);
+    const all = { n: count(file.games) };
+    if (!isSolved && !own && !games) return [element("p", { textContent: text("openings_unknown", all) })];
+    const about = games ? text("openings_games", { n: count(games) }) : text("openings_no_games", all);
     const results = isSolved ? null : own ? certain(own, game) : text("openings_no_result");
     const table = element("table", {}, element("caption", { textContent: [results, about].filter(Boolean).join(" · ") }));
-    table.append(...moves.map((move) => this.row(game, move, games)));
-    return [table];
+    const isKnown = ({ result, counts: [played] }) => result || played > 0;
+    const known = moves.filter(isKnown);
+    table.append(...known.map((move) => this.row(game, move, games)));
+    const rest = moves.length - known.length;
+    return rest === 0 ? [table] : [table, element("p", { className: "small", textContent: text("openings_rest", { n: rest }) })];
   }
 
   row(game, { text: move, result, counts: [played, white, black] }, games) {

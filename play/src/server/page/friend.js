@@ -5,6 +5,7 @@ import { clockChoices, clockName } from "./clock.js";
 import { stored } from "./kept.js";
 import { element } from "./panels.js";
 import { copyFrom } from "./share.js";
+import { store } from "./store.js";
 import { playerName, text } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -19,11 +20,7 @@ export const ownSeat = (name) => keys()[name] ?? null;
 // Keeps a key, or with null forgets the one of this game.
 export function keepSeat(name, key) {
   const others = Object.entries(keys()).filter(([other]) => other !== name).slice(-MOST);
-  try {
-    localStorage.setItem(NAME, JSON.stringify(Object.fromEntries(key ? [...others, [name, key]] : others)));
-  } catch {
-    // The browser gives the page no room; a reload goes by the session instead.
-  }
+  store.setItem(NAME, JSON.stringify(Object.fromEntries(key ? [...others, [name, key]] : others)));
 }
 
 // The secret with which this browser asks for a seat. It is kept before it is sent: where the answer is lost, the same

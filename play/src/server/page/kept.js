@@ -1,5 +1,7 @@
 // The games that this browser keeps: finished ones, and those that were left for another.
 
+import { store } from "./store.js";
+
 const NAME = "games";
 const MOST = 60;
 const LAST = 1e9; // past every index: the end of the main line
@@ -12,7 +14,7 @@ export const sessionOf = ({ key }) => key.split("-")[0];
 // What this browser keeps under a name, `empty` if that is nothing. What `isRight` does not take is set aside, so that
 // the page works without it.
 export function stored(name, isRight, empty) {
-  const source = localStorage.getItem(name);
+  const source = store.getItem(name);
   if (source === null) return empty;
   try {
     const value = JSON.parse(source);
@@ -25,12 +27,7 @@ export function stored(name, isRight, empty) {
 }
 
 function setAside(name, source) {
-  try {
-    localStorage.setItem(`${name}-unreadable`, source);
-    localStorage.removeItem(name);
-  } catch {
-    // The browser gives the page no room.
-  }
+  if (store.setItem(`${name}-unreadable`, source)) store.removeItem(name);
 }
 
 const isText = (value) => typeof value === "string";
@@ -57,13 +54,7 @@ export function keptGames() {
   return good;
 }
 
-function write(games) {
-  try {
-    localStorage.setItem(NAME, JSON.stringify(games.slice(0, MOST)));
-  } catch {
-    // The browser gives the page no room; the game can be played all the same.
-  }
-}
+const write = (games) => store.setItem(NAME, JSON.stringify(games.slice(0, MOST)));
 
 // The number of moves in the text of the record up to the position shown.
 export const indexOf = (view) => view.tree.findIndex(({ node }) => node === view.line[view.cursor]) + 1;

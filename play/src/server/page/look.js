@@ -1,7 +1,8 @@
 // How the page looks: light or dark, and the board of wood or stone.
 
+import { store } from "./store.js";
+
 const $ = (id) => document.getElementById(id);
-const store = window.localStorage;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const BOARDS = ["wood", "stone"];
 

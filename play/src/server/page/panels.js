@@ -1,6 +1,7 @@
 // What stands around the board: players, evaluation, moves, and what the agent sees. Each function draws one panel.
 
 import { make, PIECE_BOX, pieceShape } from "./board.js";
+import { store } from "./store.js";
 import { aimOf, certain, chance, count, levelName, moveBefore, moveNumber, numbered, playerName, result, seatName, text, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -105,7 +106,7 @@ export function bar(view, flipped, again) {
   $("bar").classList.toggle("off", !view.evaluating);
   $("bar").classList.toggle("flipped", flipped);
   if (value === null && again) return;
-  $("bar-white").style.height = value === null ? "50%" : chance(value).replace("\u00a0", "");
+  $("bar-white").style.height = `${Math.round(50 * ((value ?? 0) + 1))}%`;
   $("bar-text").textContent = value === null ? "" : Math.round(50 * (value + 1));
   $("bar").setAttribute("aria-label", value === null ? text("evaluation") : `${text("evaluation")}: ${playerName("white", view.game)} ${chance(value)}`);
 }
@@ -148,8 +149,8 @@ export function graph(view, send) {
   }
   for (const [place, player] of [["up", "white"], ["down", "black"]]) $("graph-box").querySelector(`.${place}`).textContent = text("graph_better", { player: playerName(player, view.game) });
   const now = values[view.cursor] ?? null;
-  const value = now === null ? "…" : chance(now);
-  $("graph-now").textContent = text("graph_now", { n: moveBefore(view, view.cursor), player: playerName("white", view.game), value });
+  const [player, value] = [playerName("white", view.game), now === null ? "…" : chance(now)];
+  $("graph-now").textContent = view.cursor > 0 ? text("graph_now", { n: moveBefore(view, view.cursor), player, value }) : `${text("editor_start")}: ${player} ${value}`;
   $("graph-end").textContent = view.moves.at(-1)?.number ?? 0;
   svg.setAttribute("aria-label", `${text("graph_label")}. ${$("graph-now").textContent}`);
   svg.onclick = (event) => {
@@ -283,13 +284,13 @@ export function ideas(view, thought) {
 }
 
 // How many lines the person wants to see.
-export const lineCount = () => Number(localStorage.getItem("lines")) || 5;
+export const lineCount = () => Number(store.getItem("lines")) || 5;
 
 let drawnIdeas = ""; // what the table of ideas shows, so that it is drawn anew only if that changes
 
 // What the agent sees. Each move of a line is a button that shows the position after it.
 export function ideaTable(view, thought, study) {
-  const wanted = thought ? JSON.stringify([view.session, view.number, view.cursor, words.language, lineCount(), thought]) : "";
+  const wanted = thought ? JSON.stringify([view.session, view.number, view.cursor, words.language, lineCount(), view.analysing, thought]) : "";
   if (wanted !== drawnIdeas) $("ideas").replaceChildren(...(thought ? [ideaRows(view, thought, study), ...ideaNote(thought)] : []));
   drawnIdeas = wanted;
   const { place, moves, at } = study.shown ?? {};

@@ -19,13 +19,13 @@ import { Report } from "./report.js";
 import { onAgent, request } from "./server.js";
 import { Share } from "./share.js";
 import { prepareSound, sound } from "./sound.js";
+import { left as leftHere, store } from "./store.js";
 import { Study } from "./study.js";
 import { Tabs } from "./tabs.js";
-import { analysed, cellLabel, chance, isRedeploy, moveBefore, notes, personOf, playerName, rulesOf, said, saidPicked, searched, seatName, status, text, useWords, words } from "./texts.js";
+import { analysed, cellLabel, chance, isRedeploy, lookedBack, notes, personOf, playerName, rulesOf, said, saidPicked, searched, seatName, status, text, useWords, words } from "./texts.js";
 import { isFirstVisit, prepareWelcome, welcome } from "./welcome.js";
 
 const $ = (id) => document.getElementById(id);
-const store = window.localStorage;
 const PACE = 700; // milliseconds from a move of two agents to the next one
 const storedSession = () => /^[0-9a-f.]{32,65}$/.exec(store.getItem("session"))?.[0] ?? null;
 let session = storedSession();
@@ -162,7 +162,8 @@ async function arrive() {
 // without moves or position is a new game against the usual opponent.
 async function followLink({ record, place }) {
   const { game, position, max_plies: limit, moves } = JSON.parse(record);
-  if (!position && limit === undefined && !moves.length && words.games.includes(game)) return open({ game });
+  const [white, black] = history.state?.seats ?? []; // before the first move, the address does not name them
+  if (!position && limit === undefined && !moves.length && words.games.includes(game)) return open({ game, white, black });
   const kept = keptGames().find((one) => !one.live && isOfRecord(one.record, record, words.plies));
   const shown = place ?? moves.length;
   if (kept && await enter(sessionOf(kept)) && gameKey(view) === kept.key) return showIndex(shown);
@@ -182,9 +183,8 @@ async function showIndex(place) {
 function note(another) {
   if (exercise.on || (!travelling && written !== null && written !== location.href)) return;
   const address = view.duel ? invitationTo(session) : linkTo(JSON.parse(view.record), indexOf(view), words.plies);
-  const entry = { session, key: gameKey(view) };
-  const { state } = history;
-  const known = state?.session === entry.session && state.key === entry.key && address === location.href;
+  const entry = { session, key: gameKey(view), seats: view.duel ? null : view.seats };
+  const known = JSON.stringify(history.state) === JSON.stringify(entry) && address === location.href;
   if (!known) writeAddress(another && !travelling, entry, address);
   written = location.href;
 }
@@ -271,8 +271,10 @@ async function resume(game, anew = false) {
     const { record, seats, place, match, values = [] } = game;
     // In a session of its own, if the one shown is gone or of another kind.
     const usable = !anew && view && kind === view.game && !view.duel && game.key.startsWith(`${session}-`);
-    if (!usable) take(await begun({ game: kind }));
-    await update(`/api/session?${language()}`, { do: "restore", record, seats, place, match, values });
+    const id = usable ? session : (await begun({ game: kind })).id;
+    const answer = await ask(`/api/session?${language()}`, { do: "restore", record, seats, place, match, values }, undefined, id);
+    if (usable) show(answer);
+    else take({ ...answer, id });
     const gone = seats.find((who, index) => who !== "friend" && who !== view.seats[index]);
     if (gone) say(text("agent_gone", { agent: seatName(gone) }));
     else forget(game.key); // it is kept under its new key
@@ -323,7 +325,7 @@ function show(answer) {
   if (!again || next.line[next.cursor] !== before.line[before.cursor]) {
     wantHint = false;
     const forward = again && next.line[next.cursor - 1] === before.line[before.cursor];
-    const sentence = forward ? said(before, next) : again ? text("looking_back", { n: moveBefore(next, next.cursor) }) : "";
+    const sentence = forward ? said(before, next) : again ? lookedBack(next, next.cursor) : "";
     if (forward) sound(next.scene);
     redeployed = forward && isRedeploy(next, next.scene.last) ? sentence : null;
     announce({ game: sentence, thought: "", found: "" });
@@ -359,7 +361,11 @@ function shownThought() {
 }
 
 function redraw() {
-  if (exercise.on) return;
+  if (exercise.on) {
+    // Time goes on in a game of two.
+    clocks.show(view, exercise.flipped);
+    return;
+  }
   const seen = study.seen(view);
   const sentence = study.status() ?? status({ ...seen, thinking: seen.thinking && !paused });
   board.flipped = isFlipped();
@@ -422,7 +428,7 @@ function buttons() {
   $("pass").onclick = () => play(pass.text);
   $("undo").disabled = $("back").disabled = $("first").disabled = view.cursor === 0;
   $("redo").disabled = $("forward").disabled = $("last").disabled = view.cursor === end;
-  $("hint").disabled = over;
+  $("hint").disabled = over || (view.thinking && !isWatched());
   $("flip").disabled = falls(view.layout);
   $("resume").hidden = view.live || over;
   $("pause").hidden = !isWatched();
@@ -436,6 +442,7 @@ function buttons() {
   $("deepen").setAttribute("aria-pressed", view.deepening);
   $("analyse").setAttribute("aria-selected", view.analysing && !report.on);
   $("moves-tab").setAttribute("aria-selected", !view.analysing);
+  $("mistakes").hidden = $("lines-box").hidden = study.retry !== null;
   const hidden = !view.evaluating || study.retry !== null;
   $("graph-box").hidden = hidden;
   $("bar").classList.toggle("off", hidden);
@@ -681,8 +688,7 @@ async function begin() {
   onAgent((name) => send({ do: "seat", player: view.seats[0] === "human" ? "black" : "white", who: name }));
   const { hash } = location; // a new game replaces it
   const sent = hash && !history.state && !/^#game=\w+$/.test(hash); // someone has sent this address
-  const learned = JSON.parse(sessionStorage.getItem("opponent")); // an agent that has learned in this tab: see learn.js
-  sessionStorage.removeItem("opponent");
+  const learned = JSON.parse(leftHere("opponent")); // an agent that has learned in this tab: see learn.js
   while (!view) {
     try {
       const told = await beginGame();

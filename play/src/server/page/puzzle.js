@@ -2,6 +2,7 @@
 
 import { stored } from "./kept.js";
 import { element } from "./panels.js";
+import { store } from "./store.js";
 import { text } from "./texts.js";
 
 const USUAL = "jarmo";
@@ -130,11 +131,7 @@ export class Puzzles {
     this.change = Math.round(most * ((failed ? 0 : 1) - expected));
     const latest = [...now.latest, { position, solved: !failed }].slice(-Math.floor(this.all.length / 2));
     const next = { rating: now.rating + this.change, count: now.count + 1, best: Math.max(now.best, streakOf(latest)), latest };
-    try {
-      localStorage.setItem(kept(game), JSON.stringify(next));
-    } catch {
-      // The browser gives the page no room; the puzzles go on all the same.
-    }
+    store.setItem(kept(game), JSON.stringify(next));
   }
 
   hasNext() {

@@ -1,14 +1,16 @@
 // The sounds of moves. They are off at first where people touch the screen.
 
+import { store } from "./store.js";
+
 const button = document.getElementById("sound");
 const touched = matchMedia("(pointer: coarse)");
 let audio = null;
 
-const hasSound = () => (localStorage.getItem("sound") ?? (touched.matches ? "off" : "on")) === "on";
+const hasSound = () => (store.getItem("sound") ?? (touched.matches ? "off" : "on")) === "on";
 
 export function prepareSound() {
   button.onclick = () => {
-    localStorage.setItem("sound", hasSound() ? "off" : "on");
+    store.setItem("sound", hasSound() ? "off" : "on");
     button.setAttribute("aria-pressed", hasSound());
   };
   button.setAttribute("aria-pressed", hasSound());

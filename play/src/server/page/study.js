@@ -3,7 +3,7 @@
 
 import { gameKey } from "./kept.js";
 import { withBoard } from "./plain.js";
-import { moveBefore, percent, playerName, text } from "./texts.js";
+import { lookedBack, percent, playerName, text } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -160,7 +160,7 @@ export class Study {
     if (this.retry) return this.judged();
     if (!this.shown) return null;
     const { moves, at, place } = this.shown;
-    return at > 0 ? text("looking", { moves: moves.slice(0, at).join(" ") }) : text("looking_back", { n: moveBefore(this.page.view(), place) });
+    return at > 0 ? text("looking", { moves: moves.slice(0, at).join(" ") }) : lookedBack(this.page.view(), place);
   }
 
   // The task, or what became of the move that was tried.

@@ -37,8 +37,11 @@ export const moveNumber = ({ number, player }) => `${number}${player === "white"
 // The move before a place; 0 at the start.
 export const moveBefore = (view, place) => (place > 0 && view.moves[place - 1] ? numbered(view.moves[place - 1]) : "0");
 
+// Where in the game someone looks back to.
+export const lookedBack = (view, place) => (place > 0 ? text("looking_back", { n: moveBefore(view, place) }) : text("editor_start"));
+
 export const count = (number) => number.toLocaleString(words.language, { notation: "compact", maximumSignificantDigits: 3 });
-export const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+export const percent = (share) => share.toLocaleString(words.language, { style: "percent" });
 export const chance = (value) => percent((value + 1) / 2); // White's value as a share
 
 // The side of the only person, or null.
@@ -54,7 +57,7 @@ export function result(game, outcome, seats) {
   if (outcome.truncated) words = text("cut_off");
   else if (outcome.winner && person) words = text(outcome.winner === person ? "you_win" : "you_lose");
   else if (outcome.winner) words = text("wins", { player: playerName(outcome.winner, game) });
-  if (!outcome.score) return words;
+  if (!outcome.score || outcome.truncated) return words;
   const [first, second] = person === "black" ? outcome.score.toReversed() : outcome.score;
   return `${words}, ${first} : ${second}`;
 }

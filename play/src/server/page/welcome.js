@@ -2,12 +2,13 @@
 
 import { make, pieceShape } from "./board.js";
 import { element } from "./panels.js";
+import { store } from "./store.js";
 import { aimOf, levelName, playerName, seatName, text, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 const SEEN = "welcomed";
 
-export const isFirstVisit = () => localStorage.getItem(SEEN) === null;
+export const isFirstVisit = () => store.getItem(SEEN) === null;
 
 let usual = []; // the agents of the game shown that are not levels
 
@@ -31,7 +32,7 @@ export function prepareWelcome({ open, learn, solve, watch, begin }) {
   leadsTo("welcome-learn", () => open(chosen()).then(() => learn(chosen().game)));
   leadsTo("welcome-watch", () => watch(game()));
   leadsTo("welcome-puzzles", () => solve(game()));
-  $("welcome-box").addEventListener("close", () => localStorage.setItem(SEEN, "true"));
+  $("welcome-box").addEventListener("close", () => store.setItem(SEEN, "true"));
 }
 
 // A part of a board by which a game is known at a glance, in a picture of 200 x 120: lines between circles, the dark squares,

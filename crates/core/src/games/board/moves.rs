@@ -53,7 +53,7 @@ impl Board {
     }
 
     /// The index of the redeploy to this column of the home row; 0 is A.
-    pub fn deploy_action(&self, column: usize) -> Action {
+    fn deploy_action(&self, column: usize) -> Action {
         assert!(column < DEPLOY_PLACES, "there are five columns");
         Action((self.moves.len() + column) as u16)
     }

@@ -250,6 +250,10 @@ impl Game for Tammi {
         position.ply
     }
 
+    fn draw_plies(&self) -> Option<u32> {
+        Some(self.quiet_limit)
+    }
+
     fn max_plies(&self) -> u32 {
         self.max_plies
     }
