@@ -145,7 +145,7 @@ pub(crate) fn yardstick(_: &mut Tools, bytes: &[u8]) {
 }
 
 pub(crate) fn results(_: &mut Tools, bytes: &[u8]) {
-    let _ = read_results(&String::from_utf8_lossy(bytes));
+    let _ = read_results(&String::from_utf8_lossy(bytes), "jarmo", 1);
 }
 
 pub(crate) fn sweeps(tools: &mut Tools, bytes: &[u8]) {

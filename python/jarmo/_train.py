@@ -304,7 +304,7 @@ def _text(value: object) -> str:
         return os.fspath(other) if isinstance(other, os.PathLike) else other.item()  # a scalar of NumPy
 
     try:
-        return json.dumps(value, default=plain)
+        return json.dumps(value, default=plain, ensure_ascii=False)
     except AttributeError:
         return repr(value)
 

@@ -9,6 +9,7 @@ use console::Term;
 
 use super::block::{LiveBlock, time_left};
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
+use super::measure::plays_without_search;
 use super::{Failure, GameArgs, check_output, in_file, write_output};
 use jarmo_core::error::FileError;
 use jarmo_core::numbers::{BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, RANDOM_PLIES, SEED, THREADS};
@@ -17,7 +18,7 @@ use jarmo_facade::measure::{MeasureError, OpeningsPlan, TournamentPlan};
 use jarmo_facade::{AgentPlan, Games};
 #[cfg(feature = "fleet")]
 use jarmo_fleet::{MatchSettings, play_matches};
-use jarmo_host::program::cores;
+use jarmo_host::program::{cores, quoted};
 use jarmo_host::record::{GameRecord, RecordFile};
 use jarmo_judge::arena::{
     Anchor, Budget, Entrant, Expanded, Observer, Over, Pairing, Report, Settings, Sprt, Standings, entrants, expand,
@@ -158,6 +159,11 @@ impl Args {
             agent.spec = spec.to_string();
             specs.push(spec);
         }
+        if self.nodes.is_some_and(|nodes| nodes > 0)
+            && let Some(spec) = specs.iter().find(|spec| plays_without_search(spec))
+        {
+            return Err(Failure::usage(format!("{spec} plays without search; leave out sims=0, or --nodes")));
+        }
         Ok((entrants(&agents), specs))
     }
 
@@ -266,7 +272,7 @@ fn interrupted(args: &Args, report: &Report) -> String {
     let so_far = format!("stopped after {} of {} games", report.games, report.planned_games);
     match args.games_out.as_ref().or(args.resume.as_ref()) {
         None => format!("{so_far}; the games are not saved (use --games-out FILE to save them)"),
-        Some(path) => format!("{so_far}; to continue, run the same command with --resume {}", path.display()),
+        Some(path) => format!("{so_far}; to continue, run the same command with --resume {}", quoted(path)),
     }
 }
 

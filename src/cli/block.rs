@@ -14,9 +14,9 @@ pub(super) struct LiveBlock {
 }
 
 impl LiveBlock {
-    /// A block at the cursor, or `None` if the output is no terminal.
+    /// A block at the cursor, or `None` if the output is no terminal, or one that cannot draw.
     pub(super) fn on(terminal: Term) -> Option<LiveBlock> {
-        terminal.is_term().then_some(LiveBlock { terminal, drawn: 0 })
+        (terminal.is_term() && !console::is_dumb()).then_some(LiveBlock { terminal, drawn: 0 })
     }
 
     /// The maximum width of a line. One as wide as the terminal would scroll.

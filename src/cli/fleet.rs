@@ -211,10 +211,10 @@ fn up(args: &UpArgs) -> Result<(), Failure> {
     };
     writeln!(out, "{}: {what}", args.dir.display())?;
     let (program, url) = (program::command(), server.url());
-    let authority = server.authority().map_or(String::new(), |path| format!(" --authority {}", path.display()));
-    let key = |role| server.first_key(role).display().to_string();
+    let authority = server.authority().map_or(String::new(), |path| format!(" --authority {}", program::quoted(&path)));
+    let key = |role| program::quoted(&server.first_key(role)).to_string();
     let certificate = if authority.is_empty() { "" } else { " and the authority's certificate" };
-    writeln!(out, "server:  nats-server -c {}", server.config().display())?;
+    writeln!(out, "server:  nats-server -c {}", program::quoted(&server.config()))?;
     writeln!(out, "learner: {program} train --fleet {url} --key {}{authority}", key(Role::Learner))?;
     writeln!(out, "worker:  {program} worker {url} --key {}{authority}", key(Role::Worker))?;
     writeln!(

@@ -41,20 +41,30 @@ pub(super) struct MeasureArgs {
     pub json: bool,
 }
 
-/// The budgets of an agent: those of `--nodes`, or the usual ones. Only agents with a network can have 0.
+/// The budgets of an agent: those of `--nodes`, or the usual ones. Only agents with a network can have 0, and those that
+/// are to play without search have no other.
 pub(super) fn budgets(spec: &AgentSpec, nodes: &[u64], usual: Vec<Budget>) -> Vec<Budget> {
     if nodes.is_empty() {
         return usual;
     }
-    nodes.iter().filter(|&&nodes| nodes > 0 || has_network(spec)).map(|&nodes| Some(nodes)).collect()
+    let fits = |&nodes: &u64| if nodes == 0 { has_network(spec) } else { !plays_without_search(spec) };
+    nodes.iter().copied().filter(fits).map(Some).collect()
 }
 
 /// Fails if `--nodes` leaves no agent a budget.
 pub(super) fn check_nodes(agents: &[AgentSpec], nodes: &[u64]) -> Result<(), Failure> {
-    if !nodes.is_empty() && nodes.iter().all(|&nodes| nodes == 0) && !agents.iter().any(has_network) {
-        return Err(Failure::usage("--nodes 0 needs an agent with a network; give another number of nodes"));
+    if nodes.is_empty() || agents.iter().any(|agent| !budgets(agent, nodes, Vec::new()).is_empty()) {
+        return Ok(());
     }
-    Ok(())
+    if agents.iter().all(plays_without_search) {
+        return Err(Failure::usage("with sims=0 an agent plays without search; leave out sims=0, or --nodes"));
+    }
+    Err(Failure::usage("--nodes 0 needs an agent with a network; give another number of nodes"))
+}
+
+/// Whether the spec of an agent asks for its network without search.
+pub(super) fn plays_without_search(spec: &AgentSpec) -> bool {
+    matches!(spec, AgentSpec::Network(_, tree) if tree.sims == Some(0))
 }
 
 pub(super) fn has_network(spec: &AgentSpec) -> bool {

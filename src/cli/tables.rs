@@ -238,8 +238,9 @@ fn run_openings(game: &dyn AnyGame, solver: &dyn Solver, args: &OpeningsArgs) ->
         let count = |verdict| openings.iter().filter(|(_, value)| value.verdict == verdict).count();
         writeln!(
             out,
-            "{} openings of {plies} plies: white wins {}, {} are drawn, black wins {}",
+            "{} openings of {plies} {}: white wins {}, {} are drawn, black wins {}",
             openings.len(),
+            if plies == 1 { "ply" } else { "plies" },
             count(Verdict::Win),
             count(Verdict::Draw),
             count(Verdict::Loss)

@@ -60,6 +60,7 @@ fn score(candidate: &Candidate) -> String {
 
 /// Win, draw and loss in thousandths.
 fn wdl(value: &Value) -> String {
-    let [win, draw, loss] = [value.win, value.draw, value.loss].map(|one| 1000.0 * one);
-    format!("wdl {win:.0} {draw:.0} {loss:.0}")
+    let [win, loss] = [value.win, value.loss].map(|one| (1000.0 * one).round() as u32);
+    let loss = loss.min(1000 - win);
+    format!("wdl {win} {} {loss}", 1000 - win - loss)
 }

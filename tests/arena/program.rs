@@ -195,6 +195,7 @@ fn bad_arguments_are_refused_before_anything_is_played() {
         ("random greedy --sprt 5,0", 2, "the smaller one first, such as 0,20"),
         ("random greedy random --sprt 0,5", 2, "compares two agents, not 3"),
         ("random greedy --nodes 0", 2, "--nodes"),
+        ("random trained?sims=0 --nodes 5", 2, "trained?sims=0 plays without search"),
         ("random greedy --nodes 5 --movetime 5", 2, "cannot be used with"),
         ("random greedy --json --csv", 2, "cannot be used with"),
         ("random greedy --threads 0", 2, "--threads"),

@@ -370,6 +370,14 @@ fn what_the_arena_said_goes_into_the_header() {
         assert_eq!(result.wins + result.draws + result.losses, 4);
     }
     program().args(["inspect", &out]).assert().success().stdout(contains("greedy"));
+    let export = |report: &[&str]| {
+        let arena = program().args(["arena", "--games", "2", "--json"]).args(report).output().unwrap();
+        std::fs::write(&told, arena.stdout).unwrap();
+        program().args(["export", &agent, "--results", &told, "--out", &out]).assert().code(1)
+    };
+    export(&["random", "greedy", "--game", "tammi"])
+        .stderr(contains("its games are of tammi, and the agent plays jarmo"));
+    export(&["random", &agent]).stderr(contains("its first agent is random, which has no file"));
     program()
         .args(["export", &agent, "--results", &agent, "--out", &out])
         .assert()

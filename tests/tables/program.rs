@@ -56,7 +56,7 @@ fn tables_are_built_verified_and_probed() {
     jarmo(&["tables", "openings", tables, "--position", position, "--plies", "1"])
         .assert()
         .success()
-        .stdout(contains("14 openings of 1 plies: white wins 13, 1 are drawn, black wins 0"));
+        .stdout(contains("14 openings of 1 ply: white wins 13, 1 are drawn, black wins 0"));
     jarmo(&["tables", "probe", tables, "--position", position, "--line", "5"])
         .assert()
         .success()

@@ -212,6 +212,9 @@ fn settings_of_a_program_are_checked_as_those_of_a_file_are() {
 fn errors_name_the_setting_and_the_remedy() {
     for (setting, message) in [
         ("selfplay.simulation=3", "the nearest is selfplay.simulations"),
+        ("selfplay.sims=3", "the nearest is selfplay.simulations"),
+        ("net.depth=3", "the settings of net are "),
+        ("net.width=64\nnet.blocks=3", "expected one setting"),
         ("learnr.rate=3", "unknown setting learnr.rate; the nearest is learner.rate"),
         ("net.widht=64", "the nearest is net.width"),
         ("learner=3", "learner is a group of settings"),

@@ -165,3 +165,15 @@ fn an_episode_that_breaks_the_rules_is_refused() {
         assert!(text.contains(says), "{says}: {text}");
     }
 }
+
+#[test]
+fn a_game_without_a_searched_position_is_refused() {
+    let game = ConnectFour::new(0);
+    let won = json!({"game": {"actions": [0, 1, 0, 1, 0, 1, 0]}, "searches": []});
+    let mut episode = serde_json::to_value(&play(&game, 0.0, 60, true).episodes[0]).unwrap();
+    episode.as_object_mut().unwrap().extend(won.as_object().unwrap().clone());
+    let reader = EpisodeReader::new(&game, &SelfPlaySettings { max_random_plies: 10, ..settings(0.0) });
+    let episode = serde_json::from_value(episode).unwrap();
+    let error = reader.read(&episode, &mut Samples::new(), &mut Counts::default()).unwrap_err().to_string();
+    assert!(error.contains("0 of its 7 positions were searched"), "{error}");
+}

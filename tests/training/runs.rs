@@ -111,6 +111,13 @@ fn runs_are_compared_by_the_settings_in_which_they_differ() {
     assert_eq!(compared["settings"], serde_json::json!(["net.width"]));
     assert_eq!(compared["groups"][0]["runs"].as_array().unwrap().len(), 2);
     assert!(compared["match"]["verdict"].as_str().unwrap().contains("B's network takes"), "{compared}");
+    let copy = home.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    for file in ["config.toml", "manifest.toml", "metrics.jsonl"] {
+        fs::copy(Path::new(&one).join(file), copy.join(file)).unwrap();
+    }
+    let refused = program(&["runs", "compare", &one, copy.to_str().unwrap()]).assert().code(1);
+    refused.stderr(contains("have the same settings and the same seed, 1; leave one of them out"));
     let twice = json(&["runs", "compare", &one, &format!("{one}/."), "--json"]);
     assert_eq!(twice["groups"][0]["runs"].as_array().unwrap().len(), 1);
     let other = trained(home.path(), "other", &["game.name=tammi"]);
@@ -201,6 +208,10 @@ fn a_sweep_that_was_killed_continues() {
     for (from, to, problem) in [
         ("learner.rate", "learner.rat", "the nearest is learner.rate"),
         ("seeds = [1, 2]", "seeds = []", "seeds: give at least one"),
+        ("seeds = [1, 2]", "seeds = [1, 2, 1]", "seeds: 1 is there twice"),
+        ("[vary]", "[vary]\n\"run.seed\" = [5, 6]", "vary.run.seed: use seeds"),
+        ("[0.001, 0.002]", "[0.001, 0.001]", "vary: learner.rate=0.001 is there twice"),
+        ("[0.001, 0.002]", "[]", "vary.learner.rate: expected values"),
         ("[0.001, 0.002]", "{ from = 1, to = 2 }", "need samples"),
         ("halving", "halve", "unknown field `halve`"),
         ("selfplay.simulations=2", "game.name=guard", "the runs take no exam; set measure = \"match\""),

@@ -42,8 +42,8 @@ const FAREWELL: Duration = Duration::from_secs(2); // for the last messages at t
 const QUIET: Duration = Duration::from_secs(30); // without an answer: something may be wrong
 const MOST_REFUSED: u32 = 10; // answers of a key; then it gets no blocks and its answers are refused unread
 
-/// A block without an answer is given to another worker after this time, or after a multiple of the mean time for an
-/// answer. The time doubles with each attempt.
+/// A block without an answer is given to another key after this time, or after a multiple of the mean time for an
+/// answer. The same key waits twice as long each time.
 const DEADLINE: Duration = Duration::from_secs(15);
 const SLOWEST: u32 = 3;
 
@@ -146,8 +146,8 @@ fn close(link: &Link, heard: &mut SelectAll<Subscriber>) {
 struct Host<'a, T> {
     tournament: &'a mut dyn AnyTournament,
     observer: &'a mut dyn Observer,
-    tasks: Vec<Task>,                     // all blocks
-    open: BTreeMap<usize, Option<Given>>, // those without an answer; `None` if no worker has it
+    tasks: Vec<Task>,                       // all blocks
+    open: BTreeMap<usize, Option<Instant>>, // those without an answer, and when they were given to a worker first
     keys: BTreeMap<String, Key>,
     answered: (Duration, u32), // between giving and answer, and answers
     added: Instant,            // the last answer
@@ -155,32 +155,31 @@ struct Host<'a, T> {
     tell: T,
 }
 
-/// When a block was given to a worker last, and to how many.
-#[derive(Clone, Copy)]
-struct Given {
-    at: Instant,
-    copies: u32,
-}
-
 /// What a key has done.
 #[derive(Default)]
 struct Key {
-    held: BTreeMap<usize, u32>, // blocks that it was given and has not answered, with how often
+    held: BTreeMap<usize, Held>, // blocks that it was given and has not answered
     answered: u32,
     refused: u32,
 }
 
+/// How often a key was given a block, and when it was given last.
+#[derive(Clone, Copy)]
+struct Held {
+    times: u32,
+    at: Instant,
+}
+
 impl Key {
-    /// Whether the key had a block, which it then has once less.
-    fn gives_back(&mut self, number: usize) -> bool {
-        let Some(times) = self.held.get_mut(&number) else {
-            return false;
-        };
-        *times -= 1;
-        if *times == 0 {
+    /// When the key was given a block, which it then has once less; `None` if it does not have it.
+    fn gives_back(&mut self, number: usize) -> Option<Instant> {
+        let held = self.held.get_mut(&number)?;
+        held.times -= 1;
+        let at = held.at;
+        if held.times == 0 {
             self.held.remove(&number);
         }
-        true
+        Some(at)
     }
 }
 
@@ -204,6 +203,10 @@ impl<T: FnMut(String)> Host<'_, T> {
                 }
                 let _ = link.send(life, self.open.len().to_string().into());
             }
+            if self.added.elapsed() > QUIET {
+                let seconds = QUIET.as_secs();
+                self.warn(format!("no games for {seconds} s; `fleet status` shows whether there are workers"));
+            }
             if let Some(message) = link.next(heard, PATIENCE) {
                 let key = sender(&message);
                 if message.subject.starts_with(&blocks_subject("")) {
@@ -214,9 +217,6 @@ impl<T: FnMut(String)> Host<'_, T> {
                 }
                 let answer = self.take(key, &message.payload)?;
                 reply(link, &message, answer.into_bytes());
-            } else if self.added.elapsed() > QUIET {
-                let seconds = QUIET.as_secs();
-                self.warn(format!("no games for {seconds} s; `fleet status` shows whether there are workers"));
             }
             self.observer.standings(self.tournament.standings());
         }
@@ -239,20 +239,18 @@ impl<T: FnMut(String)> Host<'_, T> {
     fn offer(&mut self, key: &str) -> Result<Vec<u8>, FleetError> {
         let deadline = self.deadline();
         // Blocks that others have answered, or that are late, do not count.
-        let is_due = |number: &usize| match self.open.get(number) {
-            Some(Some(given)) => given.at.elapsed() < deadline,
-            _ => false,
-        };
+        let is_due = |(number, held): &(&usize, &Held)| self.open.contains_key(number) && held.at.elapsed() < deadline;
         let is_trusted = self.keys.get(key).is_none_or(|known| {
-            let held = known.held.keys().filter(|number| is_due(number)).count();
+            let held = known.held.iter().filter(is_due).count();
             known.refused < MOST_REFUSED && held < (MOST_HELD + 4 * known.answered) as usize
         });
-        let Some(number) = is_trusted.then(|| self.next_block()).flatten() else {
+        let Some(number) = is_trusted.then(|| self.next_block(key)).flatten() else {
             return Ok(Vec::new());
         };
-        *self.key(key).held.entry(number).or_default() += 1;
-        let copies = self.open[&number].map_or(0, |given| given.copies) + 1;
-        self.open.insert(number, Some(Given { at: Instant::now(), copies }));
+        let at = Instant::now();
+        let held = self.key(key).held.entry(number).or_insert(Held { times: 0, at });
+        *held = Held { times: held.times + 1, at };
+        self.open.entry(number).and_modify(|first| *first = first.or(Some(at)));
         pack(&self.tasks[number])
     }
 
@@ -262,14 +260,18 @@ impl<T: FnMut(String)> Host<'_, T> {
         DEADLINE.max(SLOWEST * (sum / count.max(1)))
     }
 
-    /// A block that no worker has, or else the one that is the most overdue.
-    fn next_block(&self) -> Option<usize> {
-        let deadline = self.deadline();
-        let late = |given: &Option<Given>| match given {
-            None => Some(Duration::MAX),
-            Some(Given { at, copies }) => at.elapsed().checked_sub(deadline * 2_u32.saturating_pow(copies - 1)),
+    /// A block that no worker has, or else the one that is the most overdue. A key that was given a block before waits
+    /// longer for it, and others do not wait for this key.
+    fn next_block(&self, key: &str) -> Option<usize> {
+        let (deadline, known) = (self.deadline(), self.keys.get(key));
+        let late = |number, first: &Option<Instant>| match (known.and_then(|known| known.held.get(number)), first) {
+            (Some(Held { times, at }), _) => {
+                at.elapsed().checked_sub(deadline.saturating_mul(1 << (times - 1).min(20)))
+            }
+            (None, Some(first)) => first.elapsed().checked_sub(deadline),
+            (None, None) => Some(Duration::MAX),
         };
-        let late = self.open.iter().filter_map(|(&number, given)| Some((late(given)?, Reverse(number))));
+        let late = self.open.iter().filter_map(|(number, first)| Some((late(number, first)?, Reverse(*number))));
         late.max().map(|(_, Reverse(number))| number)
     }
 
@@ -292,14 +294,16 @@ impl<T: FnMut(String)> Host<'_, T> {
 
     fn add(&mut self, key: &str, answer: &Answer) -> Result<String, FleetError> {
         let number = answer.number;
-        if !self.key(key).gives_back(number) {
-            return Ok(format!("block {number} was not given to it, or it has answered before"));
-        }
-        let Some(given) = self.open.get_mut(&number).map(Option::take) else {
-            return Ok(String::new()); // another worker was faster
-        };
+        let never_given = format!("block {number} was not given to it, or it has answered before");
         if answer.games.is_empty() {
-            return Ok(String::new()); // the worker could not play it
+            // The worker could not play it, so others may. Its key counts as having it still.
+            let has_it = self.key(key).held.contains_key(&number);
+            self.open.entry(number).and_modify(|first| *first = first.filter(|_| !has_it));
+            return Ok(if has_it { String::new() } else { never_given });
+        }
+        let Some(given) = self.key(key).gives_back(number) else { return Ok(never_given) };
+        if self.open.get_mut(&number).map(Option::take).is_none() {
+            return Ok(String::new()); // another worker was faster
         }
         let added = self.tournament.add_block(&self.tasks[number].block, &answer.games, self.observer);
         if let Some(problem) = added.map_err(FleetError::new)? {
@@ -307,7 +311,7 @@ impl<T: FnMut(String)> Host<'_, T> {
         }
         self.open.remove(&number);
         self.key(key).answered += 1;
-        self.answered.0 += given.map_or(Duration::ZERO, |given| given.at.elapsed());
+        self.answered.0 += given.elapsed();
         self.answered.1 += 1;
         self.added = Instant::now();
         self.warned = None;

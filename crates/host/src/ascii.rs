@@ -14,12 +14,13 @@ pub fn locale_has_unicode() -> bool {
 }
 
 /// Non-ASCII characters of our texts; [`PLAIN`] has the replacement of each at the same index.
-const OTHERS: &str = "‹›·•→–…äáàÄöòÖüŭùÜèéÈìßĉĈĝĜĥĵŝŜ’“”„";
-const PLAIN: &str = "<>**>-.aaaAooOuuuUeeEiscCgGhjsS'\"\"\"";
+const OTHERS: &str = "‹›·•→–…äáàÄöòÖüŭùÜèéÈìĉĈĝĜĥĵŝŜ’“”„«»";
+const PLAIN: &str = "<>**>-.aaaAooOuuuUeeEicCgGhjsS'\"\"\"\"\"";
 
 /// Replaces all characters that are not ASCII: letters lose their accents, and patterns of braille dots become a dot.
 pub fn to_ascii(text: &str) -> String {
-    text.chars()
+    text.replace('ß', "ss")
+        .chars()
         .map(|letter| match letter {
             '\u{2800}'..='\u{28ff}' => '.',
             _ if letter.is_ascii() => letter,

@@ -9,7 +9,7 @@ use toml::Value;
 use crate::TrainError;
 use crate::config::{Config, RunSettings};
 use crate::observe::Metrics;
-use crate::run::{metrics, settings, summary};
+use crate::run::{metrics, origin, settings, summary};
 use jarmo_judge::Curve;
 use jarmo_judge::spread::{Spread, apart_by_chance};
 
@@ -71,6 +71,8 @@ pub struct Member {
     pub metrics: Vec<Metrics>,
     /// Its seed.
     pub seed: u64,
+    /// The agent that it started from, unless it started from random weights.
+    pub from: Option<String>,
     /// Its seconds of CPU time.
     pub cpu_seconds: f64,
 }
@@ -80,7 +82,14 @@ impl Member {
     pub fn read(folder: &Path) -> Result<Member, TrainError> {
         let (config, metrics) = (settings(folder)?, metrics(folder)?);
         let cpu_seconds = summary(folder, folder).cpu_seconds;
-        Ok(Member { folder: folder.to_owned(), seed: config.run.seed, config, metrics, cpu_seconds })
+        Ok(Member {
+            folder: folder.to_owned(),
+            seed: config.run.seed,
+            from: origin(folder)?,
+            config,
+            metrics,
+            cpu_seconds,
+        })
     }
 
     /// A measure over CPU seconds.
@@ -175,7 +184,11 @@ impl Comparison {
             return Err(TrainError(format!("{one} plays {game}, and {other} plays {name}; compare runs of one game")));
         }
         let limits = RunSettings::LIMITS.map(|(name, _)| format!("run.{name}"));
-        let all: Vec<_> = runs.iter().map(|run| run.config.settings()).collect();
+        let of_run = |run: &Member| {
+            let from = run.from.as_deref().unwrap_or("random weights");
+            [run.config.settings(), vec![("--from".to_owned(), from.into())]].concat()
+        };
+        let all: Vec<_> = runs.iter().map(of_run).collect();
         let differs = |&index: &usize| all.iter().any(|settings| settings[index].1 != all[0][index].1);
         let counts = |index: &usize| all[0][*index].0 != "run.seed" && !limits.contains(&all[0][*index].0);
         let differing: Vec<usize> = (0..all[0].len()).filter(differs).filter(counts).collect();
@@ -183,6 +196,12 @@ impl Comparison {
         for (run, settings) in runs.into_iter().zip(&all) {
             let settings: Vec<String> = differing.iter().map(|&index| written(&settings[index].1)).collect();
             if let Some(group) = groups.iter_mut().find(|group| group.settings == settings) {
+                if let Some(twin) = group.runs.iter().find(|twin| twin.seed == run.seed) {
+                    let (one, other, seed) = (twin.folder.display(), run.folder.display(), run.seed);
+                    return Err(TrainError(format!(
+                        "{one} and {other} have the same settings and the same seed, {seed}; leave one of them out"
+                    )));
+                }
                 group.runs.push(run);
                 continue;
             }
@@ -218,9 +237,16 @@ impl Comparison {
 
     fn conclude(&self) -> String {
         let (digits, unit) = if self.measure == Measure::Elo { (0, "Elo") } else { (2, "points") };
+        let of_matches = ["opponents", "simulations", "random_plies"].map(|name| format!("evaluation.{name}"));
+        if self.measure == Measure::Elo && of_matches.iter().any(|setting| self.settings.contains(setting)) {
+            return "The runs' own matches differ, so their ratings cannot be compared.".to_owned();
+        }
         let ranked = self.ranked();
         let [(best, first), (next, second), ..] = &ranked[..] else {
-            return "Fewer than two groups have an exam or a rating, so there is nothing to compare.".to_owned();
+            return match self.groups.len() {
+                1 => "All runs have the same settings, so there is nothing to compare.".to_owned(),
+                _ => "Fewer than two groups have a result of this measure, so they cannot be compared.".to_owned(),
+            };
         };
         let (best, next, apart) = (&best.label, &next.label, first.median - second.median);
         let ahead = format!("{best} is {apart:.digits$} {unit} ahead of {next}");

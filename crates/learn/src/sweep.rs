@@ -72,7 +72,10 @@ impl Sweep {
             Sweep { samples: Some(0 | MOST..), .. } => Err(wrong(&"samples: expected 1 to 9999")),
             Sweep { cpu_minutes: ..=0.0, .. } => Err(wrong(&"cpu_minutes: expected a positive number")),
             _ if sweep.seeds.is_empty() => Err(wrong(&"seeds: give at least one, such as seeds = [1, 2]")),
-            _ => Ok((sweep, text)),
+            _ => match repeated(&sweep.seeds) {
+                Some(seed) => Err(wrong(&format!("seeds: {seed} is there twice"))),
+                None => Ok((sweep, text)),
+            },
         }
     }
 
@@ -89,9 +92,16 @@ impl Sweep {
     /// All runs, with their settings checked.
     pub fn plan(&self, games: &Games) -> Result<Vec<Planned>, TrainError> {
         let choices = match self.samples {
-            Some(samples) => (0..samples).map(|number| self.draw(number)).collect::<Result<_, _>>()?,
+            Some(samples) => (0..samples).map(|number| self.draw(number)).collect::<Result<Vec<_>, _>>()?,
             None => self.grid()?,
         };
+        for key in ["run.seed", "run.cpu_minutes"].iter().filter(|key| self.vary.contains_key(**key)) {
+            return Err(TrainError(format!("vary.{key}: use seeds and cpu_minutes, outside of [vary]")));
+        }
+        if let Some(choice) = repeated(&choices) {
+            let choice = choice.join(", ");
+            return Err(TrainError(format!("vary: {choice} is there twice; give fewer samples, or more values")));
+        }
         let files: Vec<&Path> = self.config.iter().map(PathBuf::as_path).collect();
         let mut planned = Vec::new();
         for (varied, choice) in choices.iter().zip(1..) {
@@ -109,11 +119,8 @@ impl Sweep {
         Ok(planned)
     }
 
-    /// Rejects halving by a measure that the runs will not have.
+    /// Rejects a measure that the runs will not have.
     fn check_measure(&self, game: &dyn AnyGame, config: &Config) -> Result<(), TrainError> {
-        if !self.halving {
-            return Ok(());
-        }
         let problem = match self.measure {
             Measure::Elo if config.evaluation.every == 0 => {
                 "\"match\", but the runs play no matches; set evaluation.every above 0"
@@ -123,14 +130,15 @@ impl Sweep {
             }
             _ => return Ok(()),
         };
-        Err(TrainError(format!("halving: the measure is {problem}")))
+        Err(TrainError(format!("the measure is {problem}")))
     }
 
     /// All choices, as texts `KEY=VALUE`.
     fn grid(&self) -> Result<Vec<Vec<String>>, TrainError> {
         let mut choices: Vec<Vec<String>> = vec![Vec::new()];
         for (key, values) in &self.vary {
-            let values = values.as_array().filter(|values| choices.len() * values.len() < MOST).ok_or_else(|| {
+            let fits = |values: &&Vec<Value>| !values.is_empty() && choices.len() * values.len() < MOST;
+            let values = values.as_array().filter(fits).ok_or_else(|| {
                 TrainError(format!("vary.{key}: expected values such as \"learner.rate\" = [0.001, 0.002]; ranges and many values need samples"))
             })?;
             let with = |choice: &Vec<String>| -> Vec<Vec<String>> {
@@ -160,10 +168,18 @@ impl Sweep {
     }
 }
 
+/// The first value that is there a second time.
+fn repeated<T: PartialEq>(values: &[T]) -> Option<&T> {
+    values.iter().enumerate().find(|(place, value)| values[..*place].contains(value)).map(|(_, value)| value)
+}
+
 /// The number at this fraction of the way through a range, whole if both ends are whole; `None` if the table is no
 /// range.
 fn in_range(range: &Table, share: f64) -> Option<Value> {
     let number = |name: &str| range.get(name)?.as_float().or(range[name].as_integer().map(|whole| whole as f64));
+    if range.keys().any(|key| !["from", "to", "log"].contains(&key.as_str())) {
+        return None;
+    }
     let (from, to) = (number("from")?, number("to")?);
     let is_whole = range["from"].is_integer() && range["to"].is_integer();
     let is_log = range.get("log").is_some_and(|log| log.as_bool() == Some(true));

@@ -180,6 +180,9 @@ fn cells(run: &Summary) -> Vec<String> {
     let left = run.seconds_left.map_or(String::new(), |left| format!(", {} left", span(left)));
     let step = run.exam_step.filter(|&step| run.state == State::Stopped && step < run.steps);
     let earlier = step.map_or(String::new(), |step| format!(" (step {step})"));
+    let searched = run.searched.as_ref();
+    let step = searched.map(|searched| searched.step).filter(|&step| step < run.steps);
+    let searched_earlier = step.map_or(String::new(), |step| format!(" (step {step})"));
     let rating = run.strength.as_ref();
     let number = |number: Option<f64>| number.map_or("-".to_owned(), |number| format!("{number:.0}"));
     vec![
@@ -189,7 +192,7 @@ fn cells(run: &Summary) -> Vec<String> {
         run.steps.to_string(),
         format!("{:.1}", run.cpu_seconds / 60.0),
         percent(run.exam.map(|score| score.all.share())) + &earlier,
-        percent(run.searched.as_ref().map(|searched| searched.score.all.share())),
+        percent(searched.map(|searched| searched.score.all.share())) + &searched_earlier,
         number(rating.map(|rating| rating.elo)),
         number(rating.map(|rating| 0.5 * (rating.elo_high - rating.elo_low))),
         span(run.age),

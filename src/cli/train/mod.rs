@@ -135,7 +135,8 @@ pub(super) fn run_export(args: ExportArgs) -> Result<(), Failure> {
     let mut results = Vec::new();
     for path in &args.results {
         let text = read_text(path, SETTINGS_BYTES).map_err(|error| in_file(path, error))?;
-        results.extend(read_results(&text).map_err(|error| in_file(path, error))?);
+        let (game, step) = (&agent.header().version.game, agent.header().provenance.step);
+        results.extend(read_results(&text, game, step).map_err(|error| in_file(path, error))?);
     }
     if !results.is_empty() {
         agent = agent.with_results(results);

@@ -32,7 +32,7 @@ impl<'a> Printer<'a> {
             view,
             stop,
             resume,
-            block: LiveBlock::on(Term::buffered_stdout()).filter(|_| !console::is_dumb()),
+            block: LiveBlock::on(Term::buffered_stdout()),
             shown: None,
             has_ended: false,
             warnings: Vec::new(),

@@ -38,7 +38,7 @@ impl fmt::Display for TableProgress {
         use TableProgress::{Done, Kept, Rebuilding, Resumed, Working};
         match self {
             Kept(force) => write!(out, "force {force}: already there"),
-            Rebuilding(problem) => write!(out, "{problem}: building it again"),
+            Rebuilding(problem) => write!(out, "{}; building it again", problem.trim_end_matches("; build it again")),
             Resumed(force) => write!(out, "force {force}: continuing with the unfinished layer"),
             Working(force, what) | Done(force, what) => write!(out, "force {force}: {what}"),
         }

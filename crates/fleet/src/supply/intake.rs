@@ -198,7 +198,10 @@ impl Shared {
 
     /// Restores the files that were acknowledged but are not in a checkpoint.
     pub(super) fn resume(&self, seen: &Seen) -> Result<(), FleetError> {
-        let kept = self.inbox.load()?;
+        let (kept, damaged) = self.inbox.load()?;
+        for path in damaged {
+            self.warn(format!("{}: damaged; what can be read of it was taken in", path.display()));
+        }
         self.saved(seen)?;
         for (name, bytes) in kept {
             if seen.contains_key(&name.id) {
@@ -416,22 +419,29 @@ impl Inbox {
         Ok(())
     }
 
-    /// The files with their content, in no particular order.
-    fn load(&self) -> Result<Vec<(KeptName, Vec<u8>)>, FleetError> {
-        let mut kept = Vec::new();
+    /// The files with their content, in no particular order; and where damaged batches lie now.
+    fn load(&self) -> Result<(Vec<(KeptName, Vec<u8>)>, Vec<PathBuf>), FleetError> {
+        let (mut kept, mut damaged) = (Vec::new(), Vec::new());
         for path in list(&self.inbox).map_err(FleetError::at(&self.inbox))? {
             if path.extension().is_none_or(|ending| ending != ENDING) {
                 continue;
             }
             let bytes = read(&path, MOST_BATCH_BYTES).map_err(FleetError::at(&path))?;
-            let mut files = files_of(&bytes).unwrap_or_default();
+            let found = files_of(&bytes);
             // They were whole when they were acknowledged, so the disk has lost the others.
-            files.retain(|(name, bytes)| GameFile::id(bytes) == name.id);
+            let is_whole = |(name, bytes): &(KeptName, Vec<u8>)| GameFile::id(bytes) == name.id;
+            if !found.as_ref().is_some_and(|files| files.iter().all(is_whole)) {
+                let place = self.quarantine.join(path.file_name().expect("it is a file of the inbox"));
+                write_whole(&place, &bytes).map_err(FleetError::at(&place))?;
+                damaged.push(place);
+            }
+            let mut files = found.unwrap_or_default();
+            files.retain(is_whole);
             let wanted = files.iter().map(|(name, _)| name.id).collect();
             lock(&self.batches).insert(path, wanted);
             kept.extend(files);
         }
-        Ok(kept)
+        Ok((kept, damaged))
     }
 
     /// Forgets files that are no longer wanted, and deletes the batches of which none is.

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::places::{
-    CURRENT, LIVES, LearnerPlaces, Listed, Newest, PROGRESS, find, life_subject, list, look_at, network_of, newest,
-    read_value, runs, settings_of, write_object,
+    CURRENT, LIVES, LearnerPlaces, Listed, Newest, PROGRESS, RUNS, find, life_subject, list, look_at, network_of,
+    newest, read_value, runs, settings_of, write_object,
 };
 use crate::settings::RunSettings;
 use crate::status::{LEARNER, workers};
@@ -33,6 +33,7 @@ use jarmo_learn::run::{Delivery, Seen, Supply};
 use lease::Lease;
 pub use lease::run_id;
 
+const LOST: &str = "another learner has taken this run; its files are that learner's now";
 const AFTER_TROUBLE: Duration = Duration::from_secs(1); // at the server
 const LOOK_EVERY: Duration = Duration::from_secs(2); // at the server; also between two signs of life
 const KEPT: usize = 3; // networks of the run, for workers that are reading one
@@ -220,9 +221,26 @@ impl Shared {
         self.link.wait(put).map(|_| ())
     }
 
-    /// Opens the streams and buckets again, and creates missing ones.
+    /// Whether the run is still this learner's. If it is not, everything stops.
+    fn has_run(&self) -> Result<bool, FleetError> {
+        let has_run = self.lease.holds(&self.link, &self.places.runs)?;
+        if !has_run {
+            self.lost.get_or_init(|| LOST.to_owned());
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+        Ok(has_run)
+    }
+
+    /// Opens the streams and buckets again, and creates missing ones. That would take the files from another learner
+    /// that has the run now.
     fn open_places(&self) -> Result<(), FleetError> {
         let Shared { link, run, queue, lease, .. } = self;
+        match self.has_run() {
+            Ok(true) => {}
+            Ok(false) => return Err(FleetError::new(LOST)),
+            Err(_) if look_at(link, &format!("KV_{RUNS}"))?.is_none() => {} // the server has lost its disk
+            Err(error) => return Err(error),
+        }
         find(link, LearnerPlaces::open(&link.context, run, *queue, lease.holder)).map(|_| ())
     }
 
@@ -310,12 +328,9 @@ impl Shared {
         }
     }
 
-    /// Gives a sign of life. Returns whether the server has the settings of the run. If the run has another learner,
-    /// everything stops.
+    /// Gives a sign of life. Returns whether the server has the settings of the run.
     fn show_life(&self) -> Result<bool, FleetError> {
-        if !self.lease.holds(&self.link, &self.places.runs)? {
-            self.lost.get_or_init(|| "another learner has taken this run; its files are that learner's now".to_owned());
-            self.is_over.store(true, Ordering::Relaxed);
+        if !self.has_run()? {
             return Ok(true);
         }
         let report = json(&self.arrivals().report);

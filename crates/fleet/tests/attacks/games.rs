@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use jarmo_fleet::GameFile;
 use jarmo_learn::run::{Delivery, Seen, Supply};
+use serde_json::json;
 
 use super::kit::{RUN, Stranger, TestServer, file, idle_learner, learner, learner_in, open, settings, until};
 use super::{report, take};
@@ -166,8 +167,23 @@ fn a_learner_that_lost_its_run_stops_and_acknowledges_nothing_more() {
     let owner = Stranger::with_file(&server, &server.learner().key.unwrap());
     let other = br#"{"holder":1,"run":"run","place":"elsewhere","folder":"copy on bob"}"#;
     let id = fs::read_to_string(server.folder(RUN).join("fleet.id")).unwrap();
+    let consumers = || {
+        let answer = owner.ask(&format!("$JS.API.CONSUMER.NAMES.JARMO_SAMPLES_{RUN}"), vec![], None).unwrap();
+        let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
+        serde_json::from_value::<Vec<String>>(answer["consumers"].clone()).unwrap()
+    };
+    let own = consumers().remove(0);
     owner.ask(&format!("$KV.jarmo_runs.{id}.learner"), other.to_vec(), None).unwrap();
+    // The other one takes its place at the queue, and keeps it.
+    owner.ask(&format!("$JS.API.CONSUMER.DELETE.JARMO_SAMPLES_{RUN}.{own}"), vec![], None).unwrap();
+    let theirs = "learner-0000000000000001";
+    let config = json!({"durable_name": theirs, "ack_policy": "explicit"});
+    let wanted = json!({"stream_name": format!("JARMO_SAMPLES_{RUN}"), "config": config}).to_string();
+    let create = format!("$JS.API.CONSUMER.DURABLE.CREATE.JARMO_SAMPLES_{RUN}.{theirs}");
+    owner.ask(&create, wanted.into_bytes(), None).unwrap();
     until("it stops", || supply.take().is_err());
+    thread::sleep(Duration::from_secs(2));
+    assert_eq!(consumers(), [theirs]);
     assert!(supply.waiting() > 0, "the run asks");
     drop(supply);
     let lease = owner.ask(&format!("$JS.API.DIRECT.GET.KV_jarmo_runs.$KV.jarmo_runs.{id}.learner"), vec![], None);

@@ -10,6 +10,8 @@ use super::rating::{Estimate, Fit};
 use super::sprt::PairCounts;
 use super::standings::{Anchor, BoutTally, Checkpoint, Conditions, Results, Sides, SprtState, Standings};
 use crate::JudgeError;
+use jarmo_core::agent::AgentSpec;
+use jarmo_core::game::shorten;
 use jarmo_core::net::MatchResult;
 
 /// The results of a tournament.
@@ -219,7 +221,20 @@ fn quoted(text: &str) -> String {
 
 #[derive(Deserialize)]
 struct ReportJson {
+    game: String,
+    agents: Vec<AgentJson>,
     matches: Vec<MatchJson>,
+}
+
+#[derive(Deserialize)]
+struct AgentJson {
+    name: String,
+    checkpoint: Option<CheckpointJson>,
+}
+
+#[derive(Deserialize)]
+struct CheckpointJson {
+    step: u64,
 }
 
 #[derive(Deserialize)]
@@ -231,13 +246,31 @@ struct MatchJson {
     losses: u64,
 }
 
-/// The matches of the first agent in a tournament's JSON report, for the header of an agent file.
-pub fn read_results(json: &str) -> Result<Vec<MatchResult>, JudgeError> {
+/// The matches of the first agent in a tournament's JSON report, for the header of an agent file. Fails if they cannot be
+/// those of an agent of this game and this training step.
+pub fn read_results(json: &str, game: &str, step: u64) -> Result<Vec<MatchResult>, JudgeError> {
     let report: ReportJson = serde_json::from_str(json)
         .map_err(|error| JudgeError::new(format!("not a tournament's report in JSON: {error}")))?;
     let Some(agent) = report.matches.first().map(|played| played.first.clone()) else {
         return Err(JudgeError::new("it contains no matches"));
     };
+    if report.game != game {
+        return Err(JudgeError::new(format!("its games are of {}, and the agent plays {game}", shorten(&report.game))));
+    }
+    let row = report.agents.iter().find(|row| row.name == agent);
+    match row.and_then(|row| row.checkpoint.as_ref()) {
+        Some(checkpoint) if checkpoint.step != step => {
+            let other = checkpoint.step;
+            return Err(JudgeError::new(format!("its first agent is of step {other}, and this agent of step {step}")));
+        }
+        None if agent.parse().is_ok_and(|spec| !matches!(spec, AgentSpec::Network(..))) => {
+            let agent = shorten(&agent);
+            return Err(JudgeError::new(format!(
+                "its first agent is {agent}, which has no file; give it as the second"
+            )));
+        }
+        _ => {}
+    }
     let settings = agent.split_once('?').map_or("", |(_, settings)| settings);
     let results = report.matches.into_iter().filter(|played| played.first == agent).map(|played| MatchResult {
         settings: settings.to_owned(),

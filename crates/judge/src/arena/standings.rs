@@ -9,6 +9,7 @@ use super::rating::{Bout, Cluster, Fit};
 use super::runner::Budget;
 use super::schedule::Pairing;
 use super::sprt::{Conclusion, PairCounts, Sprt};
+use jarmo_core::agent::AgentSpec;
 use jarmo_core::game::{Outcome, Player, Verdict};
 use jarmo_core::numbers::NumberRange;
 
@@ -184,7 +185,9 @@ pub struct Anchor {
 impl Anchor {
     /// The anchor's index among the agents, and its rating; `None` if it does not play.
     pub(super) fn among(&self, entrants: &[Entrant]) -> Option<(usize, f64)> {
-        let place = entrants.iter().position(|entrant| entrant.name == self.agent);
+        // A spec can be written in several ways; entrants have the usual one.
+        let spec = self.agent.parse::<AgentSpec>().map_or(String::new(), |spec| spec.to_string());
+        let place = entrants.iter().position(|entrant| entrant.name == self.agent || entrant.name == spec);
         place.map(|place| (place, self.elo))
     }
 }

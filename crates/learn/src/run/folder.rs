@@ -212,6 +212,15 @@ pub(super) fn read_lines(run: &Path, name: &str) -> Result<Option<Vec<u8>>, Trai
     }
 }
 
+/// The agent that the run in a folder started from, unless it started from random weights.
+pub fn origin(run: &Path) -> Result<Option<String>, TrainError> {
+    let file = run.join(MANIFEST);
+    let text = read_text(&file, SETTINGS_BYTES).map_err(|error| at(&file, error))?;
+    let wrong = |error: toml::de::Error| TrainError(format!("{}: {}", file.display(), error.message()));
+    let manifest: toml::Table = text.parse().map_err(wrong)?;
+    Ok(manifest.get("first_weights").and_then(|from| from.as_str()).map(str::to_owned))
+}
+
 /// The settings of the run in a folder.
 pub fn settings(run: &Path) -> Result<Config, TrainError> {
     let file = run.join(CONFIG);

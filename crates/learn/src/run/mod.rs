@@ -26,7 +26,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use folder::REPLAY;
-pub use folder::{RunFolder, checkpoint, newest_agent, settings};
+pub use folder::{RunFolder, checkpoint, newest_agent, origin, settings};
 use lines::ORDER;
 pub use lines::{OrderLine, Sent};
 pub use replay::ReplayFolder;
@@ -276,6 +276,13 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
     ) -> Result<(Vec<StepStats>, Duration), TrainError> {
         let fill = (self.trainer.window.len(), self.config.replay.capacity);
         let fleet = self.fleet.as_ref();
+        let (planned, now) = (self.planned_time(), self.time());
+        let (limits, clock) = (&self.config.run, &self.clock);
+        let is_late = || {
+            let [seconds, cpu_seconds] = [clock.seconds(), clock.cpu_seconds()];
+            let done = limits.done(0, 0, seconds + planned[0] - now[0], cpu_seconds + planned[1] - now[1]);
+            done.is_some_and(|done| done >= 1.0)
+        };
         thread::scope(|scope| {
             // One plain thread owns the learner: it must never run inside the player's pool.
             let learner = scope.spawn(|| {
@@ -284,6 +291,7 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
             });
             // The thread has also finished if it panicked.
             let stopped = || is_over(fleet, steps, learner.is_finished(), self.stop);
+            let waited = || stopped() || (steps == 0 && is_late()); // no samples may ever come
             let mut told = Instant::now();
             let each = |counts: &Counts, pending: usize| {
                 let counters = &mut self.counters;
@@ -299,7 +307,7 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
             };
             match fleet.is_none_or(|fleet| fleet.plays_here) {
                 true => self.player.play(stopped, each),
-                false => wait(stopped, each),
+                false => wait(waited, each),
             }
             learner.join().expect("the learner does not panic")
         })

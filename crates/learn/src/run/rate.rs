@@ -95,7 +95,7 @@ impl<F: FnMut(Event<'_>)> Run<'_, F> {
         [self.config.run.minutes, self.config.run.cpu_minutes].map(|minutes| 60.0 * minutes)
     }
 
-    fn time(&self) -> [f64; 2] {
+    pub(super) fn time(&self) -> [f64; 2] {
         [self.clock.seconds(), self.clock.cpu_seconds()]
     }
 

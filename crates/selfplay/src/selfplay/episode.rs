@@ -67,7 +67,7 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
         positions.pop(); // the final position has no search
         let opening = positions.len().checked_sub(searches.len());
         match opening {
-            Some(plies) if plies as u64 <= u64::from(most) => {}
+            Some(plies) if plies as u64 <= u64::from(most) && !searches.is_empty() => {}
             _ => {
                 return refuse(format!(
                     "{} of its {} positions were searched, and its opening has at most {most} actions",

@@ -221,6 +221,9 @@ fn single(setting: &str) -> Result<(String, Value), TrainError> {
         return Err(TrainError(format!("{setting}: expected KEY=VALUE, such as selfplay.simulations=64")));
     };
     let read = format!("value = {text}").parse::<Table>();
+    if read.as_ref().is_ok_and(|table| table.len() > 1) {
+        return Err(TrainError(format!("{}: expected one setting", shorten(setting))));
+    }
     let value = read.ok().and_then(|mut table| table.remove("value"));
     Ok((key.trim().to_owned(), value.unwrap_or_else(|| Value::String(text.to_owned()))))
 }
@@ -268,15 +271,19 @@ fn remedy(key: &str, known: &[String]) -> String {
     if !named.is_empty() {
         return format!("did you mean {}?", named.join(" or "));
     }
-    if let Some(nearest) = nearest(key, known.iter().map(String::as_str)) {
-        return format!("the nearest is {nearest}");
-    }
     let parts = known.iter().filter_map(|known| known.split_once('.'));
-    let group = key.split_once('.').map_or("", |(group, _)| group);
-    let names = parts.clone().filter(|(of, _)| *of == group);
-    let names: Vec<&str> = names.map(|(_, name)| name).collect();
+    let (group, name) = key.split_once('.').unwrap_or(("", key));
+    let names: Vec<&str> = parts.clone().filter(|(of, _)| *of == group).map(|(_, name)| name).collect();
+    // In agents' specs and on the command line, simulations are called `sims`.
+    let name = if name == "sims" { "simulations" } else { name };
+    if let Some(nearest) = nearest(name, names.iter().copied()) {
+        return format!("the nearest is {group}.{nearest}");
+    }
     if !names.is_empty() {
         return format!("the settings of {group} are {}", names.join(", "));
+    }
+    if let Some(nearest) = nearest(key, known.iter().map(String::as_str)) {
+        return format!("the nearest is {nearest}");
     }
     let mut groups: Vec<&str> = parts.map(|(group, _)| group).collect();
     groups.dedup();
