@@ -210,7 +210,9 @@ def evaluate(
 
 def _alone(agent: Agent) -> Callable[..., Any]:
     """The decision of an agent's network without search."""
-    return Agent(re.split(r"[?]|:\d+$", agent.spec)[0] + ":0", game=agent.game).choose
+    kernel = re.search(r"[?&](kernel=\w+)", agent.spec)
+    settings = f"?sims=0&{kernel[1]}" if kernel else "?sims=0"
+    return Agent(re.split(r"[?]|:\d+$", agent.spec)[0] + settings, game=agent.game).choose
 
 
 def _searching(

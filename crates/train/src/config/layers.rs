@@ -276,8 +276,9 @@ fn remedy(key: &str, known: &[String]) -> String {
     let names: Vec<&str> = parts.clone().filter(|(of, _)| *of == group).map(|(_, name)| name).collect();
     // In agents' specs and on the command line, simulations are called `sims`.
     let name = if name == "sims" { "simulations" } else { name };
-    if let Some(nearest) = nearest(name, names.iter().copied()) {
-        return format!("the nearest is {group}.{nearest}");
+    let endings: Vec<String> = names.iter().map(|name| format!(".{name}")).collect();
+    if let Some(nearest) = nearest(&format!(".{name}"), endings.iter().map(String::as_str)) {
+        return format!("the nearest is {group}{nearest}");
     }
     if !names.is_empty() {
         return format!("the settings of {group} are {}", names.join(", "));
