@@ -204,9 +204,9 @@ fn use_the_page(browser: &Browser) {
     assert_ne!(browser.run("return document.documentElement.dataset.theme"), theme);
     browser.click("[data-cell].source");
     browser.click("[data-cell].target");
-    browser.wait_for_moves(1);
+    browser.wait("return document.querySelectorAll('#moves button').length > 0");
     browser.choose("language", "de");
-    browser.wait_for_text("status", "Schwarz");
+    browser.wait("return document.documentElement.lang === 'de'");
     assert_eq!(browser.text("message"), "");
 }
 

@@ -164,7 +164,7 @@ fn a_failed_puzzle_is_refuted_on_the_board_and_comes_back() {
     let kept = browser.run("return JSON.parse(localStorage.getItem('puzzles-connect_four'))");
     assert_eq!((&kept["rating"], &kept["count"]), (&json!(968), &json!(1)), "it is rated once");
     browser.click("#deck");
-    browser.wait_for_text("deck-recalled", "Remembered in the last 30 days: 100\u{a0}% of 1");
+    browser.wait_for_text("deck-recalled", "Remembered in the last 30 days: 100% of 1");
     assert_eq!(browser.run("return document.querySelectorAll('#deck-curve circle').length"), json!(1));
 }
 

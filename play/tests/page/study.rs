@@ -83,14 +83,14 @@ fn the_graph_says_who_is_better_when_and_how_much() {
     let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     browser.click("#analyse");
-    browser.wait_for_text("graph-now", "After move 4. G: Yellow 0\u{a0}%");
+    browser.wait_for_text("graph-now", "After move 4. G: Yellow 0%");
     assert_eq!(browser.text("graph-end"), "4");
     let box_text = browser.text("graph-box");
     assert!(box_text.contains("Yellow better") && box_text.contains("Red better"));
     browser.click("#first");
-    browser.wait_for_text("graph-now", "After move 0: Yellow ");
+    browser.wait_for_text("graph-now", "Starting position: Yellow ");
     let label = browser.run("return document.getElementById('graph').ariaLabel");
-    assert!(label.as_str().unwrap().starts_with("Evaluation move by move. After move 0"), "{label}");
+    assert!(label.as_str().unwrap().starts_with("Evaluation move by move. Starting position"), "{label}");
 }
 
 #[test]

@@ -143,8 +143,7 @@ export class Explorer {
     const about = games ? text("openings_games", { n: count(games) }) : text("openings_no_games", all);
     const results = isSolved ? null : own ? certain(own, game) : text("openings_no_result");
     const table = element("table", {}, element("caption", { textContent: [results, about].filter(Boolean).join(" · ") }));
-    const isKnown = ({ result, counts: [played] }) => result || played > 0;
-    const known = moves.filter(isKnown);
+    const known = moves.filter(({ counts: [played] }) => isSolved || played > 0);
     table.append(...known.map((move) => this.row(game, move, games)));
     const rest = moves.length - known.length;
     return rest === 0 ? [table] : [table, element("p", { className: "small", textContent: text("openings_rest", { n: rest }) })];
