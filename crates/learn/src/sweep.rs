@@ -95,7 +95,7 @@ impl Sweep {
             Some(samples) => (0..samples).map(|number| self.draw(number)).collect::<Result<Vec<_>, _>>()?,
             None => self.grid()?,
         };
-        for key in ["run.seed", "run.cpu_minutes"].iter().filter(|key| self.vary.contains_key(**key)) {
+        if let Some(key) = ["run.seed", "run.cpu_minutes"].iter().find(|key| self.vary.contains_key(**key)) {
             return Err(TrainError(format!("vary.{key}: use seeds and cpu_minutes, outside of [vary]")));
         }
         if let Some(choice) = repeated(&choices) {

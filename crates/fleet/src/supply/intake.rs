@@ -198,10 +198,9 @@ impl Shared {
 
     /// Restores the files that were acknowledged but are not in a checkpoint.
     pub(super) fn resume(&self, seen: &Seen) -> Result<(), FleetError> {
-        let (kept, damaged) = self.inbox.load()?;
-        for path in damaged {
-            self.warn(format!("{}: damaged; what can be read of it was taken in", path.display()));
-        }
+        let kept = self.inbox.load(|copy| {
+            self.warn(format!("{}: damaged; what can be read of it was taken in", copy.display()));
+        })?;
         self.saved(seen)?;
         for (name, bytes) in kept {
             if seen.contains_key(&name.id) {
@@ -419,9 +418,10 @@ impl Inbox {
         Ok(())
     }
 
-    /// The files with their content, in no particular order; and where damaged batches lie now.
-    fn load(&self) -> Result<(Vec<(KeptName, Vec<u8>)>, Vec<PathBuf>), FleetError> {
-        let (mut kept, mut damaged) = (Vec::new(), Vec::new());
+    /// The files with their content, in no particular order. A copy of a damaged batch goes into the quarantine, and
+    /// `damaged` is told where.
+    fn load(&self, mut damaged: impl FnMut(&Path)) -> Result<Vec<(KeptName, Vec<u8>)>, FleetError> {
+        let mut kept = Vec::new();
         for path in list(&self.inbox).map_err(FleetError::at(&self.inbox))? {
             if path.extension().is_none_or(|ending| ending != ENDING) {
                 continue;
@@ -433,7 +433,7 @@ impl Inbox {
             if !found.as_ref().is_some_and(|files| files.iter().all(is_whole)) {
                 let place = self.quarantine.join(path.file_name().expect("it is a file of the inbox"));
                 write_whole(&place, &bytes).map_err(FleetError::at(&place))?;
-                damaged.push(place);
+                damaged(&place);
             }
             let mut files = found.unwrap_or_default();
             files.retain(is_whole);
@@ -441,7 +441,7 @@ impl Inbox {
             lock(&self.batches).insert(path, wanted);
             kept.extend(files);
         }
-        Ok((kept, damaged))
+        Ok(kept)
     }
 
     /// Forgets files that are no longer wanted, and deletes the batches of which none is.
