@@ -3,8 +3,9 @@
 //! The server's queue, the inbox and the run are a model in memory. What decides about files is the learner's own.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
-use super::{Arrivals, KeptName, check};
+use super::{Arrivals, INBOX, Inbox, KeptName, check};
 use crate::GameFile;
 use jarmo_core::env::SavedGame;
 use jarmo_core::eval::Uniform;
@@ -204,4 +205,21 @@ fn no_position_is_searched_again_of_a_game_that_was_not_checked() {
     let check = check(&run, erase(game).as_ref(), &settings);
     let (delivery, found) = check(&name, &bytes, Some(0), &|id| id != other).unwrap();
     assert_eq!((delivery.games.len(), found.len()), (1, 8));
+}
+
+#[test]
+fn a_damaged_batch_is_told_and_a_copy_is_kept() {
+    let run = tempfile::tempdir().unwrap();
+    let inbox = Inbox::open(run.path()).unwrap();
+    let content: [&[u8]; 2] = [b"one", b"two"];
+    let names = content.map(|bytes| KeptName { sequence: 1, id: GameFile::id(bytes), key: "key".to_owned() });
+    inbox.keep(&[(&names[0], content[0]), (&names[1], content[1])]).unwrap();
+    let path = fs::read_dir(run.path().join(INBOX)).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = fs::read(&path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let mut copies = Vec::new();
+    let kept = inbox.load(|copy| copies.push(copy.to_owned())).unwrap();
+    assert_eq!(kept.iter().map(|(_, bytes)| &bytes[..]).collect::<Vec<_>>(), [b"one"]);
+    assert_eq!(fs::read(&copies[0]).unwrap(), bytes);
 }
