@@ -30,6 +30,19 @@ fn play(address: SocketAddr, key: &str, column: &str) -> Value {
     answer.json()
 }
 
+/// A game of jarmo in which each side has moved: White's key, and the page of the guest, who plays Black.
+fn after_two_moves(address: SocketAddr, clock: [u32; 2]) -> (String, Browser) {
+    let (white, _) = open(address, json!({"game": "jarmo", "duel": "white", "clock": clock}));
+    let guest = Browser::at(address);
+    guest.open_link(&format!("http://{address}/#join={}", white.split('.').next().unwrap()));
+    guest.wait_for_text("duel", "You play Black");
+    play(address, &white, "A1-C2");
+    guest.wait_for_moves(1);
+    guest.cell(20);
+    guest.cell(11);
+    (white, guest)
+}
+
 #[test]
 fn the_server_ends_a_game_by_time_and_tells_who_waits() {
     let address = serve(["human", "human"], ServerLimits::default());
@@ -116,14 +129,7 @@ fn clocks_stand_in_the_cards_and_little_time_is_marked_and_said() {
         assert_eq!(inviter.run("return document.documentElement.scrollWidth <= innerWidth"), json!(true));
     }
 
-    let (white, _) = open(address, json!({"game": "jarmo", "duel": "white", "clock": [4, 1]}));
-    let guest = Browser::at(address);
-    guest.open_link(&format!("http://{address}/#join={}", white.split('.').next().unwrap()));
-    guest.wait_for_text("duel", "You play Black");
-    play(address, &white, "A1-C2");
-    guest.wait_for_moves(1);
-    guest.cell(20);
-    guest.cell(11);
+    let (_, guest) = after_two_moves(address, [4, 1]);
     guest.wait_for_text("time-said", "White has 4 s left.");
     let clock = "const clock = document.querySelector('#strip-top .clock');";
     let marked = format!("{clock} return clock.role === 'timer' && clock.matches('.low.runs') && clock.ariaLabel");
@@ -159,14 +165,7 @@ fn a_running_game_with_a_clock_is_left_only_after_a_question() {
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn clocks_go_on_during_a_puzzle() {
     let address = serve(["human", "human"], ServerLimits::default());
-    let (white, _) = open(address, json!({"game": "jarmo", "duel": "white", "clock": [300, 3]}));
-    let guest = Browser::at(address);
-    guest.open_link(&format!("http://{address}/#join={}", white.split('.').next().unwrap()));
-    guest.wait_for_text("duel", "You play Black");
-    play(address, &white, "A1-C2");
-    guest.wait_for_moves(1);
-    guest.cell(20);
-    guest.cell(11);
+    let (white, guest) = after_two_moves(address, [300, 3]);
     guest.wait("return document.querySelector('.clock.runs')?.ariaLabel === 'White: Time'");
     guest.press("body", "o");
     guest.wait("return document.documentElement.dataset.mode === 'exercise'");

@@ -19,7 +19,7 @@ import { Report } from "./report.js";
 import { onAgent, request } from "./server.js";
 import { Share } from "./share.js";
 import { prepareSound, sound } from "./sound.js";
-import { left as leftHere, store } from "./store.js";
+import { handedOver, store } from "./store.js";
 import { Study } from "./study.js";
 import { Tabs } from "./tabs.js";
 import { analysed, cellLabel, chance, isRedeploy, lookedBack, notes, personOf, playerName, rulesOf, said, saidPicked, searched, seatName, status, text, useWords, words } from "./texts.js";
@@ -362,7 +362,7 @@ function shownThought() {
 
 function redraw() {
   if (exercise.on) {
-    // Time goes on in a game of two.
+    // The clocks of a game of two keep running.
     clocks.show(view, exercise.flipped);
     return;
   }
@@ -688,7 +688,7 @@ async function begin() {
   onAgent((name) => send({ do: "seat", player: view.seats[0] === "human" ? "black" : "white", who: name }));
   const { hash } = location; // a new game replaces it
   const sent = hash && !history.state && !/^#game=\w+$/.test(hash); // someone has sent this address
-  const learned = JSON.parse(leftHere("opponent")); // an agent that has learned in this tab: see learn.js
+  const learned = JSON.parse(handedOver("opponent")); // an agent that has learned in this tab: see learn.js
   while (!view) {
     try {
       const told = await beginGame();

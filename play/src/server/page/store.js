@@ -27,8 +27,8 @@ export const store = {
   },
 };
 
-// What another page of this tab has left for this one, once.
-export function left(name) {
+// What another page of this tab has handed over to this one. A second call finds nothing.
+export function handedOver(name) {
   try {
     const text = sessionStorage.getItem(name);
     sessionStorage.removeItem(name);
