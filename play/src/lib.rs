@@ -13,7 +13,7 @@ pub mod tui;
 
 use jarmo_session::words;
 pub use jarmo_session::{
-    agents, analysis, board, lang, lessons, levels, matches, puzzles, session, specs, thought, tree,
+    agents, analysis, board, error, lang, lessons, levels, matches, puzzles, session, specs, thought, tree,
 };
 
 use std::env;

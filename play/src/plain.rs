@@ -183,7 +183,9 @@ impl Plain<'_> {
             }
             "white" | "black" => {
                 let player = if word == "white" { Player::White } else { Player::Black };
-                if let Err(problem) = files::player(rest).and_then(|who| self.session.set_seat(player, &who)) {
+                if let Err(problem) = files::player(rest).and_then(|who| {
+                    self.session.set_seat(player, &who).map_err(|error| error.to_string())
+                }) {
                     return self.tell(&problem);
                 }
             }
@@ -325,7 +327,7 @@ impl Plain<'_> {
         match job.run(&mut self.cache, Time::alone(machine::clock, &stop)) {
             Ok(thought) => Ok(Some(thought)),
             Err(problem) => {
-                self.say(&problem)?;
+                self.say(&problem.to_string())?;
                 Ok(None)
             }
         }

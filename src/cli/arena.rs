@@ -124,7 +124,7 @@ pub(super) fn even_games(text: &str) -> Result<u32, String> {
             games - 1,
             games + 1
         )),
-        parsed => parsed,
+        parsed => parsed.map_err(|error| error.to_string()),
     }
 }
 

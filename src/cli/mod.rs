@@ -424,6 +424,6 @@ fn thread_pool(threads: Option<usize>) -> Result<ThreadPool, Failure> {
         .map_err(|error| Failure::new(format!("--threads {threads}: {error}")))
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+fn seconds(text: &str) -> Result<Duration, NumberError<f64>> {
     SECONDS.parse(text).map(Duration::from_secs_f64)
 }

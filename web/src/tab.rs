@@ -168,7 +168,7 @@ impl Tab {
                 match path {
                     "/api/session" if asked.body.is_some() => {
                         let applied = page::apply(&mut open.session, page::read(body)?, texts, seats);
-                        applied.map_err(impossible)?;
+                        applied?;
                         open.version += 1;
                         open.view()
                     }
@@ -190,7 +190,7 @@ impl Tab {
             return Err(impossible(texts.get("needs_server")));
         }
         let session = opening.begin(&self.defaults, texts, asked.seed);
-        let open = Open { id: asked.id.clone(), session: session.map_err(impossible)?, version: 1 };
+        let open = Open { id: asked.id.clone(), session: session?, version: 1 };
         let mut view = open.view();
         view["id"] = json!(open.id);
         if self.open.len() == MOST_SESSIONS {

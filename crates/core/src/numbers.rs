@@ -17,6 +17,11 @@ pub struct NumberRange<N> {
     pub most: N,
 }
 
+/// The error for a text that is not a number within these bounds.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("expected {0}")]
+pub struct NumberError<N>(pub NumberRange<N>);
+
 /// Threads that a command uses.
 pub const THREADS: NumberRange<u64> = NumberRange::new(1, 1024);
 /// Seeds of random numbers.
@@ -105,14 +110,14 @@ impl<N: PartialOrd + Copy + FromStr + Send + Sync + 'static> NumberRange<N>
 where
     NumberRange<N>: fmt::Display,
 {
-    /// Parses a number. The error states the bounds.
-    pub fn parse<T: TryFrom<N>>(self, text: &str) -> Result<T, String> {
+    /// Parses a number.
+    pub fn parse<T: TryFrom<N>>(self, text: &str) -> Result<T, NumberError<N>> {
         let number = text.parse().ok().filter(|&number| self.contains(number));
-        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| format!("expected {self}"))
+        number.and_then(|number| T::try_from(number).ok()).ok_or(NumberError(self))
     }
 
     /// [`NumberRange::parse`] as a function, for the options of a program.
-    pub fn parser<T: TryFrom<N>>(self) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    pub fn parser<T: TryFrom<N>>(self) -> impl Fn(&str) -> Result<T, NumberError<N>> + Clone + Send + Sync + 'static {
         move |text| self.parse(text)
     }
 }

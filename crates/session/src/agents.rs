@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::error::SessionError;
 use crate::levels::Level;
 use crate::specs::{self, GameAgents, LimitedAgent};
 use crate::thought::Question;
@@ -29,7 +30,7 @@ pub enum Seat {
 
 impl Seat {
     /// Parses `human`, a level's name, or the spec of an agent that can play the game.
-    pub fn parse(game: &dyn AnyGame, text: &str, networks: &Networks) -> Result<Seat, String> {
+    pub fn parse(game: &dyn AnyGame, text: &str, networks: &Networks) -> Result<Seat, SessionError> {
         if text == "human" {
             return Ok(Seat::Human);
         }
@@ -42,7 +43,8 @@ impl Seat {
         built.map(Seat::Spec).map_err(|error| {
             let levels = Level::ALL.map(Level::name).join(", ");
             let meant = meant(text).map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
-            format!("{error}; a player is `human`, a level ({levels}), or an agent's spec{meant}")
+            let players = format_args!("a player is `human`, a level ({levels}), or an agent's spec{meant}");
+            SessionError::new(format_args!("{error}; {players}"))
         })
     }
 
@@ -112,14 +114,18 @@ struct Key {
 
 impl AgentCache {
     /// This agent for the game of a question, built if the cache has none.
-    pub(crate) fn agent(&mut self, question: &Question, agent: &LimitedAgent) -> Result<&mut dyn AnyAgent, String> {
+    pub(crate) fn agent(
+        &mut self,
+        question: &Question,
+        agent: &LimitedAgent,
+    ) -> Result<&mut dyn AnyAgent, SessionError> {
         let (game, spec) = (&question.game, &agent.spec);
         let key = Key { game: game.facts().name, settings: question.settings.clone(), spec: spec.clone() };
         let entry = match self.0.iter().position(|(other, _)| *other == key) {
             Some(place) => self.0.remove(place),
             None => {
                 let plan = AgentPlan::new(spec.clone(), &question.networks);
-                let agent = game.agent(&plan).map_err(|error| error.to_string())?;
+                let agent = game.agent(&plan).map_err(SessionError::new)?;
                 self.0.truncate(CACHE_SIZE - 1);
                 (key, agent)
             }

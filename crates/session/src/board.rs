@@ -6,6 +6,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::agents::Seat;
+use crate::error::SessionError;
 use crate::lang::Language;
 use crate::specs::{self, GameAgents, Store};
 use crate::thought::{Question, as_white};
@@ -379,7 +380,7 @@ impl Board {
     }
 
     /// Parses a player of this game.
-    pub fn seat(&self, text: &str) -> Result<Seat, String> {
+    pub fn seat(&self, text: &str) -> Result<Seat, SessionError> {
         Seat::parse(self.game.as_ref(), text, &self.agents.networks)
     }
 

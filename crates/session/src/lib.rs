@@ -6,6 +6,7 @@
 
 pub mod agents;
 pub mod analysis;
+pub mod error;
 pub mod lang;
 pub mod lessons;
 pub mod levels;

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::agents::Seat;
 use crate::board::{Board, RecordProblem};
+use crate::error::SessionError;
 use crate::levels::Level;
 use crate::matches::{Match, points};
 use crate::specs::Store;
@@ -53,7 +54,7 @@ pub struct Session {
     analysing: bool,
     deepening: bool, // the analysis looks further at the place shown
     /// The reason why an agent could not answer. While this is set, no agent is asked.
-    pub trouble: Option<String>,
+    pub trouble: Option<SessionError>,
     /// The match that this game belongs to.
     pub current_match: Option<Match>,
     home: Option<Home>,
@@ -97,8 +98,8 @@ impl Session {
         position: Option<&str>,
         seats: [&str; 2],
         seed: u64,
-    ) -> Result<Session, String> {
-        let board = Board::open(&store, game, &settings, position).map_err(|problem| problem.to_string())?;
+    ) -> Result<Session, SessionError> {
+        let board = Board::open(&store, game, &settings, position).map_err(SessionError::new)?;
         let seats = [board.seat(seats[0])?, board.seat(seats[1])?];
         Ok(Session {
             board,
@@ -126,7 +127,7 @@ impl Session {
     }
 
     /// A session of another game, with the settings that apply to both games.
-    pub fn beside(&self, game: &str, seats: [&str; 2], seed: u64) -> Result<Session, String> {
+    pub fn beside(&self, game: &str, seats: [&str; 2], seed: u64) -> Result<Session, SessionError> {
         let settings = self.settings.for_another(self.board.game(), game);
         Session::new(self.store.clone(), game, settings, None, seats, seed)
     }
@@ -367,7 +368,7 @@ impl Session {
     }
 
     /// Changes the player of one side.
-    pub fn set_seat(&mut self, player: Player, text: &str) -> Result<(), String> {
+    pub fn set_seat(&mut self, player: Player, text: &str) -> Result<(), SessionError> {
         let seat = self.board.seat(text)?;
         if let Some(home) = &mut self.home {
             home.seats[player.index()] = seat.clone();

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 
 use crate::agents::AgentCache;
+use crate::error::SessionError;
 use crate::specs::LimitedAgent;
 use jarmo_core::agent;
 use jarmo_core::eval::Value;
@@ -128,7 +129,12 @@ pub(crate) struct Question {
 
 impl Question {
     /// Asks this agent, which stops at its spec's own limits, or when its time has ended.
-    pub(crate) fn ask(&self, cache: &mut AgentCache, asked: &LimitedAgent, time: Time<'_>) -> Result<Analysis, String> {
+    pub(crate) fn ask(
+        &self,
+        cache: &mut AgentCache,
+        asked: &LimitedAgent,
+        time: Time<'_>,
+    ) -> Result<Analysis, SessionError> {
         let agent = cache.agent(self, asked)?;
         let began = (time.clock)();
         let took = || (time.clock)().saturating_sub(began);

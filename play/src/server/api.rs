@@ -159,17 +159,16 @@ impl<'a> Call<'a> {
     async fn command(&self) -> Result<Value, Rejection> {
         let (room, role) = self.find().await?;
         let command = page::read(self.body()?)?;
-        let applied = {
+        {
             let mut inside = room.lock();
             let Inside { session, duel, .. } = &mut *inside;
             match (role, duel) {
                 (Role::Owner, _) => page::apply(session, command, self.texts, &self.rooms.options.defaults.seats),
                 (Role::Seat(who), Some(duel)) => duel.act(session, who, command, self.texts),
                 (Role::Seat(_), None) => unreachable!("only a game of two has seats"),
-                (Role::Watcher, _) => Err(self.texts.get("watching_only").to_owned()),
-            }
-        };
-        applied.map_err(impossible)?;
+                (Role::Watcher, _) => Err(impossible(self.texts.get("watching_only"))),
+            }?;
+        }
         self.rooms.save(&room).await;
         room.changed();
         self.rooms.schedule(&room);

@@ -15,7 +15,7 @@ use crate::lang::Texts;
 use crate::session::Session;
 use jarmo_core::game::{Outcome, Player};
 use jarmo_core::record::GameRecord;
-use jarmo_session::page::{self, Command, Offer};
+use jarmo_session::page::{self, Command, Offer, Rejection, impossible};
 
 /// A person without a request for this time has left.
 pub(super) const ABSENCE: Duration = Duration::from_secs(5);
@@ -196,9 +196,9 @@ impl Duel {
         me: Who,
         command: Command,
         texts: &Texts,
-    ) -> Result<(), String> {
+    ) -> Result<(), Rejection> {
         let over = self.is_over(session);
-        let refused = |key| Err(texts.get(key).to_owned());
+        let refused = |key| Err(impossible(texts.get(key)));
         match command {
             Command::Play { .. } | Command::Resign {} if over => return refused("duel_over"),
             Command::Play { .. } => {

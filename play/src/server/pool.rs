@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use super::queue::Next;
 use super::room::{Room, Rooms, Running};
 use crate::agents::AgentCache;
+use crate::error::SessionError;
 use crate::machine;
 use crate::session::Job;
 use crate::thought::Time;
@@ -62,11 +63,13 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, cache: &mut AgentCache, room: &Ar
     }
     let defaults = &rooms.options.defaults;
     let answer = match answer {
-        Ok(answer) => answer.map_err(|problem| defaults.store.without_folders(&problem, &defaults.seats)),
+        Ok(answer) => answer.map_err(|problem| {
+            SessionError::new(defaults.store.without_folders(&problem.to_string(), &defaults.seats))
+        }),
         Err(_) => {
             // A bug in an agent affects this session alone.
             *cache = AgentCache::default();
-            Err("the agent failed; choose another one".to_owned())
+            Err(SessionError::new("the agent failed; choose another one"))
         }
     };
     inside.session.finish(&job, answer);

@@ -17,7 +17,7 @@ use super::saved::{self, Saved};
 use crate::lang::{Language, Texts};
 use crate::machine::fresh_seed;
 use crate::session::{Job, Session};
-use jarmo_session::page::{Rejection, impossible, no_session};
+use jarmo_session::page::{Rejection, no_session};
 
 /// How many sessions and connections there may be, and how long they are kept.
 #[derive(Clone, Copy, Debug)]
@@ -114,11 +114,11 @@ impl Rooms {
         &self,
         client: IpAddr,
         texts: &Texts,
-        session: impl FnOnce() -> Result<Session, String>,
+        session: impl FnOnce() -> Result<Session, Rejection>,
     ) -> Result<(String, Arc<Room>), Rejection> {
         let mut open = lock(&self.open);
         self.make_room(&mut open, client, texts)?;
-        let session = session().map_err(impossible)?;
+        let session = session()?;
         let room = Room::new(new_id(), client, session, None);
         open.insert(room.id.clone(), Arc::clone(&room));
         Ok((room.id.clone(), room))

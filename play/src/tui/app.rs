@@ -6,6 +6,7 @@ use ratatui::layout::{Position, Rect};
 use super::board::Grid;
 use super::menu::Menu;
 use crate::board::Scene;
+use crate::error::SessionError;
 use crate::exercise::Exercise;
 use crate::lang::{Language, Texts};
 use crate::session::{Job, Session};
@@ -81,7 +82,7 @@ impl App {
     }
 
     /// Takes the answer to a job.
-    pub fn finish(&mut self, job: &Job, thought: Result<Analysis, String>) {
+    pub fn finish(&mut self, job: &Job, thought: Result<Analysis, SessionError>) {
         if self.exercise.is_some() {
             return; // the job was about the game
         }
@@ -89,7 +90,7 @@ impl App {
             self.message.clear();
         }
         if let Some(problem) = &self.session.trouble {
-            self.message.clone_from(problem);
+            self.message = problem.to_string();
         }
         self.refresh();
     }

@@ -78,6 +78,6 @@ impl Menu {
             Some(name) => Ok((*name).to_owned()),
             None => files::player(choice.spec.trim()),
         });
-        old.beside(GAMES[self.game], [&white?, &black?], seed)
+        old.beside(GAMES[self.game], [&white?, &black?], seed).map_err(|error| error.to_string())
     }
 }

@@ -18,6 +18,7 @@ use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, E
 use ratatui::crossterm::execute;
 
 use crate::agents::AgentCache;
+use crate::error::SessionError;
 use crate::machine;
 use crate::session::Job;
 use crate::thought::{Analysis, Time};
@@ -72,7 +73,7 @@ struct Thinker {
 struct Search {
     job: Arc<Job>,
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<(AgentCache, Result<Analysis, String>)>,
+    thread: JoinHandle<(AgentCache, Result<Analysis, SessionError>)>,
 }
 
 impl Thinker {

@@ -55,7 +55,7 @@ fn a_level_without_an_evaluation_searches_with_playouts() {
         assert!(matches!(strength.spec, AgentSpec::Rollout(_)));
     }
     let refused = session.set_seat(jarmo::game::Player::White, "greedy");
-    assert!(refused.unwrap_err().contains("scripted has no evaluation"));
+    assert!(refused.unwrap_err().to_string().contains("scripted has no evaluation"));
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn the_screen_opens_only_games_with_a_board() {
         Session::new(store, game, GameSettings::default(), None, ["human", "human"], 1)
     };
     let error = open("scripted").err().unwrap();
-    assert_eq!(error, "scripted has no board to show here; play it by lines of text, with --plain");
+    assert_eq!(error.to_string(), "scripted has no board to show here; play it by lines of text, with --plain");
     assert!(open("tammi").is_ok());
 }
 

@@ -281,7 +281,8 @@ fn a_hint_belongs_to_the_position_it_was_requested_for() {
 #[test]
 fn invalid_settings_are_refused_with_the_choices() {
     let make = |game, position, seats| {
-        Session::new(Store::default(), game, GameSettings::default(), position, seats, 0).err().unwrap()
+        let refused = Session::new(Store::default(), game, GameSettings::default(), position, seats, 0);
+        refused.err().unwrap().to_string()
     };
     let people = ["human", "human"];
     assert!(make("chess", None, people).contains("choose one of jarmo"));

@@ -275,8 +275,8 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, String> {
 /// What is wrong with the value of a numeric setting, if anything.
 fn violated_bounds(key: &str, value: &str) -> Option<String> {
     match NUMBERS.iter().chain(&SearchSettings::BOUNDS).find(|(name, _)| *name == key)?.1 {
-        Bounds::Whole(range) => range.parse::<u64>(value).err(),
-        Bounds::Real(range) => range.parse::<f64>(value).err(),
+        Bounds::Whole(range) => range.parse::<u64>(value).err().map(|error| error.to_string()),
+        Bounds::Real(range) => range.parse::<f64>(value).err().map(|error| error.to_string()),
     }
 }
 

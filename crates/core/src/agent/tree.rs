@@ -60,7 +60,7 @@ impl TreeSettings {
     }
 
     /// These settings, changed by those that a spec contains. The error names the setting that is wrong.
-    pub fn with(mut self, spec: &TreeSpec) -> Result<TreeSettings, String> {
+    pub(super) fn with(mut self, spec: &TreeSpec) -> Result<TreeSettings, String> {
         if spec.sims == Some(0) {
             return Err("0 simulations are only possible for agent files".to_owned());
         }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::half;
 use crate::checksum;
+use crate::error::FileError;
 use crate::game::shorten_quotes;
 
 /// A kind of file.
@@ -116,8 +117,8 @@ impl Format {
         file
     }
 
-    /// Reads the content of a file. An error says what is wrong.
-    pub fn read<'a, H: DeserializeOwned>(&self, bytes: &'a [u8]) -> Result<(H, SafeTensors<'a>), String> {
+    /// Reads the content of a file.
+    pub fn read<'a, H: DeserializeOwned>(&self, bytes: &'a [u8]) -> Result<(H, SafeTensors<'a>), FileError> {
         #[derive(Deserialize)]
         struct Version {
             format: u32,
@@ -127,7 +128,7 @@ impl Format {
         let size = bytes.len() as u64;
         match stated_size(bytes) {
             // The size may be so large that the library's sums would overflow.
-            Some(stated) if stated != size => return Err(wrong_size(size, stated)),
+            Some(stated) if stated != size => return Err(wrong_size(size, stated).into()),
             _ => {}
         }
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
@@ -135,15 +136,16 @@ impl Format {
         let header = header.ok_or_else(|| format!("it contains no {what}: its metadata has no `{key}`"))?;
         let fits = checksum::fits(bytes);
         if fits == Some(false) {
-            return Err("damaged: its checksum does not match; use a copy of the file".to_owned());
+            return Err("damaged: its checksum does not match; use a copy of the file".to_owned().into());
         }
         let broken_header = |error: serde_json::Error| format!("broken header: {}", shorten_quotes(&error.to_string()));
         let Version { format } = serde_json::from_str(header).map_err(broken_header)?;
         if format != *version {
-            return Err(format!("{what} format {format}, this program reads {version}; use the version that wrote it"));
+            let problem = format!("{what} format {format}, this program reads {version}; use the version that wrote it");
+            return Err(problem.into());
         }
         if fits.is_none() {
-            return Err("its header has no checksum; use a copy of the file".to_owned());
+            return Err("its header has no checksum; use a copy of the file".to_owned().into());
         }
         let header = serde_json::from_str(header).map_err(broken_header)?;
         Ok((header, SafeTensors::deserialize(bytes).map_err(broken)?))
@@ -170,17 +172,17 @@ pub fn wrong_size(size: u64, stated: u64) -> String {
 }
 
 /// The dimensions of an array, and its numbers.
-pub fn array<T: Number>(arrays: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<T>), String> {
+pub fn array<T: Number>(arrays: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<T>), FileError> {
     let view = arrays.tensor(name).map_err(|error| format!("array `{name}`: {error}"))?;
     let (dtype, wanted) = (view.dtype(), T::DTYPE);
     if dtype != wanted {
-        return Err(format!("array `{name}` is {dtype:?}; it must be {wanted:?}"));
+        return Err(format!("array `{name}` is {dtype:?}; it must be {wanted:?}").into());
     }
     Ok((view.shape().to_vec(), T::read(view.data())))
 }
 
 /// The dimensions of an array of floats of 16 or 32 bits, and its numbers.
-pub fn floats(arrays: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<f32>), String> {
+pub fn floats(arrays: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<f32>), FileError> {
     match arrays.tensor(name) {
         Ok(view) if view.dtype() == Dtype::F16 => {
             let halves = u16::read(view.data());
@@ -191,6 +193,6 @@ pub fn floats(arrays: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<f
 }
 
 /// The numbers of an array.
-pub fn numbers<T: Number>(arrays: &SafeTensors<'_>, name: &str) -> Result<Vec<T>, String> {
+pub fn numbers<T: Number>(arrays: &SafeTensors<'_>, name: &str) -> Result<Vec<T>, FileError> {
     Ok(array(arrays, name)?.1)
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::settings::NetShape;
 use crate::encode::Encode;
+use crate::error::FileError;
 use crate::game::shorten;
 
 /// The game, rules and features of networks and samples. They cannot be used with any others.
@@ -41,7 +42,7 @@ impl GameVersion {
     }
 
     /// Fails unless this equals what the program `needs`. The error names both.
-    pub fn check(&self, needs: &GameVersion) -> Result<(), String> {
+    pub fn check(&self, needs: &GameVersion) -> Result<(), FileError> {
         let game = &needs.game;
         let again = "use the version that wrote it";
         let problem = if self.game != *game {
@@ -61,6 +62,6 @@ impl GameVersion {
         } else {
             return Ok(());
         };
-        Err(problem)
+        Err(problem.into())
     }
 }

@@ -8,6 +8,7 @@ use safetensors::SafeTensors;
 use super::container::{Array, floats};
 use super::custom::{NetKind, check_custom};
 use super::settings::{NetError, NetSettings, NetShape};
+use crate::error::FileError;
 use crate::random::Stream;
 
 /// The largest number that a network may compute. Search can still add up such outputs without overflow.
@@ -115,13 +116,13 @@ impl Weights {
     }
 
     /// Reads the weights from the arrays of a file.
-    pub fn from_arrays(net: &NetKind, shape: NetShape, arrays: &SafeTensors<'_>) -> Result<Weights, String> {
+    pub fn from_arrays(net: &NetKind, shape: NetShape, arrays: &SafeTensors<'_>) -> Result<Weights, FileError> {
         let tensors = arrays.names().into_iter().map(|name| {
             let (dims, data) = floats(arrays, name)?;
             Ok((name.to_owned(), Tensor { dims, data }))
         });
-        let tensors = tensors.collect::<Result<_, String>>()?;
-        Weights::of(net, shape, tensors).map_err(|error| error.to_string())
+        let tensors = tensors.collect::<Result<_, FileError>>()?;
+        Weights::of(net, shape, tensors).map_err(|error| error.to_string().into())
     }
 
     /// Fails if a sum in the network could overflow `f32`, because search relies on finite outputs. Agent files are

@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::{Rejection, impossible};
 use crate::agents::Seat;
 use crate::board::RecordProblem;
+use crate::error::SessionError;
 use crate::lang::Texts;
 use crate::levels::Level;
 use crate::matches::Match;
@@ -102,7 +104,7 @@ pub enum Offer {
 }
 
 /// Executes a command. `ours` are the players that the page may choose besides the levels.
-pub fn apply(session: &mut Session, command: Command, texts: &Texts, ours: &[String]) -> Result<(), String> {
+pub fn apply(session: &mut Session, command: Command, texts: &Texts, ours: &[String]) -> Result<(), Rejection> {
     session.trouble = None;
     match command {
         Command::Play { text } => {
@@ -140,14 +142,14 @@ pub fn apply(session: &mut Session, command: Command, texts: &Texts, ours: &[Str
         }
         Command::Seat { player, who } => {
             let set = session.set_seat(player, offered(&who, ours, texts)?);
-            set.map_err(|problem| session.store.without_folders(&problem, ours))?;
+            set.map_err(|problem| session.store.without_folders(&problem.to_string(), ours))?;
         }
         Command::Evaluate { on } => session.evaluating = on,
         Command::Analyse { on } => session.set_analysing(on),
         Command::Deepen { on } => session.set_deepening(on),
         Command::Load { record } => load(session, &record, ours, texts)?,
         Command::Offer { .. } | Command::Decline {} | Command::Resign {} => {
-            return Err(texts.get("no_friend").to_owned());
+            return Err(impossible(texts.get("no_friend")));
         }
         Command::Restore { record, seats, place, current_match, values } => {
             let record = parse_record(&record, "", texts)?;
@@ -199,7 +201,7 @@ pub fn view(session: &Session) -> Value {
         "hint": session.hint(),
         "removed": session.removed(),
         "match": session.current_match,
-        "trouble": session.trouble,
+        "trouble": session.trouble.as_ref().map(SessionError::to_string),
         "known": known,
         "trained": board.agents().is_trained(),
         "evaluates": board.agents().evaluates,

@@ -53,6 +53,12 @@ pub fn impossible(message: impl Into<String>) -> Rejection {
     Rejection(422, message.into())
 }
 
+impl From<String> for Rejection {
+    fn from(message: String) -> Rejection {
+        impossible(message)
+    }
+}
+
 /// The answer to a message for a session that is not open.
 pub fn no_session() -> Rejection {
     Rejection(404, "no such session is open here".to_owned())

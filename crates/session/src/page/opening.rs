@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Defaults;
+use super::{Defaults, Rejection, impossible};
 use super::command::{offered, parse_record};
 use crate::lang::Texts;
 use crate::session::Session;
@@ -40,9 +40,9 @@ impl Opening {
     }
 
     /// Opens the session.
-    pub fn begin(&self, defaults: &Defaults, texts: &Texts, seed: u64) -> Result<Session, String> {
+    pub fn begin(&self, defaults: &Defaults, texts: &Texts, seed: u64) -> Result<Session, Rejection> {
         let begun = begin(defaults, self, texts, seed);
-        begun.map_err(|problem| defaults.store.without_folders(&problem, &defaults.seats))
+        begun.map_err(|problem| impossible(defaults.store.without_folders(&problem, &defaults.seats)))
     }
 }
 
@@ -64,7 +64,8 @@ fn begin<'a>(defaults: &'a Defaults, opening: &'a Opening, texts: &Texts, seed: 
     };
     let settings = defaults.settings.for_another(&defaults.game, game);
     let store = defaults.store.clone();
-    let mut session = Session::new(store, game, settings, None, seats, seed)?;
+    let session = Session::new(store, game, settings, None, seats, seed);
+    let mut session = session.map_err(|error| error.to_string())?;
     if let Some(record) = record {
         load(&mut session, &record, players, texts)?;
         session.show(session.board().at_index(opening.place.unwrap_or(usize::MAX)));
@@ -87,7 +88,7 @@ fn load(session: &mut Session, record: &GameRecord, players: [Option<&str>; 2], 
     session.load(record).map_err(|problem| words::record_problem(texts, &problem))?;
     for (player, who) in Player::BOTH.into_iter().zip(players) {
         if let Some(who) = who {
-            session.set_seat(player, who)?;
+            session.set_seat(player, who).map_err(|error| error.to_string())?;
         }
     }
     Ok(())

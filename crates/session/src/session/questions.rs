@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{DEEPEST, Session};
 use crate::agents::{AgentCache, MOVE_TIME};
 use crate::analysis::{MARKS, lost};
+use crate::error::SessionError;
 use crate::levels::Level;
 use crate::specs::LimitedAgent;
 use crate::thought::{Analysis, Question, Time};
@@ -55,7 +56,7 @@ enum Purpose {
 
 impl Job {
     /// Asks the agent, until it answers or its time ends.
-    pub fn run(&self, cache: &mut AgentCache, time: Time<'_>) -> Result<Analysis, String> {
+    pub fn run(&self, cache: &mut AgentCache, time: Time<'_>) -> Result<Analysis, SessionError> {
         let mut own = AgentCache::default();
         let cache = match self.purpose {
             Purpose::Look(Effort::Deep(_)) => &mut own, // the large tree goes at once
@@ -114,7 +115,7 @@ impl Session {
 
     /// Takes a job's answer and plays it if it is a move. Returns false if the answer is outdated. If the agent could not
     /// answer, none is asked again while [`Session::trouble`] is set.
-    pub fn finish(&mut self, job: &Job, answer: Result<Analysis, String>) -> bool {
+    pub fn finish(&mut self, job: &Job, answer: Result<Analysis, SessionError>) -> bool {
         let thought = match answer {
             Ok(thought) => thought,
             Err(problem) => {
