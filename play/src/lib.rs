@@ -24,6 +24,7 @@ use clap::ArgMatches;
 
 pub use jarmo_facade::Games;
 
+use jarmo_host::options::print_error;
 use options::{Failure, Options};
 
 /// Runs the `play` program with the arguments of the process, for these games. Games that are registered are played by
@@ -41,8 +42,10 @@ use options::{Failure, Options};
 /// }
 /// ```
 pub fn main(games: Games) -> ExitCode {
-    let options = Options::of(games, env::args_os()).unwrap_or_else(|error| error.exit());
-    ended(options.run()).into()
+    match Options::of(games, env::args_os()) {
+        Ok(options) => ended(options.run()).into(),
+        Err(error) => print_error(&error).into(),
+    }
 }
 
 /// Runs the program with options that another one has parsed by [`options::command`], as one of its commands. Returns the
@@ -50,10 +53,7 @@ pub fn main(games: Games) -> ExitCode {
 pub fn run(games: Games, matches: &ArgMatches) -> u8 {
     match Options::parsed(games, matches) {
         Ok(options) => ended(options.run()),
-        Err(error) => {
-            let _ = error.print();
-            error.exit_code() as u8
-        }
+        Err(error) => print_error(&error),
     }
 }
 

@@ -138,7 +138,7 @@ class Run:
     Args:
         folder: A new folder.
         game: The name of a game.
-        from_agent: An agent file, whose weights the run starts from.
+        from_agent: An agent file whose weights the run starts from, or ``trained`` for the agent of the package.
         settings: The limits ``steps``, ``games``, ``minutes`` and ``cpu_minutes``; ``seed``, ``threads``, ``batch`` and the
             rest of the group ``run``; and the other groups as dicts. ``jarmo config`` prints them all.
 
@@ -267,7 +267,7 @@ def train(
             the agent is kept, in a temporary file until the end of the process.
         progress: Prints how far it is, and draws the learning curves in a notebook.
         on_event: Is called with each line of metrics, as in `jarmo.Run.train`.
-        from_agent: An agent file, whose weights the training starts from.
+        from_agent: An agent file whose weights the training starts from, or ``trained`` for the agent of the package.
         settings: See `jarmo.Run`.
     """
     if run is not None:

@@ -14,7 +14,7 @@ use jarmo::facade::AnyGame;
 use jarmo::observe::{Event, Facts, Metrics, RunView};
 use jarmo::run::{self, Ended, RunFolder};
 use jarmo::train::OpenDevice;
-use jarmo_host::{agent_file, program};
+use jarmo_host::program;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -40,8 +40,9 @@ pub(crate) fn create_run(
 ) -> PyResult<()> {
     let create = || -> Checked<()> {
         program::announce(jarmo::cli::BUILD, "jarmo".as_ref(), None);
-        let first = from_agent.as_deref().map(agent_file::load).transpose()?;
-        let (config, game) = run::plan(&Games::shipped(), Some(game), first.as_ref(), &[], &settings)?;
+        let (games, game) = (Games::shipped(), Some(game));
+        let first = from_agent.map(|from| run::first_agent(&games, game, &from, &[], &settings)).transpose()?;
+        let (config, game) = run::plan(&games, game, first.as_ref(), &[], &settings)?;
         if let Some(agent) = &first {
             run::check_first(&*game, &config, agent).map_err(|error| format!("from_agent: {error}"))?;
         }

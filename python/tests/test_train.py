@@ -187,6 +187,7 @@ def test_wrong_settings_are_reported_as_on_the_command_line(tmp_path: Path) -> N
         ({"board": tmp_path / "none"}, r"game\.board: "),
         ({"from_agent": "none.safetensors"}, "none.safetensors: No such file"),
         ({"from_agent": Path(__file__).parents[2] / "checkpoints/guard.safetensors"}, "from_agent: .*guard"),
+        ({"from_agent": "trained", "net": {"width": 32}}, "from_agent: its network is mlp 256x2"),
     ]
     for arguments, message in wrong:
         with pytest.raises(ValueError, match=message):

@@ -2,11 +2,10 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::Failure;
 use jarmo_core::net::AgentFile;
-use jarmo_facade::{AnyGame, Games};
+use jarmo_facade::Games;
 use jarmo_learn::config::Config;
 use jarmo_learn::run;
 
@@ -15,6 +14,12 @@ use jarmo_learn::run;
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigArgs,
+}
+
+/// A run that begins.
+pub(super) struct NewRun {
+    pub(super) config: Config,
+    pub(super) first: Option<AgentFile>,
 }
 
 /// Where the settings of a run come from.
@@ -38,15 +43,18 @@ impl ConfigArgs {
         Config::of_run(games, self.game.as_deref(), None, &self.files(), &self.set).map_err(Failure::usage)
     }
 
-    /// The settings and the game of a new run, which can start from an agent. The limits come last.
-    pub(super) fn plan(
-        &self,
-        games: &Games,
-        first: Option<&AgentFile>,
-        limits: &[String],
-    ) -> Result<(Config, Arc<dyn AnyGame>), Failure> {
+    /// The settings and the game of a new run, and the agent that it starts from, if there is one. The limits come last.
+    pub(super) fn plan(&self, games: &Games, from: Option<&Path>, limits: &[String]) -> Result<NewRun, Failure> {
         let settings = [&self.set[..], limits].concat();
-        run::plan(games, self.game.as_deref(), first, &self.files(), &settings).map_err(Failure::usage)
+        let (game, files) = (self.game.as_deref(), self.files());
+        let first = from.map(|from| run::first_agent(games, game, from, &files, &settings));
+        let first = first.transpose().map_err(Failure::new)?;
+        let (config, game) = run::plan(games, game, first.as_ref(), &files, &settings).map_err(Failure::usage)?;
+        if let Some(agent) = &first {
+            let checked = run::check_first(game.as_ref(), &config, agent);
+            checked.map_err(|error| Failure::usage(format!("--from: {error}")))?;
+        }
+        Ok(NewRun { config, first })
     }
 
     fn files(&self) -> Vec<&Path> {

@@ -88,7 +88,7 @@ pub(super) struct UpArgs {
     #[arg(long, value_name = "HOST", value_parser = host)]
     host: Option<String>,
     /// The port [default: 4222]
-    #[arg(long, value_name = "PORT", value_parser = PORT.parser::<u16>())]
+    #[arg(long, value_name = "PORT", value_parser = SERVER_PORT.parser::<u16>())]
     port: Option<u16>,
     /// How many keys for workers; machines that trust each other can share one [default: 1]
     #[arg(long, value_name = "N", value_parser = WORKERS.parser::<u32>())]
@@ -122,6 +122,8 @@ fn host(text: &str) -> Result<String, String> {
     }
 }
 
+/// The port of a server, whose files name it before it starts.
+const SERVER_PORT: NumberRange<u64> = NumberRange::new(1, PORT.most);
 const WORKERS: NumberRange<u64> = NumberRange::new(1, 10_000);
 const GIGABYTES: NumberRange<u64> = NumberRange::new(1, 1 << 16);
 
@@ -270,6 +272,7 @@ fn serve_metrics(link: &Link, port: u16) -> Result<(), Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port));
     let listener = listener.map_err(|error| Failure::new(format!("--prometheus {port}: {error}")))?;
     let stop = stop_on_interrupt()?;
+    let port = listener.local_addr()?.port(); // 0 stood for any free one
     listener.set_nonblocking(true)?;
     writeln!(io::stdout(), "http://localhost:{port}/metrics; Ctrl-C stops")?;
     while !stop.load(Ordering::Relaxed) {

@@ -61,7 +61,7 @@ use jarmo_exact::catalog::GameSettings;
 use jarmo_exact::{ExactError, ExactErrorKind};
 use jarmo_facade::measure::MeasureError;
 use jarmo_facade::{AnyGame, Games};
-use jarmo_host::options::shortened;
+use jarmo_host::options::{print_error, shortened};
 use jarmo_host::program::{self, Build, cores};
 use jarmo_host::{agent_file, files};
 
@@ -220,8 +220,7 @@ pub fn run(games: &Games, arguments: Vec<OsString>, inner: Option<Inner>) -> u8 
                 Some(problem) => command.clone().error(error.kind(), problem),
                 None => shortened(error),
             };
-            let _ = error.print(); // the exit status says enough where nobody reads
-            return error.exit_code() as u8;
+            return print_error(&error);
         }
     };
     let result = match cli.command {

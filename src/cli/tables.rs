@@ -1,6 +1,6 @@
 //! `jarmo tables`
 
-use std::io::{Write, stdout};
+use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -151,11 +151,12 @@ pub(super) fn run(games: &Games, command: Command) -> Result<(), Failure> {
     }
 }
 
-/// Prints messages; how far the work is, once a second.
+/// Prints messages; how far the work is, once a second in a terminal, and otherwise once a minute.
 pub(super) fn show_progress() -> impl FnMut(TableProgress) {
+    let pause = Duration::from_secs(if stderr().is_terminal() { 1 } else { 60 });
     let mut shown = Instant::now();
     move |progress| {
-        let due = shown.elapsed() >= Duration::from_secs(1);
+        let due = shown.elapsed() >= pause;
         if due || !matches!(progress, TableProgress::Working(..)) {
             shown = Instant::now();
             eprintln!("{progress}");

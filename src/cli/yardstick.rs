@@ -167,6 +167,7 @@ fn verify(games: &Games, path: &Path, args: &Args) -> Result<(), Failure> {
     let text = files::read_text(path, MOST_BYTES).map_err(|error| in_file(path, error))?;
     let rows = Row::read_all(&text).map_err(|error| in_file(path, error))?;
     let measuring = Measuring::new(args.shared.threads, args.shared.seed)?;
+    let mut last: Option<(&Row, Box<dyn AnyYardstick>)> = None; // rows of one game often come with the same settings
     for (row, number) in rows.iter().zip(1..) {
         let game = games.open(&row.game, &GameSettings::default())?;
         let parts =
@@ -177,7 +178,11 @@ fn verify(games: &Games, path: &Path, args: &Args) -> Result<(), Failure> {
                  verifies it"
             )));
         }
-        let yardstick = open(game.as_ref(), row.settings, args.tables.as_deref(), &measuring)?;
+        let yardstick = match last.take() {
+            Some((before, yardstick)) if (&before.game, before.settings) == (&row.game, row.settings) => yardstick,
+            _ => open(game.as_ref(), row.settings, args.tables.as_deref(), &measuring)?,
+        };
+        let (_, yardstick) = last.insert((row, yardstick));
         let verified = measuring.pool.install(|| yardstick.verify(row));
         verified.map_err(|error| Failure::new(format_args!("row {number}: {error}")))?;
         interrupted(&measuring.stop, "the other rows were not verified")?;

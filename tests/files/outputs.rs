@@ -1,6 +1,6 @@
-//! Outputs that a user names and that are no files: folders, pipes and devices.
+//! Outputs that cannot be written: folders, pipes and devices that a user names, and a full disk.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::{FileTypeExt, symlink};
 use std::path::Path;
 use std::process::Command as System;
@@ -83,4 +83,14 @@ fn a_device_is_not_replaced() {
 fn a_folder_is_not_replaced() {
     let make = |path: &Path| fs::create_dir(path).unwrap();
     check("folder", make, Path::is_dir, "a folder, not a file");
+}
+
+#[test]
+fn help_that_cannot_be_printed_is_an_error() {
+    for arguments in [&["--help"][..], &["--version"], &["help", "train"]] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let answer = System::new(env!("CARGO_BIN_EXE_jarmo")).args(arguments).stdout(full).output().unwrap();
+        assert_eq!(answer.status.code(), Some(1), "{arguments:?}");
+        assert!(String::from_utf8(answer.stderr).unwrap().starts_with("error: standard output: "));
+    }
 }

@@ -59,7 +59,7 @@ impl ExactError {
 
     /// A file of tables that is missing.
     pub(crate) fn missing() -> ExactError {
-        ExactError::of_kind(ExactErrorKind::Missing, "is missing; build it again")
+        ExactError::of_kind(ExactErrorKind::Missing, "is missing; build it first")
     }
 
     /// A file of tables that was damaged after it was written.

@@ -1,4 +1,5 @@
-//! What the command lines of all programs have in common: short errors, completions for a shell, the manual page.
+//! What the command lines of all programs have in common: help and short errors, completions for a shell, the manual
+//! page.
 
 use std::io::{self, Write, stdout};
 
@@ -20,6 +21,18 @@ pub fn shortened(mut error: clap::Error) -> clap::Error {
     }
     error.remove(ContextKind::Suggested); // it repeats the argument
     error
+}
+
+/// Prints an error, or the help that was asked for, and returns the exit status. It is 1 for help that could not be
+/// printed; a closed pipe is no error.
+pub fn print_error(error: &clap::Error) -> u8 {
+    match error.print() {
+        Err(failed) if error.exit_code() == 0 && failed.kind() != io::ErrorKind::BrokenPipe => {
+            eprintln!("error: standard output: {failed}");
+            1
+        }
+        _ => error.exit_code() as u8,
+    }
 }
 
 /// Prints a script that completes the options of a program with this name in a shell.

@@ -73,7 +73,7 @@ impl Sweep {
             Sweep { cpu_minutes: ..=0.0, .. } => Err(wrong(&"cpu_minutes: expected a positive number")),
             _ if sweep.seeds.is_empty() => Err(wrong(&"seeds: give at least one, such as seeds = [1, 2]")),
             _ => match repeated(&sweep.seeds) {
-                Some(seed) => Err(wrong(&format!("seeds: {seed} is there twice"))),
+                Some(seed) => Err(wrong(&format!("seeds: {seed} is listed twice"))),
                 None => Ok((sweep, text)),
             },
         }
@@ -100,7 +100,7 @@ impl Sweep {
         }
         if let Some(choice) = repeated(&choices) {
             let choice = choice.join(", ");
-            return Err(TrainError(format!("vary: {choice} is there twice; give fewer samples, or more values")));
+            return Err(TrainError(format!("vary: {choice} is listed twice; give fewer samples, or more values")));
         }
         let files: Vec<&Path> = self.config.iter().map(PathBuf::as_path).collect();
         let mut planned = Vec::new();

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use self::view::Printer;
-use super::config::ConfigArgs;
+use super::config::{ConfigArgs, NewRun};
 use super::device::DeviceArgs;
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{Failure, check_output, in_file};
@@ -23,7 +23,7 @@ use jarmo_host::program::{command, command_of, quoted};
 use jarmo_judge::arena::read_results;
 use jarmo_learn::config::Config;
 use jarmo_learn::observe::{Event, Facts, RunView};
-use jarmo_learn::run::{self, Ended, RunFolder, check_first, check_network, checkpoint, newest_agent};
+use jarmo_learn::run::{self, Ended, RunFolder, check_network, checkpoint, newest_agent};
 use jarmo_learn::train::DeviceKind;
 
 /// Train a network by self-play. Ctrl-C saves and stops; a stopped run can be resumed
@@ -37,8 +37,8 @@ pub(super) struct Args {
     /// Continue the run in this folder, with its own settings
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["game", "config", "set"])]
     resume: Option<PathBuf>,
-    /// Start from the weights of this agent instead of random ones. A larger network (--set net.width=384)
-    /// starts with the same outputs
+    /// Start from the weights of this agent file instead of random ones, or of `trained`, the agent in this program. A
+    /// larger network (--set net.width=384) starts with the same outputs
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     from: Option<PathBuf>,
     #[command(flatten)]
@@ -223,11 +223,7 @@ fn resumed(path: &Path, limits: &[String]) -> Result<(RunFolder, Config), Failur
 }
 
 fn created(games: &Games, args: &Args) -> Result<(RunFolder, Config), Failure> {
-    let first = args.from.as_deref().map(agent_file::load).transpose()?;
-    let (config, game) = args.config.plan(games, first.as_ref(), &args.limits.settings())?;
-    if let Some(agent) = &first {
-        check_first(game.as_ref(), &config, agent).map_err(|error| Failure::usage(format!("--from: {error}")))?;
-    }
+    let NewRun { config, first } = args.config.plan(games, args.from.as_deref(), &args.limits.settings())?;
     let path = args.run.clone().unwrap_or_else(|| free(&config.game.name));
     let folder = RunFolder::create(&path, &config, first.as_ref());
     let folder = folder.map_err(|error| Failure::new(format!("{error}{}", ways_on(&path, &resume_command(&path)))))?;

@@ -37,9 +37,11 @@ use crate::TrainError;
 use crate::config::{Config, in_file};
 use crate::observe::{Event, Strength};
 use crate::train::{self, FILE_SAMPLES, OpenDevice, StepStats, Trainer};
+use jarmo_core::agent::AgentSource;
 use jarmo_core::net::{AgentFile, NetKind, Provenance};
 use jarmo_facade::measure::AnyExam;
 use jarmo_facade::{AnyGame, Games};
+use jarmo_host::agent_file;
 use jarmo_host::program::this_program;
 use jarmo_host::run_folder::METRICS;
 use jarmo_judge::accuracy::ExamScore;
@@ -82,6 +84,22 @@ pub fn plan(
     let game = game.map_err(|error| TrainError(format!("game.board: {error}")))?;
     check(game.as_ref(), &config).map_err(|error| in_file(error, files, settings))?;
     Ok((config, game))
+}
+
+/// The agent from which a new run starts: an agent file, or `trained` for the one that is part of the program.
+pub fn first_agent(
+    games: &Games,
+    game: Option<&str>,
+    from: &Path,
+    files: &[&Path],
+    settings: &[String],
+) -> Result<AgentFile, TrainError> {
+    let source = AgentSource::Program;
+    if from != Path::new(&source.to_string()) {
+        return agent_file::load(from).map_err(TrainError::new);
+    }
+    let (_, game) = plan(games, game, None, files, settings)?;
+    game.load(&source).map_err(|error| TrainError(format!("{source}: {error}")))
 }
 
 /// Fails if the settings do not fit the game. Called before anything is written or learned.
