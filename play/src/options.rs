@@ -25,7 +25,7 @@ use jarmo_core::game::Player;
 use jarmo_core::numbers::{MAX_PLIES, NumberRange, PORT, QUIET_LIMIT, SEED};
 use jarmo_exact::catalog::GameSettings;
 use jarmo_host::ascii::locale_has_unicode;
-use jarmo_host::options::{Shell, print_completions, print_manual, shortened};
+use jarmo_host::options::{Shell, print_completions, print_manual, shortened, with_negative_numbers};
 use jarmo_host::program::{VERSION, version};
 use jarmo_host::record::GameRecord;
 use jarmo_session::page::Defaults;
@@ -168,7 +168,7 @@ impl From<io::Error> for Failure {
 /// The command line for these games, of which the first one is the default.
 pub fn command(games: &Games) -> clap::Command {
     let names = games.names();
-    Options::command().mut_arg("game", |arg| {
+    with_negative_numbers(Options::command()).mut_arg("game", |arg| {
         let arg = arg.help(format!("The game: {}", names.join(", ")));
         arg.default_value(names[0])
     })

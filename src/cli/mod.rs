@@ -61,7 +61,7 @@ use jarmo_exact::catalog::GameSettings;
 use jarmo_exact::{ExactError, ExactErrorKind};
 use jarmo_facade::measure::MeasureError;
 use jarmo_facade::{AnyGame, Games};
-use jarmo_host::options::{print_error, shortened};
+use jarmo_host::options::{print_error, shortened, with_negative_numbers};
 use jarmo_host::program::{self, Build, cores};
 use jarmo_host::{agent_file, files};
 
@@ -206,7 +206,7 @@ pub fn run(games: &Games, arguments: Vec<OsString>, inner: Option<Inner>) -> u8 
     let started_as = arguments.first().cloned().unwrap_or_default();
     program::announce(BUILD, &started_as, inner.as_ref().map(|inner| inner.name));
     let command = Cli::command().subcommands(inner.iter().map(|inner| (inner.command)(games)));
-    let command = fill(command, &games.names().join(", "), first(games));
+    let command = with_negative_numbers(fill(command, &games.names().join(", "), first(games)));
     let parsed =
         command.clone().try_get_matches_from(arguments).and_then(|matches| match (inner, matches.subcommand()) {
             (Some(inner), Some((name, options))) if name == inner.name => Ok(Err((inner.run)(games.clone(), options))),

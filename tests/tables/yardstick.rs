@@ -253,6 +253,10 @@ fn the_command_measures_agents_and_marks_answers_again() {
     let row: Row = serde_json::from_str(claimed.lines().next().unwrap()).unwrap();
     assert!(row.claims.date.starts_with("20") && row.claims.date.len() == 10, "{:?}", row.claims);
     let wrong = row.exam.unwrap().wrong;
+    let entry = "yardstick/results/jarmo-v1-greedy.json";
+    let refused = jarmo().args(["yardstick", "--verify", entry]).output().unwrap();
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(text.contains("the entry of a board is verified by `jarmo.yardstick.verify`"), "{text}");
     let changed = claimed.replacen(&format!("\"wrong\":{wrong}"), "\"wrong\":1", 1);
     fs::write(&lines, changed).unwrap();
     let refused = jarmo().args(["yardstick", "--verify"]).arg(&lines).output().unwrap();

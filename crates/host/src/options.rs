@@ -1,5 +1,5 @@
-//! What the command lines of all programs have in common: help and short errors, completions for a shell, the manual
-//! page.
+//! What the command lines of all programs have in common: numbers, help and short errors, completions for a shell, the
+//! manual page.
 
 use std::io::{self, Write, stdout};
 
@@ -21,6 +21,15 @@ pub fn shortened(mut error: clap::Error) -> clap::Error {
     }
     error.remove(ContextKind::Suggested); // it repeats the argument
     error
+}
+
+/// The command and all below it, where a negative number is a wrong value of an option and not an unknown option.
+pub fn with_negative_numbers(command: Command) -> Command {
+    let command = command.mut_args(|arg| {
+        let has_value = arg.get_long().is_some() && arg.get_action().takes_values();
+        arg.allow_negative_numbers(has_value)
+    });
+    command.mut_subcommands(with_negative_numbers)
 }
 
 /// Prints an error, or the help that was asked for, and returns the exit status. It is 1 for help that could not be

@@ -155,7 +155,15 @@ impl Row {
 }
 
 fn not_a_result(text: &str, problem: &str) -> JudgeError {
-    let is_old = !text.contains("\"format\"") && text.contains("\"answers\"");
-    let remedy = "; results of earlier versions have no answers for all measures: measure again";
-    JudgeError::new(format!("not a result of the yardstick: {problem}{}", if is_old { remedy } else { "" }))
+    let has = |name: &str| text.contains(&format!("\"{name}\""));
+    let remedy = match () {
+        () if has("code") && has("command") => {
+            "; the entry of a board is verified by `jarmo.yardstick.verify` of the Python package"
+        }
+        () if !has("format") && has("answers") => {
+            "; results of earlier versions have no answers for all measures: measure again"
+        }
+        () => "",
+    };
+    JudgeError::new(format!("not a result of the yardstick: {problem}{remedy}"))
 }
