@@ -120,11 +120,11 @@ fn predictions_improve_on_a_batch_that_is_learned() {
     let game = Jarmo::standard();
     let mut learner = learner(&game);
     let batch = batch(&game, 256, 3);
-    let first = learner.step(&batch).unwrap().predictions;
+    let first = learner.step(&batch).unwrap().measures.unwrap().predictions;
     for _ in 0..150 {
         learner.step(&batch).unwrap();
     }
-    let last = learner.step(&batch).unwrap().predictions;
+    let last = learner.step(&batch).unwrap().measures.unwrap().predictions;
     assert_eq!((first.rows, last.rows), (256, 256));
     // The targets are certain, and the network becomes so.
     assert!(first.target_entropy.abs() < 1e-6);
@@ -141,11 +141,11 @@ fn predictions_improve_on_a_batch_that_is_learned() {
 fn the_loss_falls_on_what_can_be_learned() {
     let game = Jarmo::standard();
     let mut learner = learner(&game);
-    let before = learner.step(&batch(&game, 128, 0)).unwrap().losses;
+    let before = learner.step(&batch(&game, 128, 0)).unwrap().measures.unwrap().losses;
     for seed in 1..150 {
         learner.step(&batch(&game, 128, seed)).unwrap();
     }
-    let after = learner.step(&batch(&game, 128, 1000)).unwrap().losses;
+    let after = learner.step(&batch(&game, 128, 1000)).unwrap().measures.unwrap().losses;
     // Uniform predictions: about ten legal actions, three results, 21 scores.
     assert!((1.5..3.0).contains(&before.policy), "{before:?}");
     assert!((0.9..1.3).contains(&before.result), "{before:?}");

@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::TrainError;
 use crate::device::OpenDevice;
 use crate::loss::Losses;
-use crate::predictions::Predictions;
 use crate::registry::{trainable, with_weights};
 use crate::tensors::Tensors;
-use crate::trainee::{AnyTrainee, Records};
+use crate::trainee::{AnyTrainee, Measures, Records};
 use jarmo_core::error::FileError;
 use jarmo_core::net::container::{Array, Format, numbers};
 use jarmo_core::net::{NetError, NetKind, NetShape, Weights};
@@ -22,6 +21,9 @@ const RECORDS: [&str; 3] = ["module", "average", "optimizer"];
 
 /// The final learning rate as a fraction of the highest.
 const LOWEST: f32 = 0.05;
+
+/// On a GPU, one step in so many is measured.
+const MEASURED_EVERY: u64 = 20;
 
 /// A larger loss stops the learner.
 const EXPLODE: f32 = 100.0;
@@ -71,7 +73,7 @@ impl LearnerSettings {
     }
 
     /// Rejects the losses and gradients of a step that would spoil the weights.
-    fn check(&self, step: u64, losses: &Losses, gradient_norm: f32) -> Result<(), TrainError> {
+    fn check(&self, step: u64, Measures { losses, gradient_norm, .. }: &Measures) -> Result<(), TrainError> {
         if !losses.total.is_finite() || !gradient_norm.is_finite() {
             return Err(TrainError(format!(
                 "step {step}: the loss is {} (policy {}, result {}, score {}) with a gradient norm of \
@@ -95,14 +97,10 @@ impl LearnerSettings {
 pub struct StepStats {
     /// Steps taken, this one included.
     pub step: u64,
-    /// The loss before the step.
-    pub losses: Losses,
-    /// The predictions before the step.
-    pub predictions: Predictions,
-    /// The norm of all gradients before clipping.
-    pub gradient_norm: f32,
     /// The learning rate of the step.
     pub rate: f32,
+    /// How good the network was before the step. On a GPU only the first step of a cycle and every 20th one have it.
+    pub measures: Option<Measures>,
 }
 
 /// A network in training, with its optimizer and averaged weights.
@@ -111,6 +109,7 @@ pub struct Learner {
     at: Header,
     average: Weights, // after the last cycle
     trainee: Box<dyn AnyTrainee>,
+    until_measured: u64, // steps without measures that come next on a GPU
 }
 
 /// What a learner's file contains besides its records.
@@ -133,6 +132,7 @@ impl Learner {
             at: Header { net: weights.net().clone(), shape: *weights.shape(), steps: 0 },
             trainee: with_weights(&*new, &weights, device),
             average: weights,
+            until_measured: 0,
         }
     }
 
@@ -149,7 +149,7 @@ impl Learner {
         trainee.read(records)?;
         Weights::of(&at.net, at.shape, trainee.weights()).map_err(|error| error.to_string())?;
         let average = checked(&at, trainee.average()).map_err(|error| error.to_string())?;
-        Ok(Learner { settings, at, average, trainee })
+        Ok(Learner { settings, at, average, trainee, until_measured: 0 })
     }
 
     /// Everything that the next step depends on, except for the settings.
@@ -159,23 +159,27 @@ impl Learner {
         FORMAT.write(&self.at, &arrays)
     }
 
-    /// Takes one step. On an error nothing changes.
+    /// Takes one step. On an error nothing changes; on a GPU, where not every step is measured, the weights may have been
+    /// spoiled by the steps before.
     ///
     /// # Panics
     /// Panics if the batch is empty or of another game.
     pub fn step(&mut self, batch: &Samples) -> Result<StepStats, TrainError> {
-        let pass = self.trainee.pass(batch);
+        let is_measured = self.trainee.always_measures() || self.until_measured == 0;
+        self.until_measured = if is_measured { MEASURED_EVERY - 1 } else { self.until_measured - 1 };
+        let mut pass = self.trainee.pass(batch, is_measured);
         let step = self.at.steps + 1;
-        self.settings.check(step, &pass.losses, pass.norm)?;
-        let (losses, predictions, gradient_norm) = (pass.losses, pass.predictions.clone(), pass.norm);
+        let measures = pass.measures.take();
+        measures.iter().try_for_each(|measures| self.settings.check(step, measures))?;
         let rate = self.rate();
         self.trainee.step(pass, rate, self.settings.keep_after(step));
         self.at.steps = step;
-        Ok(StepStats { step, losses, predictions, gradient_norm, rate })
+        Ok(StepStats { step, rate, measures })
     }
 
     /// Completes the averaged weights after the steps of a cycle. Rejects weights with which a network could overflow.
     pub fn end_turn(&mut self) -> Result<(), TrainError> {
+        self.until_measured = 0;
         self.average = checked(&self.at, self.trainee.average()).map_err(|error| {
             TrainError(format!(
                 "step {}: {error}; lower learner.rate and resume from the last checkpoint",
@@ -210,8 +214,9 @@ impl Learner {
     /// # Panics
     /// Panics if the batch is empty or of another game.
     pub fn loss_of(&mut self, batch: &Samples) -> (Losses, Tensors) {
-        let pass = self.trainee.pass(batch);
-        (pass.losses, self.trainee.gradients(pass))
+        let mut pass = self.trainee.pass(batch, true);
+        let measures = pass.measures.take().expect("they were asked for");
+        (measures.losses, self.trainee.gradients(pass))
     }
 
     /// The learning rate of the next step.
@@ -232,7 +237,7 @@ mod tests {
     use super::*;
     use crate::network::{CustomNetwork, Outputs};
     use crate::registry::{on_device, random_weights, register};
-    use crate::trainee::tests::{SHAPE, batch};
+    use crate::trainee::tests::{SHAPE, batch, pair};
     use burn::module::{Module, Param};
     use burn::tensor::{Device, Distribution, Tensor};
     use jarmo_core::net::{FeatureBatch, FrozenNet, Logits, NetSettings, Network};
@@ -318,8 +323,23 @@ mod tests {
         one.end_turn().unwrap();
         two.end_turn().unwrap();
         assert_eq!(one.average(), two.average());
-        assert!(one.step(&batch()).unwrap().losses.total < first.losses.total);
+        assert!(one.step(&batch()).unwrap().measures.unwrap().losses.total < first.measures.unwrap().losses.total);
         assert!(resume(&one.to_bytes()[..99]).is_err());
+    }
+
+    #[test]
+    fn on_a_gpu_few_steps_are_measured_and_all_learn() {
+        let (weights, trainees) = pair();
+        let [cpu, gpu] = trainees.map(|trainee| {
+            let at = Header { net: weights.net().clone(), shape: SHAPE, steps: 0 };
+            let (average, trainee) = (weights.clone(), Box::new(trainee));
+            let mut learner = Learner { settings: SETTINGS, at, average, trainee, until_measured: 0 };
+            let steps = (0..25).map(|_| learner.step(&batch()).unwrap());
+            let measured: Vec<u64> = steps.filter_map(|stats| stats.measures.map(|_| stats.step)).collect();
+            (measured, learner.loss_of(&batch()).0.total)
+        });
+        assert_eq!((cpu.0.len(), gpu.0), (25, vec![1, 21]));
+        assert!((cpu.1 - gpu.1).abs() < 1e-3, "{} {}", cpu.1, gpu.1);
     }
 
     #[test]

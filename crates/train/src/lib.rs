@@ -37,4 +37,5 @@ pub use network::{CustomNetwork, FirstLayer, Outputs};
 pub use player::{Player, Turn, turn};
 pub use predictions::{BINS, Bin, Predictions};
 pub use registry::{check, on_device, random_weights, register};
+pub use trainee::Measures;
 pub use trainer::{FILE_SAMPLES, Trainer, TrainerSettings, first_weights};

@@ -29,13 +29,21 @@ pub struct Losses {
     pub score: f32,
 }
 
-/// The loss of these outputs as a tensor, its parts as numbers, and how good the predictions are.
-pub(crate) fn losses(rows: &Rows, outputs: Outputs, device: &Device) -> (Tensor<1>, Losses, Predictions) {
+/// The loss of these outputs as a tensor. If it is to be measured, its parts as numbers, and how good the predictions
+/// are.
+pub(crate) fn losses(
+    rows: &Rows,
+    outputs: Outputs,
+    device: &Device,
+    measured: bool,
+) -> (Tensor<1>, Option<(Losses, Predictions)>) {
     let Outputs { policy, result, score } = outputs;
     let actions = TensorData::new(rows.actions.clone(), [rows.legal.len(), rows.places]);
     let policy = policy.gather(1, Tensor::<2, Int>::from_data(actions, device));
-    let [of_policy, of_result] = [&policy, &result].map(|logits| numbers(logits.clone().detach()));
-    let predictions = Predictions::of(rows, &of_policy, &of_result);
+    let predictions = measured.then(|| {
+        let [of_policy, of_result] = [&policy, &result].map(|logits| numbers(logits.clone().detach()));
+        Predictions::of(rows, &of_policy, &of_result)
+    });
     let empty =
         rows.legal.iter().flat_map(|&legal| (0..rows.places).map(move |place| if place < legal { 0.0 } else { EMPTY }));
     let masked = policy + matrix(empty.collect(), [rows.legal.len(), rows.places], device);
@@ -46,13 +54,16 @@ pub(crate) fn losses(rows: &Rows, outputs: Outputs, device: &Device) -> (Tensor<
     if let Some(score) = &score {
         total = total + score.clone() * SCORE_WEIGHT;
     }
-    let losses = Losses {
-        total: number(total.clone()),
-        policy: number(policy),
-        result: number(result),
-        score: score.map_or(0.0, number),
-    };
-    (total, losses, predictions)
+    let measured = predictions.map(|predictions| {
+        let losses = Losses {
+            total: number(total.clone()),
+            policy: number(policy),
+            result: number(result),
+            score: score.map_or(0.0, number),
+        };
+        (losses, predictions)
+    });
+    (total, measured)
 }
 
 /// The mean over rows of the cross-entropy with these targets.

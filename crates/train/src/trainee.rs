@@ -23,12 +23,28 @@ const CLIP: f32 = 5.0;
 /// The records of a trainee: the module, its averages, the optimizer.
 pub(crate) type Records = [Vec<u8>; 3];
 
+/// How good a network is on a batch, and the norm of all its gradients.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measures {
+    /// The loss.
+    pub losses: Losses,
+    /// The predictions.
+    pub predictions: Predictions,
+    /// The norm of all gradients, before they are clipped.
+    pub gradient_norm: f32,
+}
+
 /// The result of a forward and backward pass over one batch.
 pub(crate) struct Pass {
-    pub(crate) losses: Losses,
-    pub(crate) predictions: Predictions,
-    pub(crate) norm: f32, // of all gradients
+    pub(crate) measures: Option<Measures>,
+    norm: Scalar, // of all gradients
     gradients: GradientsParams,
+}
+
+/// A number, on a GPU as a tensor of one number, because reading it would stop the GPU.
+enum Scalar {
+    Number(f32),
+    OnDevice(Tensor<1>),
 }
 
 /// A [`Trainee`] with the type of its module erased, because a program can register any module.
@@ -42,11 +58,14 @@ pub(crate) trait AnyTrainee: Send {
     /// The network with the present weights, for evaluation only.
     fn frozen(&self) -> FrozenNet;
 
-    /// The losses, predictions and gradients of a batch.
+    /// Whether measures cost nothing. On a GPU each one stops the device until its number is read.
+    fn always_measures(&self) -> bool;
+
+    /// The gradients of a batch and, if they are asked for, its measures.
     ///
     /// # Panics
     /// Panics if the batch is empty or of another game.
-    fn pass(&mut self, batch: &Samples) -> Pass;
+    fn pass(&mut self, batch: &Samples, measured: bool) -> Pass;
 
     /// Takes a training step and updates the averages, of which the fraction `keep` stays.
     fn step(&mut self, pass: Pass, rate: f32, keep: f32);
@@ -93,6 +112,18 @@ impl<M: CustomNetwork> Trainee<M> {
     /// The averages as a module.
     fn averaged(&self) -> M {
         self.module().valid().map(&mut Replace(&self.averages))
+    }
+
+    /// The norm of all gradients.
+    fn norm(&self, gradients: &mut GradientsParams) -> Scalar {
+        if self.is_cpu {
+            let mut squares = Squares { gradients, sum: 0.0 };
+            self.module().visit(&mut squares);
+            return Scalar::Number(squares.sum.sqrt() as f32);
+        }
+        let mut squares = SquaresOnDevice { gradients, sum: Tensor::zeros([1], &self.device) };
+        self.module().visit(&mut squares);
+        Scalar::OnDevice(squares.sum.sqrt())
     }
 
     /// The first layer, if it is computed in `stem`.
@@ -143,16 +174,23 @@ impl<M: CustomNetwork> AnyTrainee for Trainee<M> {
         FrozenNet::of(BurnNet::new(self.module().valid(), self.shape, &self.device))
     }
 
-    fn pass(&mut self, batch: &Samples) -> Pass {
+    fn always_measures(&self) -> bool {
+        self.is_cpu
+    }
+
+    fn pass(&mut self, batch: &Samples, measured: bool) -> Pass {
         assert!(!batch.is_empty(), "a batch with rows");
         let rows = Rows::of(batch, &self.shape);
         let device = self.device.clone().autodiff();
         let first = self.first(&rows);
         let outputs = match &first {
             Some(first) => self.module().after_first(first.sums.clone()),
-            None => self.module().forward(features(&rows.features, &self.shape, &device)),
+            None => {
+                let features = features(&rows.features, &self.shape, &self.device, self.is_cpu);
+                self.module().forward(Tensor::from_inner(features))
+            }
         };
-        let (total, losses, predictions) = losses(&rows, outputs, &device);
+        let (total, measured) = losses(&rows, outputs, &device, measured);
         let mut found = total.backward();
         let of_sums = first.as_ref().and_then(|first| first.sums.grad_remove(&mut found));
         let mut gradients = GradientsParams::from_grads(found, self.module());
@@ -164,16 +202,25 @@ impl<M: CustomNetwork> AnyTrainee for Trainee<M> {
                 gradients.register(bias, Tensor::<1>::from_data(of_bias, &self.device));
             }
         }
-        let mut squares = Squares { gradients: &mut gradients, sum: 0.0, is_cpu: self.is_cpu };
-        self.module().visit(&mut squares);
-        let norm = squares.sum.sqrt() as f32;
-        Pass { losses, predictions, norm, gradients }
+        let norm = self.norm(&mut gradients);
+        let measures = measured.map(|(losses, predictions)| {
+            let gradient_norm = match &norm {
+                Scalar::Number(norm) => *norm,
+                Scalar::OnDevice(norm) => numbers(norm.clone())[0],
+            };
+            Measures { losses, predictions, gradient_norm }
+        });
+        Pass { measures, norm, gradients }
     }
 
     fn step(&mut self, pass: Pass, rate: f32, keep: f32) {
         let Pass { mut gradients, norm, .. } = pass;
-        if norm > CLIP {
-            self.module().visit(&mut Scale(&mut gradients, CLIP / norm));
+        let factor = match norm {
+            Scalar::Number(norm) => (norm > CLIP).then(|| Scalar::Number(CLIP / norm)),
+            Scalar::OnDevice(norm) => Some(Scalar::OnDevice((norm.recip() * CLIP).clamp_max(1.0))),
+        };
+        if let Some(factor) = factor {
+            self.module().visit(&mut Scale(&mut gradients, factor));
         }
         let module = self.module.take().expect("the module is there between two changes");
         let module = self.optimizer.step(f64::from(rate), module, gradients);
@@ -222,26 +269,32 @@ impl ModuleMapper for Numbered {
     }
 }
 
-/// Adds up the squares of all gradients, on the CPU without copying them.
+/// Adds up the squares of all gradients on the CPU, without copying them.
 struct Squares<'a> {
     gradients: &'a mut GradientsParams,
     sum: f64,
-    is_cpu: bool,
 }
 
 impl ModuleVisitor for Squares<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let Some(gradient) = self.gradients.remove::<D>(param.id) else {
-            return;
-        };
-        let gradient = match self.is_cpu {
-            true => changed(gradient, |numbers| self.sum += squares(numbers)),
-            false => {
-                self.sum += f64::from(numbers(gradient.clone().square().sum())[0]);
-                gradient
-            }
-        };
-        self.gradients.register(param.id, gradient);
+        if let Some(gradient) = self.gradients.remove::<D>(param.id) {
+            let gradient = changed(gradient, |numbers| self.sum += squares(numbers));
+            self.gradients.register(param.id, gradient);
+        }
+    }
+}
+
+/// Adds up the squares of all gradients on their device.
+struct SquaresOnDevice<'a> {
+    gradients: &'a GradientsParams,
+    sum: Tensor<1>,
+}
+
+impl ModuleVisitor for SquaresOnDevice<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        if let Some(gradient) = self.gradients.get::<D>(param.id) {
+            self.sum = self.sum.clone() + gradient.square().sum();
+        }
     }
 }
 
@@ -264,12 +317,16 @@ fn squares(numbers: &[f32]) -> f64 {
 }
 
 /// Multiplies all gradients.
-struct Scale<'a>(&'a mut GradientsParams, f32);
+struct Scale<'a>(&'a mut GradientsParams, Scalar);
 
 impl ModuleVisitor for Scale<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         if let Some(gradient) = self.0.remove::<D>(param.id) {
-            self.0.register(param.id, gradient * self.1);
+            let gradient = match &self.1 {
+                Scalar::Number(factor) => gradient * *factor,
+                Scalar::OnDevice(factor) => gradient * factor.clone().reshape([1; D]),
+            };
+            self.0.register(param.id, gradient);
         }
     }
 }
@@ -360,7 +417,7 @@ pub(crate) mod tests {
     }
 
     /// Two trainees with the same weights: one computes on the numbers of tensors, the other leaves all to burn.
-    fn pair() -> (Weights, [Trainee<BuiltIn>; 2]) {
+    pub(crate) fn pair() -> (Weights, [Trainee<BuiltIn>; 2]) {
         let settings = NetSettings { width: 32, blocks: 1 };
         let mut weights = Weights::random(settings, SHAPE, &mut stream(3, 0));
         let bias = weights.tensors_mut().find(|(name, _)| *name == "stem.bias").unwrap().1;
@@ -378,8 +435,8 @@ pub(crate) mod tests {
     fn the_first_layer_is_the_same_as_a_sum_and_as_a_product() {
         let (weights, trainees) = pair();
         let [one, other] = trainees.map(|mut trainee| {
-            let pass = trainee.pass(&batch());
-            (pass.losses, trainee.gradients(pass))
+            let pass = trainee.pass(&batch(), true);
+            (pass.measures.clone().unwrap().losses, trainee.gradients(pass))
         });
         assert!((one.0.total - other.0.total).abs() < 1e-5);
         assert!(one.1.keys().eq(weights.tensors().keys()));
@@ -396,11 +453,14 @@ pub(crate) mod tests {
         let (weights, trainees) = pair();
         let [one, other] = trainees.map(|mut trainee| {
             let norms = [0.5, 0.9].map(|keep| {
-                let pass = trainee.pass(&batch());
-                let norm = pass.norm;
+                let pass = trainee.pass(&batch(), true);
+                let norm = pass.measures.as_ref().unwrap().gradient_norm;
                 trainee.step(pass, 0.001, keep);
                 norm
             });
+            let pass = trainee.pass(&batch(), false);
+            assert!(pass.measures.is_none());
+            trainee.step(pass, 0.001, 0.9);
             (norms, trainee.average())
         });
         for (one, other) in one.0.iter().zip(other.0) {

@@ -189,7 +189,8 @@ impl Worker {
     pub fn learn(&mut self, steps: u64) -> Result<Vec<Step>, LearnError> {
         let trainer = self.trainer.as_mut().ok_or(LearnError::Missing("learner"))?;
         let taken = trainer.learn(steps)?.into_iter();
-        Ok(taken.map(|StepStats { step, rate, losses, .. }| Step { step, rate, losses }).collect())
+        let step = |StepStats { step, rate, measures }| Some(Step { step, rate, losses: measures?.losses });
+        Ok(taken.filter_map(step).collect())
     }
 
     /// The network of this agent plays from now on. The games go on, or begin.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::matches::Matches;
 use super::supply::FleetCounters;
 use crate::observe::{Metrics, Strength, Timing};
-use crate::train::{Predictions, StepStats};
+use crate::train::{Measures, Predictions, StepStats};
 use jarmo_judge::accuracy::ExamScore;
 use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::{Counts, GamesState};
@@ -56,7 +56,8 @@ impl Counters {
         let per = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 0.0 };
         let Sums { counts, predictions, .. } = &self.sums;
         let (steps, rows) = (self.sums.steps as f64, predictions.rows as f64);
-        let [loss, loss_policy, loss_result, loss_score] = self.sums.losses.map(|sum| per(sum, steps));
+        let measured = (self.sums.steps - self.sums.unmeasured) as f64;
+        let [loss, loss_policy, loss_result, loss_score] = self.sums.losses.map(|sum| per(sum, measured));
         let bins = predictions.bins.iter();
         let off: f64 = bins.map(|bin| bin.rows * bin.gap().abs()).sum();
         let games = counts.games.games as f64;
@@ -72,7 +73,7 @@ impl Counters {
             loss_policy,
             loss_result,
             loss_score,
-            gradient_norm: per(self.sums.gradient_norm, steps),
+            gradient_norm: per(self.sums.gradient_norm, measured),
             rate: self.sums.rate,
             policy_entropy: per(predictions.policy_entropy, rows),
             target_entropy: per(predictions.target_entropy, rows),
@@ -104,6 +105,8 @@ impl Counters {
 pub(super) struct Sums {
     pub(super) counts: Counts,
     steps: u64,
+    #[serde(default)]
+    unmeasured: u64, // of these steps
     losses: [f64; 4], // total, policy, result, score
     gradient_norm: f64,
     rate: f64, // of the last step
@@ -115,14 +118,17 @@ pub(super) struct Sums {
 impl Sums {
     pub(super) fn add_steps(&mut self, steps: &[StepStats], time: Duration) {
         for step in steps {
-            let losses = &step.losses;
+            self.rate = f64::from(step.rate);
+            let Some(Measures { losses, predictions, gradient_norm }) = &step.measures else {
+                self.unmeasured += 1;
+                continue;
+            };
             let parts = [losses.total, losses.policy, losses.result, losses.score];
             for (sum, part) in self.losses.iter_mut().zip(parts) {
                 *sum += f64::from(part);
             }
-            self.gradient_norm += f64::from(step.gradient_norm);
-            self.rate = f64::from(step.rate);
-            self.predictions.add(&step.predictions);
+            self.gradient_norm += f64::from(*gradient_norm);
+            self.predictions.add(predictions);
         }
         self.steps += steps.len() as u64;
         self.learning += time.as_secs_f64();
