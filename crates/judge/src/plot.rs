@@ -3,6 +3,7 @@
 use std::fmt::{Arguments, Write};
 
 use crate::spread::Spread;
+use jarmo_core::games::board::BRAILLE_DOTS;
 
 pub(crate) const WIDTH: f64 = 900.0;
 pub(crate) const LEFT: f64 = 70.0;
@@ -246,7 +247,7 @@ pub fn braille(curves: &[Curve], columns: usize, rows: usize) -> Vec<String> {
                 let share = step as f64 / steps as f64;
                 let x = (from.0 + share * (to.0 - from.0)).round() as usize;
                 let y = (from.1 + share * (to.1 - from.1)).round() as usize;
-                dots[y / 4][x / 2] |= DOTS[y % 4][x % 2];
+                dots[y / 4][x / 2] |= BRAILLE_DOTS[y % 4][x % 2];
             }
         }
         if let Some(last) = places.last() {
@@ -264,9 +265,6 @@ pub fn braille(curves: &[Curve], columns: usize, rows: usize) -> Vec<String> {
     };
     dots.iter().enumerate().map(line).collect()
 }
-
-/// The dots of a Braille character, by row and column.
-const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
 #[cfg(test)]
 mod tests {

@@ -394,6 +394,11 @@ fn a_record_comes_back_with_its_opponent_and_names_no_folder() {
         let view = command(address, &id, json!({"do": "load", "record": line})).json();
         assert_eq!(view["seats"], json!(["human", "human"]));
     }
+    let greedy = r#"{"game":"jarmo","white":"human","black":"alphabeta:1000000000000?mb=65536","moves":["A1-C2"]}"#;
+    let (_, view) = open(address, json!({"record": greedy}));
+    assert_eq!(view["seats"], json!(["human", "human"]));
+    let restored = json!({"do": "restore", "record": greedy, "seats": ["human", "hard"], "place": 1, "values": []});
+    assert_eq!(command(address, &id, restored).json()["seats"], json!(["human", "hard"]));
     let analysed = command(address, &id, json!({"do": "analyse", "on": true}));
     assert!(!analysed.body.contains(folder) && !record().contains(folder), "{}", record());
 }

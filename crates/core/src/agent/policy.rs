@@ -54,7 +54,7 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for PolicyAgent<G, E> {
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         let mut batch = EvalBatch::new(self.game.actions());
         let mut decisions = Vec::with_capacity(requests.len());
-        for requests in requests.chunks_mut(self.evaluator.batch()) {
+        for requests in requests.chunks_mut(self.evaluator.batch().max(1)) {
             batch.clear();
             for request in requests {
                 batch.push(request.position, request.stream.next_u64());

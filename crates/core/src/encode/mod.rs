@@ -104,17 +104,6 @@ pub trait Encode: Game {
             false => self.features(position, |index| out[index] = T::from(true)),
         }
     }
-
-    /// Writes the features of a position as numbers.
-    ///
-    /// # Panics
-    /// Panics unless `out` has [`Encode::feature_count`] numbers.
-    #[inline]
-    fn observe(&self, position: &Self::Position, out: &mut [f32]) {
-        assert_eq!(out.len(), self.feature_count(), "one number per feature");
-        out.fill(0.0);
-        self.features(position, |index| out[index] = 1.0);
-    }
 }
 
 /// A mirror symmetry of a game, as permutations that are their own inverses.

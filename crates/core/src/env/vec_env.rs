@@ -378,7 +378,8 @@ impl<G: Encode> VecEnv<G> {
         assert_eq!(out.dim(), (self.len(), self.game.planes(), rows, columns), "the shape of all features");
         self.write_each(out.into_slice().expect("an array in C order"), width, |games, out| {
             for (slot, out) in games.shard.slots.iter().zip(out.chunks_exact_mut(width)) {
-                self.game.observe(&slot.position, out);
+                out.fill(0.0);
+                self.game.set_features(&slot.position, out, false);
             }
         });
     }

@@ -387,23 +387,24 @@ impl<G: Game> Tree<G> {
         }
     }
 
-    /// The open action with the largest ln P + g + σ(Q) among those that have as many visits as the schedule requires.
-    /// If all of those are proven, the largest of all open actions. Of the unvisited actions, which have the same value,
-    /// only the one with the largest ln P + g can be it.
+    /// The open action with the largest ln P + g + σ(Q) among those that have as many visits of this plan as the schedule
+    /// requires. If all of those are proven, the best other one.
     fn select_considered(&mut self, unvisited: Best, settings: &GumbelSettings) -> Best {
         let completed = Completed::new(&self.storage, 0, self.game.actions(), settings, &mut self.scratch);
         let due = self.plan.halving.as_ref().expect("made with the plan").visits;
-        let (mut due_best, mut other_best) = (Best::NONE, Best::NONE);
+        let (mut best_due, mut best_other) = (Best::NONE, Best::NONE);
         for (child, value) in self.storage.children(0).zip(&self.scratch) {
             if child.is_open(self.storage.nodes[0].certain) {
                 let is_due = child.node.visits - self.plan.visits_before[child.place()] == due;
-                let best = if is_due { &mut due_best } else { &mut other_best };
+                let best = if is_due { &mut best_due } else { &mut best_other };
                 *best = best.or(self.plan.noisy[child.place()] + completed.of(Some(*value)), child);
             }
         }
-        let best = if due == 0 { &mut due_best } else { &mut other_best };
+        // Unvisited actions are due exactly in the first round. They have the same value, so only the one with the largest
+        // ln P + g can be the best.
+        let best = if due == 0 { &mut best_due } else { &mut best_other };
         *best = best.or_unvisited(unvisited.score + completed.of(None), unvisited.place);
-        if due_best.score > f32::NEG_INFINITY { due_best } else { other_best }
+        if best_due.score > f32::NEG_INFINITY { best_due } else { best_other }
     }
 
     /// The action to follow from a node that is not the root.

@@ -68,33 +68,24 @@ impl SearchSettings {
 
     /// The rule with these settings. Settings that are not given are taken from `usual`, if it is the same rule.
     pub fn rule(&self, usual: SearchRule) -> SearchRule {
-        let root = self.root.unwrap_or(match usual {
-            SearchRule::Gumbel(_) => Root::Gumbel,
-            SearchRule::Puct(_) => Root::Puct,
-        });
-        match (root, usual) {
-            (Root::Gumbel, SearchRule::Gumbel(usual)) => SearchRule::Gumbel(self.gumbel(usual)),
-            (Root::Gumbel, SearchRule::Puct(_)) => SearchRule::Gumbel(self.gumbel(GumbelSettings::DEFAULT)),
-            (Root::Puct, SearchRule::Puct(usual)) => SearchRule::Puct(self.puct(usual)),
-            (Root::Puct, SearchRule::Gumbel(_)) => SearchRule::Puct(self.puct(PuctSettings::DEFAULT)),
-        }
-    }
-
-    fn gumbel(&self, usual: GumbelSettings) -> GumbelSettings {
-        GumbelSettings {
-            considered: self.considered.unwrap_or(usual.considered),
-            least_range: self.least_range.unwrap_or(usual.least_range),
-            ..usual
-        }
-    }
-
-    fn puct(&self, usual: PuctSettings) -> PuctSettings {
-        PuctSettings {
-            c_puct: self.c_puct.unwrap_or(usual.c_puct),
-            fpu: self.fpu.unwrap_or(usual.fpu),
-            temperature: self.temperature.unwrap_or(usual.temperature),
-            min_visit_share: self.min_visit_share.unwrap_or(usual.min_visit_share),
-            ..usual
+        let usual = match (self.root, usual) {
+            (Some(Root::Gumbel), SearchRule::Puct(_)) => SearchRule::Gumbel(GumbelSettings::DEFAULT),
+            (Some(Root::Puct), SearchRule::Gumbel(_)) => SearchRule::Puct(PuctSettings::DEFAULT),
+            (_, usual) => usual,
+        };
+        match usual {
+            SearchRule::Gumbel(usual) => SearchRule::Gumbel(GumbelSettings {
+                considered: self.considered.unwrap_or(usual.considered),
+                least_range: self.least_range.unwrap_or(usual.least_range),
+                ..usual
+            }),
+            SearchRule::Puct(usual) => SearchRule::Puct(PuctSettings {
+                c_puct: self.c_puct.unwrap_or(usual.c_puct),
+                fpu: self.fpu.unwrap_or(usual.fpu),
+                temperature: self.temperature.unwrap_or(usual.temperature),
+                min_visit_share: self.min_visit_share.unwrap_or(usual.min_visit_share),
+                ..usual
+            }),
         }
     }
 

@@ -134,7 +134,7 @@ impl TableId<'_> {
             return if MAGIC.starts_with(start) {
                 damaged("is truncated")
             } else {
-                Err(ExactError::new("is not a table file; build it again"))
+                Err(ExactError::new("is not a table file; remove it and build it again"))
             };
         }
         let Some((header, bytes)) = file.split_at_checked(HEADER) else {
@@ -143,7 +143,7 @@ impl TableId<'_> {
         let version = short(header, 8);
         if version != FORMAT_VERSION {
             return Err(ExactError::new(format!(
-                "has format version {version}, this build reads version {FORMAT_VERSION}; build it again"
+                "has format version {version}, this build reads version {FORMAT_VERSION}; remove it and build it again"
             )));
         }
         if long(header, 64) != xxh3_64(&header[..64]) {

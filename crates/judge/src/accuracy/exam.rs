@@ -129,19 +129,22 @@ impl<G: HasEndgames> Exam<G> {
         seed: u64,
         watch: &dyn Watch,
     ) -> Accuracy<G::Position> {
-        let mut numbers: Vec<u64> = (0..self.len() as u64).collect();
-        numbers.sort_by_cached_key(|&number| stream(seed, !number).next_u64());
-        let positions: Vec<_> = numbers.iter().map(|&number| self.questions[number as usize].position).collect();
-        let answered = Asked { agents, nodes, seed, watch }.answered(&positions, &numbers, Some("exam"));
-        let mut answers: Vec<(u64, Action)> =
-            answered.into_iter().map(|(place, action)| (numbers[place], action)).collect();
+        // `order[place]` is the question that is asked at this place.
+        let mut order: Vec<u64> = (0..self.len() as u64).collect();
+        order.sort_by_cached_key(|&number| stream(seed, !number).next_u64());
+        let positions: Vec<_> = order.iter().map(|&number| self.questions[number as usize].position).collect();
+        let given = Asked { agents, nodes, seed, watch }.answered(&positions, &order, Some("exam"));
+        let mut answers: Vec<(usize, Action)> =
+            given.into_iter().map(|(place, action)| (order[place] as usize, action)).collect();
         answers.sort_unstable_by_key(|(number, _)| *number);
-        let actions: Vec<Action> = answers.iter().map(|(_, action)| *action).collect();
-        if actions.len() == self.len() {
+        let (asked, actions): (Vec<usize>, Vec<Action>) = answers.into_iter().unzip();
+        if asked.len() == self.len() {
             return self.mark_all(&actions);
         }
-        let asked = answers.iter().map(|(number, _)| self.questions[*number as usize].clone());
-        Exam::new(&self.game, &self.made, asked.collect()).mark_all(&actions)
+        let questions = asked.iter().map(|&number| self.questions[number].clone()).collect();
+        let mut accuracy = Exam::new(&self.game, &self.made, questions).mark_all(&actions);
+        accuracy.wrong.iter_mut().for_each(|place| *place = asked[*place]); // numbers of this exam
+        accuracy
     }
 
     /// The positions, and the numbers that their random numbers depend on.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::standings::{Checkpoint, Entrant};
 use crate::JudgeError;
+use jarmo_core::agent::AgentSpec;
 use jarmo_core::checksum::{SealedLine, sealed_lines};
 use jarmo_core::game::shorten;
 use jarmo_host::files;
@@ -30,8 +31,9 @@ pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, JudgeError> {
         None => (text, ""),
         Some(at) => text.split_at(at),
     };
-    let named = run_folder::named(head).map_err(|problem| error(text, problem))?;
-    let Some((folder, step)) = named else {
+    let is_agent = text.parse::<AgentSpec>().is_ok(); // even if a folder has this name
+    let named = if is_agent { Ok(None) } else { run_folder::named(head) };
+    let Some((folder, step)) = named.map_err(|problem| error(text, problem))? else {
         return Ok(vec![Expanded { spec: text.to_owned(), checkpoint: None }]);
     };
     let chosen = match step {

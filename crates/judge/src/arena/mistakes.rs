@@ -1,5 +1,6 @@
 //! Counts mistakes by means of exact tables: how many, at which plies, and at which force.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -8,12 +9,9 @@ use crate::accuracy::is_mistake;
 use jarmo_core::env::Line;
 use jarmo_core::game::Game;
 use jarmo_exact::tables::Endgames;
-use jarmo_exact::tables::index::MOST_FORCE;
 
 /// The first ply of each range of plies.
 const RANGES: [u32; 6] = [0, 10, 20, 40, 60, 100];
-
-const FORCES: usize = MOST_FORCE as usize + 1;
 
 /// The number of decisions that tables can judge, and of mistakes among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -32,11 +30,11 @@ impl Decisions {
 }
 
 /// The decisions of one agent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mistakes {
     games: u32, // games with at least one mistake
     by_ply: [Decisions; RANGES.len()],
-    by_force: [Decisions; FORCES],
+    by_force: BTreeMap<u32, Decisions>,
 }
 
 impl Mistakes {
@@ -44,13 +42,15 @@ impl Mistakes {
         let one = Decisions { known: 1, mistakes: mistake.into() };
         let range = RANGES.partition_point(|&first| first <= ply) - 1;
         self.by_ply[range].merge(one);
-        self.by_force[force as usize].merge(one);
+        self.by_force.entry(force).or_default().merge(one);
     }
 
     pub(super) fn merge(&mut self, more: &Mistakes) {
         self.games += more.games;
-        let all = self.by_ply.iter_mut().chain(&mut self.by_force);
-        all.zip(more.by_ply.into_iter().chain(more.by_force)).for_each(|(all, more)| all.merge(more));
+        self.by_ply.iter_mut().zip(more.by_ply).for_each(|(all, more)| all.merge(more));
+        for (&force, &more) in &more.by_force {
+            self.by_force.entry(force).or_default().merge(more);
+        }
     }
 
     fn all(&self) -> Decisions {
@@ -75,7 +75,7 @@ pub struct PlyRange {
 /// The decisions at one force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AtForce {
-    /// Archers plus marks.
+    /// The number by which tables are split: in jarmo archers plus marks, in tammi pieces.
     pub force: u32,
     /// Their number, and the mistakes.
     #[serde(flatten)]
@@ -104,13 +104,12 @@ impl MistakeRow {
         let ends = RANGES[1..].iter().map(|&next| Some(next - 1)).chain([None]);
         let ranges = RANGES.into_iter().zip(ends).zip(mistakes.by_ply);
         let ranges = ranges.map(|((from, to), decisions)| PlyRange { from, to, decisions });
-        let forces = (0..).zip(mistakes.by_force).map(|(force, decisions)| AtForce { force, decisions });
         MistakeRow {
             per_game: f64::from(all.mistakes) / f64::from(games.max(1)),
             games: mistakes.games,
             all,
             by_ply: ranges.filter(|range| range.decisions.known > 0).collect(),
-            by_force: forces.filter(|at| at.decisions.known > 0).collect(),
+            by_force: mistakes.by_force.iter().map(|(&force, &decisions)| AtForce { force, decisions }).collect(),
         }
     }
 }
@@ -123,7 +122,7 @@ pub(super) fn of_game<G: Game>(
     played: &Line<G::Position>,
     opening: usize,
 ) -> [Mistakes; 2] {
-    let mut mistakes = [Mistakes::default(); 2];
+    let mut mistakes: [Mistakes; 2] = Default::default();
     for (position, &action) in played.positions(game).iter().zip(&played.actions).skip(opening) {
         let Some(mistake) = is_mistake(game, tables.as_ref(), position, action) else { continue };
         mistakes[game.to_move(position).index()].count(game.ply(position), tables.force(position), mistake);

@@ -229,12 +229,7 @@ struct ReportJson {
 #[derive(Deserialize)]
 struct AgentJson {
     name: String,
-    checkpoint: Option<CheckpointJson>,
-}
-
-#[derive(Deserialize)]
-struct CheckpointJson {
-    step: u64,
+    checkpoint: Option<Checkpoint>,
 }
 
 #[derive(Deserialize)]

@@ -35,7 +35,7 @@ pub struct Entrant {
 }
 
 /// The results of a game that the standings need.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct GameResult {
     pub outcome: Outcome,
     pub fingerprint: u64,        // a hash of its start and actions, which reveals repeated pairs

@@ -104,15 +104,15 @@ impl<G: Game> Tournament<G> {
                 entrants.len()
             )));
         }
-        if let Some(anchor) = &settings.anchor {
+        if let Some(anchor) = &settings.anchor
+            && anchor.among(&entrants).is_none()
+        {
             let names: Vec<&str> = entrants.iter().map(|entrant| &*entrant.name).collect();
-            if !names.contains(&&*anchor.agent) {
-                return Err(JudgeError::new(format!(
-                    "anchor `{}` does not take part in the tournament; choose one of {}",
-                    shorten(&anchor.agent),
-                    names.join(", ")
-                )));
-            }
+            return Err(JudgeError::new(format!(
+                "anchor `{}` does not take part in the tournament; choose one of {}",
+                shorten(&anchor.agent),
+                names.join(", ")
+            )));
         }
         let conditions = Conditions {
             game: game.id(),
@@ -172,7 +172,8 @@ impl<G: Game> Tournament<G> {
 
     /// Whether all games are played, or a sequential test is decided.
     pub fn is_over(&self) -> bool {
-        self.missing().is_empty()
+        let games = 2 * self.plan.bouts.len() * self.plan.settings.pairs as usize;
+        self.score.decided() || self.score.done.len() == games
     }
 
     /// Adds games that were played before. They must belong to this tournament: same seed, openings and

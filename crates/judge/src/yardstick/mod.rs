@@ -168,10 +168,11 @@ impl<G: HasEndgames> Yardstick<G> {
             )));
         }
         same("settings", &row.settings, &self.settings)?;
-        let asked = [(&row.exam, &self.exam, row.answers.exam.len()), (&row.fresh, &self.fresh, 0)];
-        for (claimed, exam, answers) in asked {
+        // A result without answers to the exam is rejected below, where the fresh answers are counted, too.
+        let answered = Some(row.answers.exam.len()).filter(|&count| count > 0);
+        for (claimed, exam, answered) in [(&row.exam, &self.exam, answered), (&row.fresh, &self.fresh, None)] {
             if let (Some(claimed), Some(exam)) = (claimed, exam)
-                && (claimed.checksum != exam.checksum() || answers != 0 && answers != exam.len())
+                && (claimed.checksum != exam.checksum() || answered.is_some_and(|count| count != exam.len()))
             {
                 return Err(JudgeError::new(format!(
                     "it answers another exam than {}, which has {} questions ({}); other tables draw other questions",

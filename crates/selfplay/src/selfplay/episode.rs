@@ -9,6 +9,7 @@ use crate::replay::Samples;
 use jarmo_core::encode::Encode;
 use jarmo_core::env::{Line, SavedGame, Shard};
 use jarmo_core::error::FileError;
+use jarmo_core::game::Game;
 use jarmo_exact::tables::HasEndgames;
 
 /// A finished game with its search results.
@@ -64,6 +65,13 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
             true => return refuse("it does not begin at the start of the game".to_owned()),
         };
         let (mut positions, outcome, stats) = Shard::replay(&self.rules.game, game)?;
+        let Rules { game: rules, settings, .. } = &self.rules;
+        let is_endgame = |start: &G::Position| {
+            rules.ply(start) == 0 && rules.force_of(start).is_some_and(|force| force <= settings.endgame_force)
+        };
+        if game.start.is_some() && !is_endgame(&positions[0]) {
+            return refuse("self-play starts no game in its first position".to_owned());
+        }
         positions.pop(); // the final position has no search
         let opening = positions.len().checked_sub(searches.len());
         match opening {

@@ -152,7 +152,7 @@ pub fn apply(session: &mut Session, command: Command, texts: &Texts, ours: &[Str
             return Err(impossible(texts.get("no_friend")));
         }
         Command::Restore { record, seats, place, current_match, values } => {
-            let record = parse_record(&record, "", texts)?;
+            let record = without_players(&record, texts)?;
             session.load(&record).map_err(|problem| words::record_problem(texts, &problem))?;
             for (player, who) in Player::BOTH.into_iter().zip(&seats) {
                 // A person plays for an agent that is not offered here any more, or cannot play this game. The page
@@ -254,6 +254,11 @@ pub(super) fn parse_record(text: &str, game: &str, texts: &Texts) -> Result<Game
     let moves = tokens_of(tree).iter().filter(|token| matches!(token, Token::Move(_))).count();
     check_size(moves.max(record.moves.len()), tree.len(), texts)?;
     Ok(record)
+}
+
+/// Reads a record without the players that it names, because they may be agents that the page may not choose.
+pub(super) fn without_players(text: &str, texts: &Texts) -> Result<GameRecord, String> {
+    Ok(GameRecord { white: None, black: None, ..parse_record(text, "", texts)? })
 }
 
 /// The moves of a text with or without their numbers: `1. A1-C2 A5-B3 2. …`; `None` for a text of another kind.

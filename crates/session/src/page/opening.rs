@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{Defaults, Rejection, impossible};
-use super::command::{offered, parse_record};
+use super::command::{offered, parse_record, without_players};
 use crate::lang::Texts;
 use crate::session::Session;
 use crate::words;
@@ -50,7 +50,7 @@ fn begin<'a>(defaults: &'a Defaults, opening: &'a Opening, texts: &Texts, seed: 
     if opening.clock.is_some() && opening.duel.is_none() {
         return Err("clock: only a game of two people has clocks".to_owned());
     }
-    let record = opening.record.as_ref().map(|line| parse_record(line, "", texts)).transpose()?;
+    let record = opening.record.as_ref().map(|line| without_players(line, texts)).transpose()?;
     let games = defaults.store.games.names();
     let known = |name: &&String| games.contains(&name.as_str());
     let recorded = record.as_ref().map(|record| &record.game).filter(known);

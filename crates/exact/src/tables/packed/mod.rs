@@ -10,7 +10,6 @@ mod write;
 
 use std::cell::RefCell;
 use std::fmt;
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +23,7 @@ use super::map::map;
 use super::solvable::{Layer, TableKind};
 use super::stats::{LayerStats, SideStats};
 use crate::{ExactError, ExactErrorKind};
+use jarmo_host::files;
 
 pub use write::pack;
 
@@ -51,7 +51,7 @@ impl PackedLayer {
     /// Opens the file of a layer and verifies its checksums.
     pub(super) fn open(id: &TableId<'_>, kind: &TableKind, layer: &impl Layer) -> Result<PackedLayer, ExactError> {
         let path = &id.packed();
-        let file = File::open(path).map_err(|error| match error.kind() {
+        let (file, _) = files::open(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => repack("is missing").at(path),
             _ => ExactError::io(path)(error),
         })?;
