@@ -72,7 +72,12 @@ pub(super) fn run(games: &Games, args: &Args) -> Result<(), Failure> {
         thread::sleep(5 * LOOK_EVERY); // by then the runs are killed
         exit(i32::from(INTERRUPTED));
     })?;
-    let mut work = Work { sweep: &sweep, stop: &stop, kill: &kill, failed: Vec::new() };
+    let mut program = env::current_exe()?; // now, because a build may replace it
+    let is_python = program.file_stem().is_some_and(|name| name.to_string_lossy().starts_with("python"));
+    if is_python && let Some(typed) = env::args_os().next() {
+        program = typed.into(); // in a virtual environment a link, whose place leads to the packages
+    }
+    let mut work = Work { sweep: &sweep, program, is_python, stop: &stop, kill: &kill, failed: Vec::new() };
     let mut alive: Vec<(PathBuf, &Planned)> = planned.iter().map(|run| (folder.join(&run.name), run)).collect();
     let mut stages = Vec::new();
     for share in sweep.stages() {
@@ -115,6 +120,8 @@ fn show(folder: &Path, stages: &[Comparison], as_json: bool) -> Result<(), Failu
 
 struct Work<'a> {
     sweep: &'a Sweep,
+    program: PathBuf,
+    is_python: bool, // there this program is a module
     stop: &'a AtomicBool,
     kill: &'a AtomicBool, // whether stopped runs have no time to save
     failed: Vec<PathBuf>, // runs whose training failed
@@ -126,15 +133,20 @@ impl Work<'_> {
         let is_stopped = || self.stop.load(Ordering::Relaxed);
         let mut waiting = runs.iter().filter(|(place, _)| !has_ended(place, minutes));
         let mut training: Vec<(&Path, Child)> = Vec::new();
+        let mut failure = None;
         loop {
             while training.len() < self.sweep.jobs()
                 && !is_stopped()
+                && failure.is_none()
                 && let Some((place, run)) = waiting.next()
             {
                 eprintln!("{}: up to {minutes} CPU minutes", run.name);
-                training.push((place, self.start(place, run, minutes)?));
+                match self.start(place, run, minutes) {
+                    Ok(child) => training.push((place, child)),
+                    Err(error) => failure = Some(error),
+                }
             }
-            if training.is_empty() || is_stopped() {
+            if training.is_empty() || is_stopped() || failure.is_some() {
                 break;
             }
             thread::sleep(LOOK_EVERY);
@@ -158,7 +170,7 @@ impl Work<'_> {
             let _ = child.kill(); // an error means that it has ended
             child.wait()?;
         }
-        Ok(())
+        failure.map_or(Ok(()), Err)
     }
 
     /// Starts a run, or continues it. A process that a killed sweep left behind has to end first.
@@ -169,18 +181,14 @@ impl Work<'_> {
         if !place.join(CONFIG).exists() {
             RunFolder::create(place, &run.config, None)?;
         }
-        let mut program = env::current_exe()?;
-        let is_python = program.file_stem().is_some_and(|name| name.to_string_lossy().starts_with("python"));
-        if is_python && let Some(typed) = env::args_os().next() {
-            program = typed.into(); // in a virtual environment a link, whose place leads to the packages
-        }
-        let mut command = Command::new(program);
-        command.args(if is_python { &["-m", "jarmo"][..] } else { &[] }); // there it is a module
+        let mut command = Command::new(&self.program);
+        command.args(if self.is_python { &["-m", "jarmo"][..] } else { &[] });
         command.args(["train", "--resume"]).arg(place).args(["--cpu-minutes", &minutes.to_string()]);
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         // What it prints is in its metrics, too, except errors.
-        Ok(command.args(&self.sweep.train).stdin(Stdio::null()).stdout(Stdio::null()).spawn()?)
+        let started = command.args(&self.sweep.train).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+        started.map_err(|error| Failure::new(format!("cannot start {}: {error}", self.program.display())))
     }
 }
 

@@ -40,6 +40,10 @@ fn json(mut command: Command) -> Value {
 
 #[test]
 fn a_match_prints_a_table() {
+    arena("uniform?sims=4 random --games 2 --anchor uniform?sims=4=0")
+        .assert()
+        .success()
+        .stdout(contains("relative to uniform?sims=4 = 0"));
     arena("greedy random --games 20 --anchor random=0").assert().success().stdout(
         contains("jarmo: 1 match of 20 games, openings: 467 balanced ones, seed 1")
             .and(is_match(r"\n 1 greedy +\+\d+ +\d+ +20 ").unwrap())

@@ -227,7 +227,9 @@ fn an_exam_that_is_stopped_has_the_result_of_the_answers_so_far() {
     let whole = exam.take_watched(&mut agents, Some(2), 5, &());
     assert_eq!(whole, exam.take(&mut agents, Some(2), 5), "the order of the questions does not matter");
     let watch = After64::default();
-    let part = exam.take_watched(&mut agents, Some(2), 5, &watch).score().all;
+    let answered = exam.take_watched(&mut agents, Some(2), 5, &watch);
+    assert!(!answered.wrong.is_empty() && answered.wrong.iter().all(|number| whole.wrong.contains(number)));
+    let part = answered.score().all;
     assert_eq!(part.decisions, watch.done.load(Ordering::Relaxed));
     assert!((64..200).contains(&part.decisions), "{part:?}");
     let none = exam.take_watched(&mut agents, Some(2), 5, &watch).score().all;

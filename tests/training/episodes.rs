@@ -177,3 +177,22 @@ fn a_game_without_a_searched_position_is_refused() {
     let error = reader.read(&episode, &mut Samples::new(), &mut Counts::default()).unwrap_err().to_string();
     assert!(error.contains("0 of its 7 positions were searched"), "{error}");
 }
+
+#[test]
+fn a_game_that_begins_where_self_play_starts_none_is_refused() {
+    let game = Jarmo::standard();
+    let round = play(&game, 0.5, 60, true);
+    let started = round.episodes.iter().find(|episode| episode.game.start.is_some()).expect("an endgame");
+    let reader = EpisodeReader::new(&game, &settings(0.5));
+    let read = |start: &str| {
+        let mut episode = serde_json::to_value(started).unwrap();
+        episode["game"]["start"] = json!(start);
+        let episode: Episode = serde_json::from_value(episode).unwrap();
+        reader.read(&episode, &mut Samples::new(), &mut Counts::default()).unwrap_err().to_string()
+    };
+    // Five archers each, and an endgame at a later ply.
+    for start in ["bbbbb/5/5/5/wwwww w - - 0", "4b/5/5/5/w4 w - - 7"] {
+        let error = read(start);
+        assert!(error.contains("self-play starts no game in its first position") || error.contains("action"), "{error}");
+    }
+}

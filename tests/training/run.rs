@@ -695,11 +695,15 @@ fn train_resume_and_export_on_the_command_line() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("run");
     let run = path.to_str().unwrap();
+    let first = path.join("first.safetensors"); // of an attempt that failed
+    fs::create_dir(&path).unwrap();
+    fs::copy("checkpoints/guard.safetensors", &first).unwrap();
     program(&["train", "--run", run, "--steps", "40"])
         .args(QUICK)
         .assert()
         .success()
         .stdout(contains("step 40: checkpoint").and(contains("/jarmo arena ")));
+    assert!(!first.exists());
     program(&["train", "--run", run])
         .args(QUICK)
         .assert()

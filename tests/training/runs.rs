@@ -210,6 +210,7 @@ fn a_sweep_that_was_killed_continues() {
         ("seeds = [1, 2]", "seeds = []", "seeds: give at least one"),
         ("seeds = [1, 2]", "seeds = [1, 2, 1]", "seeds: 1 is listed twice"),
         ("[vary]", "[vary]\n\"run.seed\" = [5, 6]", "vary.run.seed: use seeds"),
+        ("[vary]", "[vary]\n\"run.steps\" = [5, 6]", "vary.run.steps: use seeds"),
         ("[0.001, 0.002]", "[0.001, 0.001]", "vary: learner.rate=0.001 is listed twice"),
         ("[0.001, 0.002]", "[]", "vary.learner.rate: expected values"),
         ("[0.001, 0.002]", "{ from = 1, to = 2 }", "need samples"),

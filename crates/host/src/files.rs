@@ -29,7 +29,12 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
 
 /// Reads a file of at most `most` bytes. A larger one is rejected before it is read.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let (file, size) = open(path)?;
+    read_open(&open(path)?.0, most)
+}
+
+/// Reads a file that was opened, from its start. It may have at most `most` bytes.
+pub(crate) fn read_open(file: &File, most: u64) -> io::Result<Vec<u8>> {
+    let size = file.metadata()?.len();
     let too_large = |size| {
         let problem = format!("it has {size} bytes, but such a file has at most {most}");
         io::Error::new(io::ErrorKind::FileTooLarge, problem)

@@ -1,13 +1,13 @@
 //! Files of game records, with one record per line.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use jarmo_core::error::FileError;
 pub use jarmo_core::record::{ArenaMark, FORMAT, GameRecord};
 
-use crate::files::{LINES_BYTES, check_regular, read, unlock};
+use crate::files::{LINES_BYTES, check_regular, read_open, unlock};
 
 /// A file to which records are appended. Each record is one write, so killing the process loses no finished game. The
 /// file is locked against other processes.
@@ -31,7 +31,7 @@ pub struct Resumed {
 impl RecordFile {
     /// Creates a new file. Fails if the file exists.
     pub fn create(path: &Path) -> Result<RecordFile, FileError> {
-        let file = OpenOptions::new().append(true).create_new(true).open(path);
+        let file = OpenOptions::new().read(true).append(true).create_new(true).open(path); // Windows locks what it may read
         let file = file.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => FileError::at(path, "already exists; choose another name, or resume it"),
             _ => FileError::at(path, error),
@@ -43,9 +43,11 @@ impl RecordFile {
     pub fn resume(path: &Path) -> Result<Resumed, FileError> {
         let failed = |error: io::Error| FileError::at(path, error);
         check_regular(path).map_err(failed)?;
-        let file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
+        // Not `append`: on Windows such a file cannot be shortened.
+        let file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
         let mut file = RecordFile::locked(path, file)?;
-        let bytes = read(path, LINES_BYTES).map_err(failed)?;
+        // Through the locked handle: on Windows no other one can read it.
+        let bytes = read_open(&file.file, LINES_BYTES).map_err(failed)?;
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
         let tail = std::str::from_utf8(&bytes[whole..]).unwrap_or_default();
         let mut kept = whole;
@@ -60,10 +62,10 @@ impl RecordFile {
             record.map_err(|error| FileError::at(path, format_args!("line {number}: {error}")))
         });
         let records = records.collect::<Result<_, _>>()?;
+        file.file.set_len(kept as u64).map_err(failed)?;
+        file.file.seek(SeekFrom::End(0)).map_err(failed)?;
         if kept > whole {
             file.file.write_all(b"\n").map_err(failed)?;
-        } else {
-            file.file.set_len(kept as u64).map_err(failed)?;
         }
         Ok(Resumed { file, records, torn_bytes: bytes.len() - kept })
     }

@@ -48,8 +48,9 @@ impl Measure {
     fn of(self, line: &Metrics) -> Option<Spread> {
         match self {
             Measure::Right => Some(Spread::exact(100.0 * line.accuracy?.all.share())),
-            Measure::PolicyLoss => Some(Spread::exact(line.loss_policy)),
-            Measure::ResultLoss => Some(Spread::exact(line.loss_result)),
+            // A run that was stopped before its first step has a line without losses.
+            Measure::PolicyLoss => (line.loss > 0.0).then(|| Spread::exact(line.loss_policy)),
+            Measure::ResultLoss => (line.loss > 0.0).then(|| Spread::exact(line.loss_result)),
             Measure::Elo => {
                 let strength = line.final_match.as_ref().or(line.strength.as_ref())?;
                 Some(Spread { values: 1, median: strength.elo, low: strength.elo_low, high: strength.elo_high })

@@ -11,7 +11,7 @@ use toml::{Table, Value};
 
 use crate::TrainError;
 use crate::compare::Measure;
-use crate::config::Config;
+use crate::config::{Config, RunSettings};
 use crate::run;
 use jarmo_core::random::stream;
 use jarmo_facade::{AnyGame, Games};
@@ -95,8 +95,11 @@ impl Sweep {
             Some(samples) => (0..samples).map(|number| self.draw(number)).collect::<Result<Vec<_>, _>>()?,
             None => self.grid()?,
         };
-        if let Some(key) = ["run.seed", "run.cpu_minutes"].iter().find(|key| self.vary.contains_key(**key)) {
-            return Err(TrainError(format!("vary.{key}: use seeds and cpu_minutes, outside of [vary]")));
+        let limits = RunSettings::LIMITS.map(|(name, _)| format!("run.{name}"));
+        if let Some(key) = self.vary.keys().find(|key| *key == "run.seed" || limits.contains(key)) {
+            return Err(TrainError(format!(
+                "vary.{key}: use seeds and cpu_minutes, outside of [vary]; limits do not tell runs apart"
+            )));
         }
         if let Some(choice) = repeated(&choices) {
             let choice = choice.join(", ");

@@ -136,7 +136,9 @@ impl Shared {
             let (weights, found) = arrivals.asked.remove(&key).expect("it is there");
             let networks = &arrivals.networks;
             // A game that this network began can have been played on by any later one.
-            let first = networks.range(..=weights).next_back().map_or(0, |(step, _)| *step);
+            let Some((&first, _)) = networks.range(..=weights).next_back() else {
+                return Ok(()); // the network of a learner before a restart, which is gone
+            };
             (key, found, networks.range(first..).map(|(_, net)| net.clone()).collect::<Vec<_>>())
         };
         let mut least = vec![[f64::INFINITY; 4]; found.len()]; // over networks

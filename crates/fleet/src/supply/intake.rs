@@ -314,8 +314,8 @@ impl Shared {
                         let asked = arrivals.asked.entry(name.key.clone()).or_insert((weights, Vec::new()));
                         asked.0 = asked.0.min(weights);
                         asked.1.extend(found);
-                        let most = asked.1.len().min(MOST_ASKED);
-                        asked.1.truncate(most);
+                        let old = asked.1.len().saturating_sub(MOST_ASKED);
+                        asked.1.drain(..old);
                     }
                     sound.push(((name, &*message.payload), delivery));
                 }

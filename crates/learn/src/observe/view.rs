@@ -114,7 +114,9 @@ impl RunView {
     }
 
     fn take_line(&mut self, metrics: &Metrics) {
-        push(&mut self.losses, metrics.loss);
+        if metrics.loss > 0.0 {
+            push(&mut self.losses, metrics.loss); // without a step there is none
+        }
         self.accuracy = metrics.accuracy.or(self.accuracy);
         self.line = Some(metrics.clone());
     }

@@ -79,8 +79,13 @@ impl RunFolder {
                  another folder"
             )));
         }
-        if let Some(agent) = first {
-            agent_file::save(agent, &path.join(FIRST)).map_err(TrainError::new)?;
+        let path_of_first = path.join(FIRST);
+        match first {
+            Some(agent) => agent_file::save(agent, &path_of_first).map_err(TrainError::new)?,
+            None => match fs::remove_file(&path_of_first) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&path_of_first, error)),
+                _ => {} // if there was one, it was of an attempt that failed
+            },
         }
         let build = program::build();
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

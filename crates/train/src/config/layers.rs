@@ -96,7 +96,8 @@ impl Config {
             NetKind::Custom { .. } => None,
         });
         let names_a_game = |setting: &String| setting.trim_start().starts_with(GAME);
-        let may_name_another = !files.is_empty() || settings.iter().any(names_a_game);
+        let has_game = |path: &&Path| keys_of(path).iter().any(|key| key == GAME);
+        let may_name_another = files.iter().any(has_game) || settings.iter().any(names_a_game);
         let default = games.names().first().copied().filter(|_| !may_name_another);
         let base = Base { games: games.list(), game: game.or(default).map(str::to_owned), net };
         Config::layered(&base, files, settings)
@@ -145,15 +146,17 @@ pub fn in_file(error: TrainError, files: &[&Path], settings: &[String]) -> Train
     if settings.iter().any(|one| one.split('=').next().is_some_and(|key| named(key.trim()))) {
         return error;
     }
-    let sets = |path: &&&Path| {
-        let text = read_text(path, SETTINGS_BYTES).unwrap_or_default();
-        let layer: Table = text.parse().unwrap_or_default();
-        leaves(layer).iter().any(|(key, _)| named(key))
-    };
+    let sets = |path: &&&Path| keys_of(path).iter().any(|key| named(key));
     match files.iter().rev().find(sets) {
         Some(path) => TrainError(format!("{}: {error}", path.display())),
         None => error,
     }
+}
+
+/// The keys of the settings in a file; none if it cannot be read.
+fn keys_of(path: &Path) -> Vec<String> {
+    let text = read_text(path, SETTINGS_BYTES).unwrap_or_default();
+    leaves(text.parse().unwrap_or_default()).into_iter().map(|(key, _)| key).collect()
 }
 
 /// Overrides settings of a table by those in a text. Errors say that the text is from `place`.
