@@ -55,7 +55,7 @@ use serde::Serialize;
 
 use jarmo_core::game::{AnyPosition, shorten};
 use jarmo_core::net::AgentFile;
-use jarmo_core::numbers::{QUIET_LIMIT, SECONDS};
+use jarmo_core::numbers::{NumberError, QUIET_LIMIT, SECONDS};
 use jarmo_exact::agent::{AgentError, AgentSource, AgentSpec};
 use jarmo_exact::catalog::GameSettings;
 use jarmo_exact::{ExactError, ExactErrorKind};

@@ -9,7 +9,6 @@ use crate::replay::Samples;
 use jarmo_core::encode::Encode;
 use jarmo_core::env::{Line, SavedGame, Shard};
 use jarmo_core::error::FileError;
-use jarmo_core::game::Game;
 use jarmo_exact::tables::HasEndgames;
 
 /// A finished game with its search results.
