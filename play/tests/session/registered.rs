@@ -8,6 +8,7 @@ use jarmo::catalog::GameSettings;
 use jarmo::games::Scripted;
 use jarmo::games::scripted::Node;
 use play::agents::{AgentCache, MOVE_TIME};
+use play::error::SessionError;
 use play::lang::Language;
 use play::options::Options;
 use play::session::Session;
@@ -20,7 +21,7 @@ fn games() -> Games {
     Games::shipped().register(Scripted::new(&Node::white([lost, won])))
 }
 
-fn session(games: Games, seats: [&str; 2]) -> Result<Session, String> {
+fn session(games: Games, seats: [&str; 2]) -> Result<Session, SessionError> {
     let store = Store { games, ..Store::default() };
     Session::new(store, "scripted", GameSettings::default(), None, seats, 1)
 }
