@@ -277,7 +277,7 @@ fn a_game_comes_with_the_settings_that_suit_it() {
         (&["config", "--game", "chess"][..], "game.name = chess: it must be one of jarmo"),
         (&["config", "--game", "tammi", "--set", "game.name=guard"], "game.name = guard: the run was to play tammi"),
         (&["train", "--game", "jarmo", "--set", "game.board=none.toml"], "game.board: "),
-        (&["export", "runs/none", "--out", "x.safetensors"], "runs/none: no such folder"),
+        (&["export", "runs/none", "--out", "x.safetensors"], "runs/none: No such file"),
         (&["export", "runs/none", "--out", "x"], "--out: the name of an agent file ends in .safetensors"),
     ] {
         let mut command = Command::cargo_bin("jarmo").unwrap();
@@ -298,6 +298,12 @@ fn a_registered_game_brings_its_settings_and_is_named_in_errors() {
     let with = |training| Games::shipped().register(scripted()).trained_with(training).list();
     let own = base(with("net.width = 64"));
     assert_eq!(Config::layered(&own, &[], &[]).unwrap().net.width, 64);
+    // A file that names no game leaves the default game its settings.
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("rate.toml");
+    std::fs::write(&file, "learner.rate = 0.0005\n").unwrap();
+    let alone = Games::empty().register(scripted()).trained_with("net.width = 64");
+    assert_eq!(Config::of_run(&alone, None, None, &[&file], &[]).unwrap().net.width, 64);
     let chess = Base { game: Some("chess".to_owned()), ..own.clone() };
     for (base, settings, message) in [
         (chess, vec![], "it must be one of jarmo, guard, tammi, connect_four, scripted"),

@@ -731,7 +731,7 @@ fn train_resume_and_export_on_the_command_line() {
     program(&["export", run, "--checkpoint", "7", "--out", out])
         .assert()
         .code(1)
-        .stderr(contains("there are checkpoints of steps 40, 60"));
+        .stderr(contains("no such step; the steps are 40, 60"));
     program(&["inspect", out]).assert().success().stdout(contains("step 60"));
     program(&["train", "--resume", home.path().to_str().unwrap()])
         .assert()

@@ -98,11 +98,7 @@ fn entropy(shares: &[f32]) -> f64 {
 
 /// The index of the largest number; if several are equal, of the first.
 fn largest(numbers: &[f32]) -> Option<usize> {
-    let mut best = None;
-    for (place, &number) in numbers.iter().enumerate() {
-        if best.is_none_or(|(_, most)| number > most) {
-            best = Some((place, number));
-        }
-    }
-    best.map(|(place, _)| place)
+    // `max_by` returns the last of equal ones.
+    let reversed = numbers.iter().enumerate().rev();
+    reversed.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(place, _)| place)
 }

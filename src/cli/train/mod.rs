@@ -17,13 +17,13 @@ use jarmo_core::net::NetKind;
 use jarmo_core::numbers::{CPU_MINUTES, MINUTES, STEPS};
 use jarmo_exact::catalog::GAMES;
 use jarmo_facade::Games;
-use jarmo_host::agent_file;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use jarmo_host::program::{command, command_of, quoted};
+use jarmo_host::{agent_file, run_folder};
 use jarmo_judge::arena::read_results;
 use jarmo_learn::config::Config;
 use jarmo_learn::observe::{Event, Facts, RunView};
-use jarmo_learn::run::{self, Ended, RunFolder, check_network, checkpoint, newest_agent};
+use jarmo_learn::run::{self, Ended, RunFolder, check_network, newest_agent};
 use jarmo_learn::train::DeviceKind;
 
 /// Train a network by self-play. Ctrl-C saves and stops; a stopped run can be resumed
@@ -124,13 +124,15 @@ pub(super) fn run_export(args: ExportArgs) -> Result<(), Failure> {
     if args.out.extension().is_none_or(|ending| ending != "safetensors") {
         return Err(Failure::usage("--out: the name of an agent file ends in .safetensors"));
     }
-    let mut agent = if args.run.exists() && !args.run.is_dir() {
-        if args.checkpoint.is_some() {
+    let mut agent = match args.checkpoint {
+        None => agent_file::load(&args.run)?,
+        Some(_) if args.run.is_file() => {
             return Err(Failure::usage("--checkpoint needs the folder of a run, not an agent file"));
         }
-        agent_file::load(&args.run)?
-    } else {
-        checkpoint(&args.run, args.checkpoint)?
+        step => {
+            let found = run_folder::checkpoint_at(&args.run, step);
+            agent_file::load(&found.map_err(|error| in_file(&args.run, error))?.1)?
+        }
     };
     let mut results = Vec::new();
     for path in &args.results {

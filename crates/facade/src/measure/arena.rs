@@ -98,18 +98,6 @@ pub(crate) fn tournament<G: CatalogGame>(
     Ok(Box::new(Staffed { tournament, teams }))
 }
 
-/// Plays the games of a block on this thread, with the bout's first and second agent. `None` if `stop` was set before all
-/// games had ended.
-pub(crate) fn play_block<G: CatalogGame>(
-    game: &G,
-    block: &PairBlock,
-    agents: &[AgentPlan; 2],
-    stop: &AtomicBool,
-) -> Result<Option<Vec<GameRecord>>, MeasureError> {
-    let team: Team<G> = agents.iter().map(|agent| agent.build(game)).collect::<Result<_, _>>()?;
-    Ok(block.play(game, vec![team], stop)?)
-}
-
 impl<G: CatalogGame> AnyTournament for Staffed<G> {
     fn standings(&self) -> &Standings {
         self.tournament.standings()

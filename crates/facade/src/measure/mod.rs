@@ -29,7 +29,7 @@ use jarmo_exact::tables::Solver;
 use jarmo_host::record::GameRecord;
 use jarmo_judge::JudgeError;
 use jarmo_judge::accuracy::Exam;
-use jarmo_judge::arena::{Openings, PairBlock};
+use jarmo_judge::arena::{Openings, PairBlock, Team};
 use jarmo_judge::yardstick::{Yardstick, YardstickSettings};
 
 /// The part of [`AnyGame`](crate::AnyGame) that measures agents.
@@ -97,7 +97,8 @@ impl<G: CatalogGame> Measure for Erased<G> {
         agents: &[AgentPlan; 2],
         stop: &AtomicBool,
     ) -> Result<Option<Vec<GameRecord>>, MeasureError> {
-        arena::play_block(&self.game, block, agents, stop)
+        let team: Team<G> = agents.iter().map(|agent| agent.build(&self.game)).collect::<Result<_, _>>()?;
+        Ok(block.play(&self.game, vec![team], stop)?)
     }
 
     fn check_plies(&self, plies: u32) -> Result<(), JudgeError> {

@@ -239,28 +239,6 @@ pub fn settings(run: &Path) -> Result<Config, TrainError> {
     Config::from_toml(&text).map_err(|error| TrainError(format!("{}: {error}", file.display())))
 }
 
-/// The agent of a checkpoint of a run: the newest one, or that of `step`.
-pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, TrainError> {
-    let place = run.display();
-    if !run.is_dir() {
-        return Err(TrainError(format!("{place}: no such folder; a run is in a folder such as runs/jarmo-1")));
-    }
-    let agents = agents(run)?;
-    let chosen = match step {
-        None => agents.last(),
-        Some(step) => agents.iter().find(|agent| agent.0 == step),
-    };
-    let Some((_, path)) = chosen else {
-        let steps: Vec<String> = agents.iter().map(|agent| agent.0.to_string()).collect();
-        return Err(TrainError(if steps.is_empty() {
-            format!("{place}: this folder has no checkpoint")
-        } else {
-            format!("{place}: there are checkpoints of steps {}", steps.join(", "))
-        }));
-    };
-    agent_file::load(path).map_err(TrainError::new)
-}
-
 /// The newest agent file of a run, if there is one.
 pub fn newest_agent(run: &Path) -> Option<PathBuf> {
     let mut agents = agents(run).unwrap_or_default();

@@ -73,9 +73,10 @@ impl Matches {
         let mut own = vec![(step, load(step)?)];
         self.add_past(config.past, &mut own, load, warn);
         let seed = stream(seed, MATCHES + step).next_u64();
+        let (entrants, agents) = players(folder, config, &own)?;
         let plan = TournamentPlan {
-            entrants: entrants(folder, config, &own),
-            agents: &agents(config, &own)?,
+            entrants,
+            agents: &agents,
             openings: OpeningsPlan::Usual(Some(config.random_plies)),
             settings: Settings { pairing: Pairing::Gauntlet, pairs: config.games / 2, seed, ..Settings::default() },
             threads,
@@ -167,25 +168,19 @@ fn name(step: u64) -> String {
 /// A checkpoint of the run by its step, with its network. The one that is rated comes first, then earlier ones.
 type StepNet = (u64, FrozenNet);
 
-/// The rated checkpoint, the fixed agents, the earlier checkpoints.
-fn entrants(folder: &RunFolder, config: &EvaluationSettings, own: &[StepNet]) -> Vec<Entrant> {
-    let checkpoint = |&(step, _): &StepNet| Entrant {
-        name: name(step),
-        checkpoint: Some(Checkpoint { run: folder.name(), step, cpu_seconds: None }),
-    };
-    let fixed = config.opponents.iter().map(|spec| Entrant { name: spec.clone(), checkpoint: None });
-    own[..1].iter().map(checkpoint).chain(fixed).chain(own[1..].iter().map(checkpoint)).collect()
-}
-
-/// The agents, in the order of the [`entrants`].
-fn agents(config: &EvaluationSettings, own: &[StepNet]) -> Result<Vec<AgentPlan>, TrainError> {
+/// Who plays: the rated checkpoint, the fixed agents, the earlier checkpoints.
+fn players(
+    folder: &RunFolder,
+    config: &EvaluationSettings,
+    own: &[StepNet],
+) -> Result<(Vec<Entrant>, Vec<AgentPlan>), TrainError> {
     let settings = TreeSpec { sims: Some(config.simulations), ..TreeSpec::default() };
-    let agent = |(_, net): &StepNet| {
+    let checkpoint = |(step, net): &StepNet| {
+        let of_run = Checkpoint { run: folder.name(), step: *step, cpu_seconds: None };
         let spec = AgentSpec::Network(AgentSource::Program, settings.clone());
-        AgentPlan::given(spec, Some(net.clone()))
+        (Entrant { name: name(*step), checkpoint: Some(of_run) }, AgentPlan::given(spec, Some(net.clone())))
     };
-    let mut agents = vec![agent(&own[0])];
-    agents.extend(opponents(config)?);
-    agents.extend(own[1..].iter().map(agent));
-    Ok(agents)
+    let names = config.opponents.iter().map(|spec| Entrant { name: spec.clone(), checkpoint: None });
+    let fixed = names.zip(opponents(config)?);
+    Ok(own[..1].iter().map(&checkpoint).chain(fixed).chain(own[1..].iter().map(&checkpoint)).unzip())
 }

@@ -26,7 +26,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use folder::REPLAY;
-pub use folder::{RunFolder, checkpoint, newest_agent, origin, settings};
+pub use folder::{RunFolder, newest_agent, origin, settings};
 use lines::ORDER;
 pub use lines::{OrderLine, Sent};
 pub use replay::ReplayFolder;
@@ -294,11 +294,10 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
     ) -> Result<(Vec<StepStats>, Duration), TrainError> {
         let fill = (self.trainer.window.len(), self.config.replay.capacity);
         let fleet = self.fleet.as_ref();
-        let (planned, now) = (self.planned_time(), self.time());
+        let [reserve, cpu_reserve] = self.reserved_time();
         let (limits, clock) = (&self.config.run, &self.clock);
         let is_late = || {
-            let [seconds, cpu_seconds] = [clock.seconds(), clock.cpu_seconds()];
-            let done = limits.done(0, 0, seconds + planned[0] - now[0], cpu_seconds + planned[1] - now[1]);
+            let done = limits.done(0, 0, clock.seconds() + reserve, clock.cpu_seconds() + cpu_reserve);
             done.is_some_and(|done| done >= 1.0)
         };
         thread::scope(|scope| {
@@ -343,8 +342,8 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
 
     fn is_finished(&self) -> bool {
         let (steps, games) = (self.trainer.learner.steps(), self.counters.games);
-        let [seconds, cpu_seconds] = self.planned_time();
-        let done = self.config.run.done(steps, games, seconds, cpu_seconds);
+        let ([seconds, cpu_seconds], [reserve, cpu_reserve]) = (self.time(), self.reserved_time());
+        let done = self.config.run.done(steps, games, seconds + reserve, cpu_seconds + cpu_reserve);
         done.is_some_and(|done| done >= 1.0)
     }
 

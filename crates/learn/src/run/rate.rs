@@ -55,20 +55,17 @@ impl<F: FnMut(Event<'_>)> Run<'_, F> {
         Ok(rated.map(|(_, strength)| strength))
     }
 
-    /// The seconds of the run and its seconds of CPU time, each plus the time that a due final match is expected to
-    /// take.
-    pub(super) fn planned_time(&self) -> [f64; 2] {
-        let now = self.time();
+    /// The seconds and the CPU seconds that a due final match is expected to take; 0 if none is due.
+    pub(super) fn reserved_time(&self) -> [f64; 2] {
         if !self.final_match_is_due() {
-            return now;
+            return [0.0; 2];
         }
         let games = f64::from(self.config.evaluation.games * self.opponents());
-        let share = |clock: usize| {
+        [0, 1].map(|clock| {
             let limit = self.limits()[clock];
             let expected = self.counters.matches.pace.map_or(UNKNOWN * limit, |pace| pace[clock] * games);
-            now[clock] + expected.min(MOST * limit)
-        };
-        [share(0), share(1)]
+            expected.min(MOST * limit)
+        })
     }
 
     /// Whether there are matches, and the newest weights have not played any. A final match that was stopped is still due.
