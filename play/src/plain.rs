@@ -183,9 +183,9 @@ impl Plain<'_> {
             }
             "white" | "black" => {
                 let player = if word == "white" { Player::White } else { Player::Black };
-                if let Err(problem) = files::player(rest).and_then(|who| {
-                    self.session.set_seat(player, &who).map_err(|error| error.to_string())
-                }) {
+                if let Err(problem) = files::player(rest)
+                    .and_then(|who| self.session.set_seat(player, &who).map_err(|error| error.to_string()))
+                {
                     return self.tell(&problem);
                 }
             }

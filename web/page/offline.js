@@ -6,7 +6,9 @@ const CACHE = `${OURS}FOLDER`;
 const FILES = [/* FILES */];
 
 addEventListener("install", (event) => {
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES)));
+  // Past the cache of HTTP, which may still have files of the version before.
+  const files = FILES.map((file) => new Request(file, { cache: "reload" }));
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(files)));
   skipWaiting();
 });
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::parts;
 use jarmo_core::agent::AgentSource;
+use jarmo_core::checksum;
 use jarmo_exact::agent::provide;
 use jarmo_exact::catalog::{GAMES, GameSettings};
 use jarmo_session::agents::AgentCache;
@@ -72,7 +73,8 @@ pub struct Tab {
     open: Vec<Open>, // the one that was asked for last is last
     cache: AgentCache,
     clock: Clock,
-    had: Vec<String>, // games whose agent came, or cannot come
+    had: Vec<String>,           // games whose agent came, or cannot come
+    own: Vec<(String, String)>, // the checksum and the name of each agent file of the person
 }
 
 struct Open {
@@ -98,6 +100,7 @@ impl Tab {
             cache: AgentCache::default(),
             clock,
             had: Vec::new(),
+            own: Vec::new(),
         }
     }
 
@@ -110,13 +113,19 @@ impl Tab {
         self.had.push(game.to_owned());
     }
 
-    /// Takes an agent file of the person; returns the name by which the page may choose it.
+    /// Takes an agent file of the person; returns the name by which the page may choose it. A file that came before keeps
+    /// its name, so that the page stores it once.
     pub fn take_own(&mut self, name: &str, bytes: Vec<u8>) -> String {
+        let digits = checksum::digits(&[&bytes]);
+        if let Some((_, known)) = self.own.iter().find(|(other, _)| *other == digits) {
+            return known.clone();
+        }
         let numbered = (2..).map(|number| format!("{number}-{name}"));
         let mut names = std::iter::once(name.to_owned()).chain(numbered);
         let name = names.find(|name| !self.defaults.seats.contains(name)).expect("there are more numbers than names");
         provide(&AgentSource::File(name.clone().into()), "", bytes);
         self.defaults.seats.push(name.clone());
+        self.own.push((digits, name.clone()));
         name
     }
 

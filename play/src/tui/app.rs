@@ -100,7 +100,7 @@ impl App {
         if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
             match std::mem::replace(&mut self.page, Page::Board) {
                 Page::Quit => self.over = true,
-                _ => self.command('q', self.session.board().cursor(), 0),
+                _ => self.command('q'),
             }
             return;
         }
@@ -173,8 +173,6 @@ impl App {
     }
 
     fn board_key(&mut self, code: KeyCode) {
-        let end = self.session.board().moves().len();
-        let here = self.session.board().cursor();
         match code {
             KeyCode::Up => self.walk(0, 1),
             KeyCode::Down => self.walk(0, -1),
@@ -206,7 +204,7 @@ impl App {
                 }
             }
             _ if self.exercise_key(code) => {}
-            KeyCode::Char(letter) => self.command(letter, here, end),
+            KeyCode::Char(letter) => self.command(letter),
             _ => {}
         }
     }
@@ -218,7 +216,9 @@ impl App {
         letter == '@' || (is_column && !(letter == 'H' && self.layout.columns == 8))
     }
 
-    fn command(&mut self, letter: char, here: usize, end: usize) {
+    fn command(&mut self, letter: char) {
+        let end = self.session.board().moves().len();
+        let here = self.session.board().cursor();
         self.message.clear();
         self.session.trouble = None;
         match letter {
@@ -248,7 +248,7 @@ impl App {
             't' => self.learn(Exercise::lesson),
             'o' => self.learn(Exercise::puzzles),
             '?' => self.open_help(),
-            'q' if self.exercise.is_none() && (here == 0 || self.scene.outcome.is_some()) => self.over = true,
+            'q' if self.exercise.is_none() && (end == 0 || self.scene.outcome.is_some()) => self.over = true,
             'q' => self.page = Page::Quit,
             _ => {}
         }
@@ -397,7 +397,7 @@ impl App {
         match code {
             KeyCode::Esc => return,
             KeyCode::Char('q') if !menu.is_typing() => {
-                self.over = true;
+                self.command('q');
                 return;
             }
             KeyCode::Enter => match menu.start(&self.session, self.seed) {

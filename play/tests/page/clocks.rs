@@ -156,6 +156,14 @@ fn a_running_game_with_a_clock_is_left_only_after_a_question() {
     assert_eq!(browser.run("return window.asked.length"), json!(2));
     assert_eq!(browser.value("game"), "jarmo");
     assert!(browser.shows(".clock"));
+    browser.click("#record-open");
+    browser.wait("return document.getElementById('record-box').open");
+    browser.run("document.getElementById('record-text').value = '{\"game\":\"tammi\",\"moves\":[]}'");
+    browser.click("#record-load");
+    browser.wait("return window.asked.length === 3");
+    assert_eq!(browser.run("return document.getElementById('record-box').open"), json!(true));
+    browser.run("document.getElementById('record-box').close()");
+    assert_eq!(browser.value("game"), "jarmo");
     browser.run("window.confirm = () => true");
     browser.click("#new");
     browser.wait("return document.querySelector('.clock') === null");

@@ -307,7 +307,7 @@ fn two_people_play_in_two_browsers_and_a_third_watches() {
     }
     let fixed = inviter.run("return document.getElementById('seat-white').disabled");
     assert_eq!(fixed, json!(true), "the players of a game of two stay");
-    inviter.wait_for_text("duel", "no hints and no analysis");
+    inviter.wait_for_text("duel", "Hints and analysis are off");
     inviter.click("[data-command=offer_undo]");
     guest.wait_for_text("duel", "asks to take back");
     guest.click("[data-command=accept]");

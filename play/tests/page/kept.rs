@@ -222,7 +222,8 @@ fn a_browser_without_room_or_with_blocked_storage_plays_all_the_same() {
     use_the_page(&browser);
     let blocked = "for (const name of ['localStorage', 'sessionStorage']) {
          Object.defineProperty(window, name, { get() { throw new DOMException('', 'SecurityError'); } });
-     }";
+     }
+     window.BroadcastChannel = class { constructor() { throw new DOMException('', 'SecurityError'); } };";
     browser.chromium("Page.addScriptToEvaluateOnNewDocument", json!({"source": blocked}));
     browser.reload();
     browser.click("#welcome-play");

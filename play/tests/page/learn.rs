@@ -111,6 +111,23 @@ fn other_moves_are_answered_and_the_game_comes_back() {
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_lesson_that_does_not_load_can_be_tried_again() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    browser.run(
+        "window.broken = true; const old = window.fetch;
+         window.fetch = (path, options) => (window.broken && path.startsWith('/api/lesson')
+             ? Promise.reject(new TypeError()) : old(path, options))",
+    );
+    browser.press("body", "l");
+    browser.wait_for_text("exercise-said", "connection to the program is lost");
+    browser.run("window.broken = false");
+    browser.click("#exercise-again");
+    browser.wait_for_text("exercise-heading", "Step 1 of 6: Lines");
+    assert!(!browser.shows("#exercise-again"));
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_first_visit_asks_whom_to_play_once() {
     let browser = Browser::start();
     browser.visit(serve(["human", "easy"], ServerLimits::default()));

@@ -121,6 +121,25 @@ fn the_board_and_the_sound_stay_as_they_were_chosen() {
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn an_evaluation_that_was_turned_off_stays_off_in_another_game() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    let is = |pressed: bool| {
+        browser.wait(&format!("return document.getElementById('evaluate').ariaPressed === '{pressed}'"));
+    };
+    browser.click("#evaluate");
+    is(false);
+    browser.choose("game", "tammi");
+    browser.wait_for_game("tammi");
+    is(false);
+    browser.click("#evaluate");
+    is(true);
+    browser.choose("game", "jarmo");
+    browser.wait_for_game("jarmo");
+    is(true);
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_theme_follows_the_system_until_another_is_chosen() {
     let browser = Browser::start();
     let theme = || browser.run("return document.documentElement.dataset.theme");

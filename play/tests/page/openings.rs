@@ -144,7 +144,7 @@ fn a_failed_puzzle_is_refuted_on_the_board_and_comes_back() {
         "return document.getElementById('exercise-said').textContent.includes('The reply is ')",
     );
     browser.wait(&format!("{stones} === {}", before + 2));
-    browser.wait_for_text("exercise-note", "Your rating: 968 (−32). Solved in a row: 0, at most 0.");
+    browser.wait_for_text("exercise-note", "Your rating: 968 (−32). Current streak: 0. Best streak: 0.");
     // A failed puzzle comes back, and is then a card like any other.
     let card = &deck(&browser)["cards"][0];
     assert_eq!((&card["position"], &card["puzzle"]), (&json!(puzzle.position), &json!(true)));
@@ -164,7 +164,7 @@ fn a_failed_puzzle_is_refuted_on_the_board_and_comes_back() {
     let kept = browser.run("return JSON.parse(localStorage.getItem('puzzles-connect_four'))");
     assert_eq!((&kept["rating"], &kept["count"]), (&json!(968), &json!(1)), "it is rated once");
     browser.click("#deck");
-    browser.wait_for_text("deck-recalled", "Remembered in the last 30 days: 100% of 1");
+    browser.wait_for_text("deck-recalled", "Last 30 days: you remembered 100% of 1");
     assert_eq!(browser.run("return document.querySelectorAll('#deck-curve circle').length"), json!(1));
 }
 
@@ -177,7 +177,7 @@ fn puzzles_have_themes_a_history_and_addresses() {
     let kept = json!({ "rating": 1000, "count": 2, "latest": latest }).to_string();
     browser.run(&format!("localStorage.setItem('puzzles', '{kept}')"));
     browser.click("#puzzles");
-    browser.wait_for_text("exercise-note", "Solved in a row: 1, at most 1.");
+    browser.wait_for_text("exercise-note", "Current streak: 1. Best streak: 1.");
     let address = |position: &str| format!("#puzzles=jarmo&from={}", position.replace(' ', "_"));
     let signs = browser
         .run("return [...document.querySelectorAll('#exercise-note a')].map((sign) => sign.getAttribute('href'))");

@@ -59,7 +59,7 @@ fn a_link_opens_the_game_in_another_browser() {
 fn an_address_without_moves_is_a_new_game_and_that_of_a_kept_game_has_its_players() {
     let address = serve(["human", "newcomer"], ServerLimits::default());
     let browser = Browser::at(address);
-    let both = "You play both sides";
+    let both = "You are playing both sides";
     browser.open_link(&format!("http://{address}/#game=tammi"));
     browser.wait_for_game("tammi");
     browser.wait_for_text("strip-top", "Black · newcomer");
@@ -111,6 +111,34 @@ fn back_and_forward_go_through_the_games_that_were_opened() {
     browser.wait_for_moves(0);
     browser.run("history.back()");
     browser.wait_for_moves(2);
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn two_steps_back_at_once_leave_the_history_as_it_is() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    browser.cell(0);
+    browser.cell(7);
+    browser.wait_for_moves(1);
+    browser.run("location.hash = '#game=connect_four&moves=D,C'");
+    browser.wait_for_game("connect_four");
+    browser.run("location.hash = '#game=tammi'");
+    browser.wait_for_game("tammi");
+    // The second step comes before the answer to the first one.
+    browser.run(
+        "const old = window.fetch; const slow = () => new Promise((done) => setTimeout(done, 300));
+         window.fetch = (...question) => slow().then(() => old(...question));
+         addEventListener('popstate', () => history.back(), { once: true });
+         history.back()",
+    );
+    browser.wait_for_game("jarmo");
+    browser.wait("return location.hash === '#game=jarmo&moves=A1-C2'");
+    browser.run("history.forward()");
+    browser.wait_for_game("connect_four");
+    browser.wait_for_moves(2);
+    browser.run("history.back()");
+    browser.wait_for_game("jarmo");
+    browser.wait_for_moves(1);
 }
 
 #[test]
@@ -239,6 +267,33 @@ fn a_position_is_set_up_by_mouse_and_keyboard_and_played_or_analysed() {
     browser.click("#editor-analyse");
     browser.wait("return document.getElementById('analyse').ariaSelected === 'true'");
     assert_eq!(browser.run("return document.querySelectorAll('#board .piece:not(.gone)').length"), json!(4));
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn the_editor_plays_what_its_board_shows_and_says_if_no_answer_comes() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    browser.run(
+        "const old = window.fetch; const slow = () => new Promise((done) => setTimeout(done, 300));
+         window.fetch = (path, options) => {
+             if (!path.startsWith('/api/setup')) return old(path, options);
+             return slow().then(() => (window.broken ? Promise.reject(new TypeError()) : old(path, options)));
+         }",
+    );
+    browser.click("#editor-open");
+    browser.wait_for_text("editor-message", "legal");
+    browser.click("input[name=editor-tool][value='4']");
+    browser.click("#editor-board [data-cell='0']");
+    browser.click("#editor-play");
+    browser.wait("return !document.getElementById('editor-box').open");
+    browser.wait("return document.querySelectorAll('#board .piece:not(.gone)').length === 9");
+    browser.click("#editor-open");
+    browser.wait("return document.getElementById('editor-box').open");
+    browser.run("window.broken = true");
+    browser.click("#editor-board [data-cell='1']");
+    browser.wait_for_text("editor-message", "connection to the program is lost");
+    let disabled = "return document.getElementById('editor-play').disabled";
+    assert_eq!(browser.run(disabled), json!(true));
 }
 
 #[test]

@@ -192,6 +192,13 @@ fn an_agent_file_that_is_dropped_plays() {
     browser.wait_for_moves(2);
 }
 
+#[test]
+fn an_agent_file_that_comes_twice_has_one_name() {
+    let mut tab = Tab::new(|| Duration::ZERO);
+    let names = [1, 2, 1].map(|byte| tab.take_own("mine.safetensors", vec![byte]));
+    assert_eq!(names, ["mine.safetensors", "2-mine.safetensors", "mine.safetensors"]);
+}
+
 /// Runs the program itself with a folder, a game and messages; the program thinks once before it answers each
 /// message.
 const RUN: &str = "

@@ -154,6 +154,21 @@ fn moves_that_were_removed_come_back_as_they_were() {
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_list_of_moves_is_drawn_only_if_it_changes_and_keeps_the_focus() {
+    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
+    browser.load(RECORD);
+    browser.wait_for_moves(4);
+    browser.run("window.first = document.querySelector('#moves button'); window.first.focus()");
+    browser.run("document.getElementById('evaluate').click()");
+    browser.wait("return document.getElementById('graph-box').hidden");
+    assert_eq!(browser.run("return document.activeElement === window.first"), json!(true));
+    browser.choose("language", "de");
+    browser.wait("return !window.first.isConnected");
+    assert_eq!(browser.run("return document.activeElement.dataset.node === window.first.dataset.node"), json!(true));
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_comment_is_saved_before_the_wheel_leaves_its_move() {
     let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.load(RECORD);

@@ -349,6 +349,12 @@ fn quitting_asks_only_during_a_game() {
     assert!(person.screen().contains("Leave the game?"));
     person.keys("n");
     assert!(!person.app.over);
+    // Also at its beginning, and from the menu.
+    for keys in ["[q", "nq"] {
+        person.keys(keys);
+        assert!(!person.app.over && person.screen().contains("Leave the game?"), "{keys}");
+        person.keys("n");
+    }
     person.keys("qy");
     assert!(person.app.over);
 }

@@ -30,7 +30,7 @@ fn the_lesson_of_jarmo_by_lines() {
             .and(contains("the task is a different move"))
             .and(contains("A1-E5: no line leads from A1 to E5"))
             .and(contains("Right. That is a whole turn"))
-            .and(contains("This task is done."))
+            .and(contains("This exercise is finished."))
             .and(contains("Step 2 of 6: Capture and mark"))
             .and(contains("Right. The captured archer"))
             .and(contains("Right. This archer has arrived"))
@@ -87,7 +87,7 @@ fn puzzles_by_lines_keep_the_rating_in_a_file() {
     play(&args, folder.path(), "solution\nsolution\nnext\n").stdout(
         contains(format!("Your rating: {}\n", progress.rating))
             .and(contains(solution))
-            .and(contains("This task is done.")),
+            .and(contains("This exercise is finished.")),
     );
     progress.count(second, false, of("jarmo").len());
     assert_eq!(read(&file), progress);

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::{Defaults, Rejection, impossible};
 use super::command::{offered, parse_record, without_players};
+use super::{Defaults, Rejection, impossible};
 use crate::lang::Texts;
 use crate::session::Session;
 use crate::words;

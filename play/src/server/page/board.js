@@ -142,6 +142,7 @@ export class Board {
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.dataset.style = layout.style;
     this.svg.closest(".table")?.style.setProperty("--ratio", width / height);
+    const focused = this.cells?.indexOf(this.svg.getRootNode().activeElement) ?? -1;
     this.svg.replaceChildren();
     this.pieces.clear();
     this.over = null;
@@ -196,6 +197,7 @@ export class Board {
     this.tag = make("g", { class: "tag off" }, make("rect", { y: -15, height: 30, rx: 8 }), make("text"));
     this.svg.append(this.cross, this.ghost, this.layer, this.arrows, this.tag);
     if (falls(layout)) under.after(this.ghost, this.layer, path("wall", this.perforated(around(8))));
+    if (focused >= 0) this.focus(Math.min(focused, this.cells.length - 1));
   }
 
   // The front of a board with slots: what falls is behind it.

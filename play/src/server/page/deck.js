@@ -65,6 +65,12 @@ export function countCard(tried, solved) {
   write({ cards, days: { ...days, [today]: (days[today] ?? 0) + 1 }, recalled });
 }
 
+// Takes a card away, such as one of a puzzle that there is no more.
+export function forgetCard(gone) {
+  const { cards, ...log } = deck();
+  write({ ...log, cards: cards.filter((card) => !isSame(card, gone)) });
+}
+
 // The dialog of the deck; `practise(cards)` begins exercises.
 export class Deck {
   constructor(practise) {

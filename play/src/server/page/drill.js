@@ -135,8 +135,4 @@ export class Drill {
     this.place++;
     this.part = null;
   }
-
-  note() {
-    return [];
-  }
 }

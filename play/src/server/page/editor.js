@@ -19,10 +19,12 @@ class SetupBoard extends Board {
 }
 
 export class Editor {
-  // `page` has ask(path, body), view(), seen(), open(opening) and language().
+  // `page` has ask(path, body), view(), seen(), open(opening), say(message) and language().
   constructor(page) {
     this.page = page;
     this.asked = 0;
+    this.checked = null; // the latest question about a position; `leave` waits for its answer
+    this.position = null; // the text of the position, once it is known to be legal
     this.from = ""; // the position from which editing began; if the editor is opened there again, it still has the changes
     this.board = new SetupBoard($("editor-board"), (cell) => this.touch(cell), (cell) => cellLabel(this.view(), cell, {}));
     $("editor-open").onclick = () => this.open();
@@ -40,9 +42,10 @@ export class Editor {
     const { position } = this.page.seen();
     const from = [words.language, this.page.view().game, position].join();
     if (from !== this.from) {
+      this.from = "";
       this.game = this.page.view().game;
       this.board.view = null; // drawn anew
-      await this.take({ text: position });
+      if (!await this.take({ text: position })) return this.page.say($("editor-message").textContent);
       this.from = from;
     }
     $("editor-box").showModal();
@@ -61,37 +64,59 @@ export class Editor {
   }
 
   // Takes over a position if it is legal; otherwise says why it is not.
-  async take(wanted) {
-    const asked = ++this.asked;
-    const checked = await this.page.ask(`/api/setup?${this.page.language()}`, wanted);
-    if (asked !== this.asked) return;
-    if (checked.scene) {
-      this.layout = checked.layout;
-      this.pieces = new Map(checked.scene.pieces.map(({ cell, player, strong }) => [cell, { player, strong }]));
-      this.mover = checked.scene.to_move;
-      this.palette = checked.palette;
-      this.form(checked.fields);
+  take(wanted) {
+    return this.request(wanted, ({ scene, layout, palette, fields }) => {
+      if (!scene) return;
+      this.layout = layout;
+      this.pieces = new Map(scene.pieces.map(({ cell, player, strong }) => [cell, { player, strong }]));
+      this.mover = scene.to_move;
+      this.palette = palette;
+      this.form(fields);
       this.draw();
-    }
-    this.tell(checked);
+    });
   }
 
   // Asks whether the position on the board is legal.
-  async check() {
-    const asked = ++this.asked;
+  check() {
     this.draw();
     const pieces = [...this.pieces].map(([cell, piece]) => ({ cell, ...piece }));
     const setup = { pieces, to_move: this.mover, fields: this.palette.fields.map((field, index) => this.value(field, index)) };
-    const checked = await this.page.ask(`/api/setup?${this.page.language()}`, { setup });
-    if (asked === this.asked) this.tell(checked);
+    return this.request({ setup });
+  }
+
+  // Asks about a position; `took(answer)` is called before the answer is told. Returns whether there was one.
+  request(wanted, took = () => {}) {
+    this.position = null;
+    this.checked = this.answer(wanted, took, ++this.asked);
+    return this.checked;
+  }
+
+  async answer(wanted, took, asked) {
+    try {
+      const checked = await this.page.ask(`/api/setup?${this.page.language()}`, wanted);
+      if (asked !== this.asked) return true; // another one was asked about meanwhile
+      took(checked);
+      this.tell(checked);
+      return true;
+    } catch (error) {
+      if (asked !== this.asked) return true;
+      $("editor-play").disabled = $("editor-analyse").disabled = true;
+      this.complain(error);
+      return false;
+    }
   }
 
   tell({ text: position, problem, scene }) {
-    this.position = position;
+    this.position = problem ? null : position;
     $("editor-text").value = position;
     $("editor-play").disabled = $("editor-analyse").disabled = Boolean(problem);
     $("editor-message").textContent = problem ?? text(scene.outcome ? "editor_over" : "editor_fine");
     $("editor-message").classList.toggle("bad", Boolean(problem));
+  }
+
+  complain(error) {
+    $("editor-message").textContent = error.status ? error.message : text("connection_lost");
+    $("editor-message").classList.add("bad");
   }
 
   // The tools, the player to move, and the other fields of the position.
@@ -181,17 +206,19 @@ export class Editor {
     return column.filter((index) => this.pieces.has(index)).sort(low).at(-1) ?? cell;
   }
 
-  // Plays or analyses the position.
+  // Plays or analyses the position, once the latest change was checked.
   async leave(how) {
+    await this.checked;
+    if (this.position === null) return;
     const { seats: [white, black], duel } = this.page.view();
     const record = JSON.stringify({ game: this.game, position: this.position, moves: [] });
     const players = duel || how.analyse ? {} : { white, black };
     try {
-      await this.page.open({ record, ...players, ...how });
+      if (!await this.page.open({ record, ...players, ...how })) return;
       $("editor-box").close();
       this.from = "";
     } catch (error) {
-      $("editor-message").textContent = error.message;
+      this.complain(error);
     }
   }
 }

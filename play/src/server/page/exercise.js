@@ -2,7 +2,7 @@
 //
 // A task has `load(ask)`, which gives {heading, lines, boards, player}, and `play(ask, text, show)`, which gives
 // {said, right, over, again, boards}; until then it may `show(boards, said)`. `boards` are shown one after another, and with
-// `again` the person has to ask for another try.
+// `again` the person has to ask for another try. It may have a `note()`, the content of a line below the buttons.
 
 import { writeAddress } from "./address.js";
 import { falls } from "./board.js";
@@ -24,9 +24,10 @@ export class Exercise {
     this.view = null; // what is on the board; null if it is the game
     this.turn = 0; // counts what the person has asked for; an answer to something earlier is dropped
     this.waiting = false; // for an answer of the server; a second click on the same move does nothing
+    this.loaded = false; // whether the board shows the task
     $("exercise-next").onclick = () => this.go("next");
     $("exercise-back").onclick = () => this.go("back");
-    $("exercise-again").onclick = () => this.load();
+    $("exercise-again").onclick = () => this.load(this.over);
     $("exercise-solution").onclick = () => this.solution();
     $("exercise-leave").onclick = () => (history.state?.exercise ? history.back() : this.leave());
     $("exercise-analyse").onclick = () => {
@@ -57,18 +58,23 @@ export class Exercise {
       const answer = await work();
       return turn === this.turn && this.on ? answer : null;
     } catch (error) {
-      if (turn === this.turn) this.say(error.status ? error.message : text("connection_lost"), false);
+      if (turn === this.turn) {
+        this.say(error.status ? error.message : text("connection_lost"), false);
+        $("exercise-again").hidden = false;
+      }
       return null;
     } finally {
-      this.waiting = false;
+      if (turn === this.turn) this.waiting = false;
     }
   }
 
   // Shows the task; one that is `over` stays so.
   async load(over = false) {
     this.over = over;
+    this.loaded = false;
     const found = await this.request(() => this.task.load(this.ask));
     if (!found) return;
+    this.loaded = true;
     const { heading, lines, boards, player } = found;
     this.flipped = player === "black" && !falls(boards[0].layout);
     $("exercise-heading").textContent = heading;
@@ -106,7 +112,7 @@ export class Exercise {
     $("exercise-leave").classList.toggle("main", last);
     $("exercise-next").disabled = !this.task.hasNext();
     $("exercise-solution").disabled = over;
-    $("exercise-note").replaceChildren(...this.task.note());
+    $("exercise-note").replaceChildren(...(this.task.note?.() ?? []));
     $("exercise-analyse").hidden = !this.task.analysis;
   }
 
@@ -130,7 +136,7 @@ export class Exercise {
   }
 
   async play(move) {
-    if (this.waiting) return;
+    if (this.waiting || !this.loaded) return;
     const answer = await this.request(() => {
       const { turn } = this;
       const show = (boards, said) => {
@@ -151,13 +157,13 @@ export class Exercise {
   }
 
   async solution() {
-    if (this.waiting) return;
+    if (this.waiting || !this.loaded) return;
     const answer = await this.request(() => this.task.solution(this.ask));
     if (answer) await this.answered(answer);
   }
 
   async go(way) {
-    if (this.waiting) return;
+    if (this.waiting || (way === "next" && !this.task.hasNext())) return;
     this.task[way]();
     await this.load();
   }

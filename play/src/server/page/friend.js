@@ -51,8 +51,7 @@ export class Friend {
   async invite() {
     const duel = document.querySelector("input[name=invite-side]:checked").value;
     try {
-      await this.page.open({ game: this.page.view().game, duel, clock: JSON.parse($("invite-clock").value || "null") });
-      $("invite-box").close();
+      if (await this.page.open({ game: this.page.view().game, duel, clock: JSON.parse($("invite-clock").value || "null") })) $("invite-box").close();
     } catch (error) {
       $("invite-message").textContent = error.status ? error.message : text("connection_lost");
     }

@@ -48,8 +48,4 @@ export class Lesson {
   back() {
     this.step--;
   }
-
-  note() {
-    return [];
-  }
 }

@@ -161,9 +161,27 @@ export function graph(view, send) {
   };
 }
 
+// Brings the move shown to the middle of the list.
+function scrollMoves() {
+  const list = $("moves");
+  const now = list.querySelector('[aria-current="true"]');
+  if (now) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2;
+}
+
+// What stands beside the list takes room from it, or hides it.
+new ResizeObserver(scrollMoves).observe($("moves"));
+
+let drawnMoves = ""; // what the list shows; it is drawn and scrolled only if that changes, because someone may be using it
+
 // The moves, a row for the moves of White and those of Black after them, and after each row the variations that begin there.
 export function moveList(view, send) {
   const list = $("moves");
+  const marks = view.assessments?.map(({ mark }) => mark);
+  const wanted = JSON.stringify([view.session, view.number, view.game, words.language, view.line, view.cursor, marks, view.tree.map(({ value, ...move }) => move)]);
+  if (wanted === drawnMoves) return;
+  drawnMoves = wanted;
+  const before = document.activeElement;
+  const hasFocus = before !== list && list.contains(before);
   if (view.tree.length === 0) return list.replaceChildren(element("li", { className: "none" }, ...[text("no_moves_yet"), aimOf(view.game)].map((line) => element("p", { textContent: line }))));
   const places = new Map(view.line.map((node, place) => [node, place]));
   const shown = view.line[view.cursor];
@@ -174,6 +192,7 @@ export function moveList(view, send) {
     const mark = played.mark || (place && view.assessments?.[place - 1]?.mark);
     const label = [numbered(played), mark, played.comment].filter(Boolean).join(" ");
     const node = element("button", { textContent: played.text, ariaLabel: label });
+    node.dataset.node = played.node;
     if (played.node === shown) node.setAttribute("aria-current", "true");
     else if (place === undefined || place > view.cursor) node.classList.add("after");
     if (mark) node.append(element("span", { textContent: ` ${mark}`, className: mark.includes("!") && mark !== "?!" ? "good" : "bad" }));
@@ -212,8 +231,8 @@ export function moveList(view, send) {
     if (nodes) return element("li", { className: "aside" }, ...nodes);
     return element("li", {}, element("span", { textContent: `${number}.` }), element("div", {}, ...(white.length ? white : ["…"])), element("div", {}, ...black));
   }));
-  const now = list.querySelector('[aria-current="true"]');
-  if (now) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2;
+  if (hasFocus) (list.querySelector(`[data-node="${before.dataset.node}"]`) ?? list).focus({ preventScroll: true });
+  scrollMoves();
 }
 
 const MARKS = ["!!", "!", "!?", "?!", "?", "??"];
@@ -252,8 +271,14 @@ function isVariation({ tree }, played) {
   return false;
 }
 
+let drawnMistakes = ""; // as with the moves
+
 // The marked moves of each player; a click goes there.
 export function mistakes(view, send) {
+  const marked = (view.assessments ?? []).filter(({ mark }) => mark).map(({ place, mark }) => [place, moveBefore(view, place + 1), mark]);
+  const wanted = JSON.stringify([view.game, words.language, marked]);
+  if (wanted === drawnMistakes) return;
+  drawnMistakes = wanted;
   const lines = ["white", "black"].map((player) => {
     const bad = (view.assessments ?? []).filter((one) => one.player === player && one.mark);
     const buttons = bad.map(({ place, mark }) => {

@@ -71,6 +71,8 @@ export function withBoard(view) {
   return { ...view, layout, scene: { ...scene, pieces, legal, last: last?.to === null ? null : last }, thought: drawn(view.thought), hint: drawn(view.hint) };
 }
 
+let drawnRest = ""; // the moves that have a button; a new button would get no click of one who has begun to press the old one
+
 // The drawing of a game without squares, and a button for each legal move that names none.
 export function drawRest(seen, play) {
   const { drawing, layout, scene, human } = seen;
@@ -79,12 +81,16 @@ export function drawRest(seen, play) {
   box.hidden = !bare;
   box.textContent = bare ? drawing : "";
   const rest = drawing !== null && human && !scene.outcome ? scene.legal.filter(({ from, to }) => from === null && to === null) : [];
-  const buttons = rest.map(({ text }) => {
-    const button = element("button", { textContent: text });
-    button.onclick = () => play(text);
-    return button;
-  });
-  document.getElementById("others").replaceChildren(...buttons);
+  const wanted = JSON.stringify(rest.map(({ text }) => text));
+  if (wanted !== drawnRest) {
+    const buttons = rest.map(({ text }) => {
+      const button = element("button", { textContent: text });
+      button.onclick = () => play(text);
+      return button;
+    });
+    document.getElementById("others").replaceChildren(...buttons);
+  }
+  drawnRest = wanted;
   document.documentElement.toggleAttribute("data-drawn", drawing !== null);
   document.documentElement.toggleAttribute("data-bare", bare);
 }

@@ -41,19 +41,21 @@ let board = null;
 const clocks = new Clocks();
 let turned = false;
 let exercise = null; // a lesson or puzzles; while it is on, the game is not shown
-let travelling = false; // through the history: the address is there already
+let travelling = null; // through the history: the address that the person has gone to; null while they stay
 let written = null; // the address as it was written last; another one is about to be followed
 let study, report, explorer, friend, deck, tabs; // what is seen beside the game, what it was like, openings, the game of two, own mistakes, and other tabs
 const spoken = { game: "", thought: "", found: "", picked: "" }; // for screen readers
 
 // The server.
 
-async function ask(path, body, signal, of = session) {
+// The text of an answer; one that says what is wrong is thrown, with its status.
+async function askText(path, body, signal, of = session) {
   const { status, text: answer } = await request(path, of, body && JSON.stringify(body), signal);
-  const json = JSON.parse(answer);
-  if (status >= 400) throw Object.assign(new Error(json.error), { status });
-  return json;
+  if (status >= 400) throw Object.assign(new Error(JSON.parse(answer).error), { status });
+  return answer;
 }
+
+const ask = async (...question) => JSON.parse(await askText(...question));
 
 const language = () => `lang=${encodeURIComponent(store.getItem("language") ?? navigator.language)}`;
 
@@ -72,9 +74,20 @@ function take(answer) {
   say("");
   show(answer);
   waiting.abort();
+  if (view.evaluating && !view.duel && store.getItem("evaluate") === "off") send({ do: "evaluate", on: false });
 }
 
-const tryOpen = (opening) => open(opening).catch((error) => say(error.message));
+// Whether the person stays in a running game with a clock, which goes on for the other person.
+const stays = () => Boolean(view?.duel?.you && view.duel.clock && !view.duel.over && !confirm(text("leave_duel")));
+
+// Opens a session in place of the game shown; returns whether it did.
+async function leaveFor(opening) {
+  if (stays()) return false;
+  await open(opening);
+  return true;
+}
+
+const tryOpen = (opening) => leaveFor(opening).catch((error) => complain(error));
 
 // Puts a lesson or puzzles on the board. The way back leads to the game.
 async function train(task, hash) {
@@ -181,12 +194,32 @@ async function showIndex(place) {
 
 // Writes the game shown into the address of the page; another game than before is a step in the history.
 function note(another) {
-  if (exercise.on || (!travelling && written !== null && written !== location.href)) return;
+  const expected = travelling ?? written;
+  if (exercise.on || (expected !== null && expected !== location.href)) return;
   const address = view.duel ? invitationTo(session) : linkTo(JSON.parse(view.record), indexOf(view), words.plies);
   const entry = { session, key: gameKey(view), seats: view.duel ? null : view.seats };
   const known = JSON.stringify(history.state) === JSON.stringify(entry) && address === location.href;
-  if (!known) writeAddress(another && !travelling, entry, address);
+  if (!known) writeAddress(another && travelling === null, entry, address);
   written = location.href;
+  if (travelling !== null) travelling = location.href;
+}
+
+// Shows what the address names that the person has gone to, unless they have gone on meanwhile.
+async function travel(address) {
+  if (address !== location.href) return;
+  const task = taskOf(location.hash);
+  if (task) {
+    task(); // it can be left before it is shown, so the next journey does not wait for it
+    return;
+  }
+  travelling = address;
+  try {
+    if (exercise.on) exercise.leave();
+    await arrive().catch(complain);
+    note(false); // an address that shows no game is not kept
+  } finally {
+    travelling = null;
+  }
 }
 
 async function join(name) {
@@ -232,8 +265,8 @@ async function send(command) {
     await update(`/api/session?${language()}`, command);
     if (command.do === "play") left = null; // the new game has begun
   } catch (error) {
-    if (error.status === 404) await reopen();
-    else say(error.status ? error.message : text("connection_lost"));
+    if (error.status === 404) await reopen().catch(complain);
+    else complain(error);
   }
   if (view) redraw();
 }
@@ -248,14 +281,14 @@ async function goOn() {
   const gone = keptGames().find(({ key }) => (view ? key === gameKey(view) : key.startsWith(`${session}-`)));
   const { analysing } = view ?? {};
   const other = storedSession();
-  travelling = true; // it is no other game
+  travelling = location.href; // it is no other game
   try {
     if (gone && !gone.live) await resume(gone, true);
     else if (!gone && other && other !== session && await enter(other)) return;
     else await open(view && !view.duel ? { game: view.game, ...players() } : {});
     if (analysing && gone) await update(`/api/session?${language()}`, { do: "analyse", on: true });
   } finally {
-    travelling = false;
+    travelling = null;
   }
   left = gone?.live ? gone.key : null;
   redraw();
@@ -282,7 +315,7 @@ async function resume(game, anew = false) {
     redraw();
   } catch (error) {
     if (!view) throw error;
-    say(error.status ? error.message : text("connection_lost"));
+    complain(error);
   }
 }
 
@@ -294,7 +327,7 @@ async function follow() {
       await update(`/api/session?${language()}&since=${view.version}`, undefined, waiting.signal);
     } catch (error) {
       if (error.name === "AbortError") continue; // another session was opened
-      if (error.status === 404) await reopen().catch(() => {});
+      if (error.status === 404) await reopen().catch(complain);
       else say(text("connection_lost"));
       await new Promise((done) => setTimeout(done, 1500));
     }
@@ -305,6 +338,11 @@ async function follow() {
 
 function say(message) {
   $("message").textContent = message;
+}
+
+// Says why something has failed: in the words of the server, if it has answered.
+function complain(error) {
+  say(error?.told ?? (error?.status ? error.message : text("connection_lost")));
 }
 
 // Tells a screen reader about the game, while it is on the board: what happened, what the agent thinks, what the analysis
@@ -366,6 +404,7 @@ function redraw() {
     clocks.show(view, exercise.flipped);
     return;
   }
+  const focused = document.activeElement;
   const seen = study.seen(view);
   const sentence = study.status() ?? status({ ...seen, thinking: seen.thinking && !paused });
   board.flipped = isFlipped();
@@ -395,6 +434,7 @@ function redraw() {
   buttons();
   study.buttons(view);
   moveList(study.listed(view), send); // scrolls, so it comes after what takes room from it
+  if (focused?.closest("[hidden]")) $("board").focus({ preventScroll: true }); // a button that hides when it is pressed
   pace();
 }
 
@@ -487,20 +527,21 @@ async function loadTexts() {
 
 // What the page offers to share.js, editor.js, explorer.js, friend.js, study.js and report.js.
 const pageParts = {
-  ask, open, send, play, playOn, say, language,
+  ask, open: leaveFor, send, play, playOn, say, language,
   view: () => view,
   seen: () => study.seen(view),
   redraw: () => redraw(),
   here: (path) => study.here(path),
   drill: (cards) => drill(cards),
-  async fetchText(path) {
-    return (await request(path, session)).text;
-  },
+  fetchText: (path) => askText(path),
+  // Returns whether the game was loaded.
   async load(record, place) {
+    if (stays()) return false;
     if (view.duel) await open({ record });
     else await update(`/api/session?${language()}`, { do: "load", record });
     if (place !== undefined) await showIndex(place);
     say("");
+    return true;
   },
 };
 
@@ -560,7 +601,7 @@ function page(box, ...content) {
 function listGames() {
   gameList(keptGames(), (game) => {
     $("games-box").close();
-    if (game.key !== gameKey(view)) resume(game);
+    if (game.key !== gameKey(view) && !stays()) resume(game);
   });
   $("games-box").showModal();
 }
@@ -574,12 +615,7 @@ const KEYS = {
 function controls() {
   const simple = { new: "new_game", undo: "undo", redo: "redo", resume: "resume", swap: "swap", next: "next_game", match: "new_match", rematch: "rematch" };
   for (const [id, what] of Object.entries(simple)) $(id).onclick = () => send({ do: what });
-  // The game of two goes on for the other person.
-  const stays = () => view.duel?.you && view.duel.clock && !view.duel.over && !confirm(text("leave_duel"));
-  $("new").onclick = () => {
-    if (!view.duel) send({ do: "new_game" });
-    else if (!stays()) tryOpen({ game: view.game });
-  };
+  $("new").onclick = () => (view.duel ? tryOpen({ game: view.game }) : send({ do: "new_game" }));
   $("unremove").onclick = () => send({ do: "unremove" });
   $("pause").onclick = () => {
     paused = !paused;
@@ -590,7 +626,10 @@ function controls() {
     wantHint = true;
     redraw();
   };
-  $("evaluate").onclick = () => send({ do: "evaluate", on: !view.evaluating });
+  $("evaluate").onclick = () => {
+    store.setItem("evaluate", view.evaluating ? "off" : "on"); // for later sessions
+    send({ do: "evaluate", on: !view.evaluating });
+  };
   $("analyse").onclick = () => {
     report.on = false;
     send({ do: "analyse", on: true });
@@ -606,11 +645,10 @@ function controls() {
   $("forward").onclick = () => step(1, view.cursor + 1);
   $("last").onclick = () => send({ do: "go", place: view.moves.length });
   $("flip").onclick = () => { turned = !turned; show(view); };
-  $("return").onclick = () => resume(keptGames().find(({ key }) => key === left));
+  $("return").onclick = () => stays() || resume(keptGames().find(({ key }) => key === left));
   $("games").onclick = listGames;
-  $("game").onchange = (event) => {
-    if (stays()) redraw(); // and the list shows the game again
-    else tryOpen({ game: event.target.value, ...players() });
+  $("game").onchange = async (event) => {
+    if (!await tryOpen({ game: event.target.value, ...players() })) redraw(); // and the list shows the game again
   };
   $("board").addEventListener("wheel", turnWheel, { passive: false });
   $("language").onchange = async (event) => {
@@ -620,6 +658,10 @@ function controls() {
     redraw();
     if (exercise.on) await exercise.load(exercise.over);
   };
+  // A dialog that was opened from the menu cannot give the focus back to it.
+  document.addEventListener("close", () => {
+    if (document.activeElement === document.body) $("menu-open").focus();
+  }, true);
   $("watch").onclick = () => watch(view.game);
   $("rules").onclick = () => page("rules", ...paragraphs(rulesOf((exercise.view ?? view).game)));
   for (const id of ["learn", "rules-learn", "help-learn"]) $(id).onclick = () => learn((exercise.view ?? view).game);
@@ -658,6 +700,8 @@ async function begin() {
   prepareLook();
   prepareSound();
   await loadTexts();
+  // What nothing else reports: most buttons wait for no answer. A request that was given up is no failure.
+  addEventListener("unhandledrejection", ({ reason }) => reason?.name !== "AbortError" && complain(reason));
   study = new Study(pageParts);
   report = new Report(pageParts);
   explorer = new Explorer(pageParts);
@@ -677,7 +721,7 @@ async function begin() {
     ask: (path, body) => ask(path, body),
     left: () => {
       written = location.href;
-      if (!travelling && !history.state?.exercise) note(false);
+      if (travelling === null && !history.state?.exercise) note(false);
       redraw();
       $("menu-open").focus();
     },
@@ -694,23 +738,15 @@ async function begin() {
       const told = await beginGame();
       if (told) say(told);
     } catch (error) {
-      say(error.status ? error.message : text("connection_lost"));
+      complain(error);
       await new Promise((done) => setTimeout(done, 1500));
     }
   }
-  addEventListener("popstate", async () => {
+  let travels = Promise.resolve(); // one after another, because each changes the session
+  addEventListener("popstate", () => {
     $("welcome-box").close(); // someone knows where to go
-    const task = taskOf(location.hash);
-    if (task) return task();
-    travelling = true;
-    if (exercise.on) exercise.leave();
-    try {
-      await arrive();
-    } catch (error) {
-      say(error.told ?? error.message);
-    }
-    note(false); // an address that shows no game is not kept
-    travelling = false;
+    const { href } = location;
+    travels = travels.then(() => travel(href)).catch(complain);
   });
   taskOf(hash)?.();
   document.documentElement.dataset.ready = "true";

@@ -1,5 +1,6 @@
 // Puzzles: which is next, their addresses, and the person's rating, streak and history, which never leave this browser.
 
+import { forgetCard } from "./deck.js";
 import { stored } from "./kept.js";
 import { element } from "./panels.js";
 import { store } from "./store.js";
@@ -67,7 +68,9 @@ export class Puzzles {
       Object.assign(this, { scale, all: puzzles[this.game] });
     }
     if (!this.position) {
-      const { position, rating } = this.all.find((one) => one.position === this.from) ?? this.choose();
+      const known = this.all.find((one) => one.position === this.from);
+      if (this.again && !known) forgetCard({ game: this.game, position: this.from }); // the collection has changed
+      const { position, rating } = known ?? this.choose();
       Object.assign(this, { position, rating, from: null, failed: false, counted: false, change: null, done: 0 });
     }
     const { task, player, plies, boards } = await this.ask(ask, this.done);

@@ -44,7 +44,7 @@ export class Share {
     $("record-copy").onclick = () => copyFrom($("record-text"), message);
     $("record-load").onclick = () => this.load($("record-text").value);
     $("record-save").onclick = () => save($("record-text").value, "application/json", this.name("jsonl"));
-    $("picture-save").onclick = async () => save(await page.fetchText(page.here("/api/picture")), "image/svg+xml", this.name("svg"));
+    $("picture-save").onclick = () => this.savePicture().catch((error) => this.complain(error));
     $("record-upload").onclick = () => $("record-file").click();
     $("record-file").onchange = (event) => this.upload(event.target);
   }
@@ -70,11 +70,18 @@ export class Share {
     const { record, place, problem } = recordOf(content);
     if (problem) return ($("record-message").textContent = problem);
     try {
-      await this.page.load(record, place);
-      $("record-box").close();
+      if (await this.page.load(record, place)) $("record-box").close();
     } catch (error) {
-      $("record-message").textContent = error.status ? error.message : text("connection_lost");
+      this.complain(error);
     }
+  }
+
+  async savePicture() {
+    save(await this.page.fetchText(this.page.here("/api/picture")), "image/svg+xml", this.name("svg"));
+  }
+
+  complain(error) {
+    $("record-message").textContent = error.status ? error.message : text("connection_lost");
   }
 
   // Loads the last game of a file.

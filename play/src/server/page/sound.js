@@ -12,8 +12,17 @@ export function prepareSound() {
   button.onclick = () => {
     store.setItem("sound", hasSound() ? "off" : "on");
     button.setAttribute("aria-pressed", hasSound());
+    wake();
   };
   button.setAttribute("aria-pressed", hasSound());
+  for (const name of ["pointerup", "keydown"]) addEventListener(name, wake, true);
+}
+
+// Browsers let a page be heard once someone has touched it; Safari only if it asks during the touch.
+function wake() {
+  if (!hasSound()) return;
+  audio ??= new AudioContext();
+  if (audio.state !== "running") audio.resume().catch(() => {}); // the next touch tries again
 }
 
 // A tone that fades away: hertz, and seconds from now on.
@@ -31,9 +40,7 @@ function tone(frequency, begin, length, loudness, shape = "sine") {
 
 // The sound of the move that led to a scene: a knock, two for a capture, and a chord at the end.
 export function sound({ last, outcome }) {
-  // Browsers let a page be heard once someone has touched it.
-  if (!hasSound() || !navigator.userActivation?.hasBeenActive) return;
-  audio ??= new AudioContext();
+  if (!hasSound() || audio?.state !== "running") return;
   const knock = (begin, pitch) => {
     tone(pitch, begin, .09, .3, "triangle");
     tone(pitch * 2.7, begin, .03, .12);

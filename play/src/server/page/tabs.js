@@ -1,19 +1,28 @@
 // The other tabs of this browser that show the same session.
 
+// Null where the browser blocks it, as it does all that tabs share.
+function openChannel() {
+  try {
+    return new BroadcastChannel("play");
+  } catch {
+    return null;
+  }
+}
+
 export class Tabs {
   // `changed()` is called when another tab comes or goes.
   constructor(changed) {
     this.id = Math.random();
     this.session = null;
     this.others = new Set();
-    this.channel = new BroadcastChannel("play");
-    this.channel.onmessage = ({ data: { id, session, asks } }) => {
+    this.channel = openChannel();
+    this.channel?.addEventListener("message", ({ data: { id, session, asks } }) => {
       const before = this.others.size;
       if (session !== null && session === this.session) this.others.add(id);
       else this.others.delete(id);
       if (asks) this.tell(false);
       if (this.others.size !== before) changed();
-    };
+    });
     addEventListener("pagehide", () => this.enter(null));
     addEventListener("pageshow", (event) => event.persisted && this.enter(this.left));
   }
@@ -28,6 +37,6 @@ export class Tabs {
   }
 
   tell(asks) {
-    this.channel.postMessage({ id: this.id, session: this.session, asks });
+    this.channel?.postMessage({ id: this.id, session: this.session, asks });
   }
 }
