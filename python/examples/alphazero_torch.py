@@ -49,7 +49,7 @@ class Network(nn.Module):
 
     def losses(self, samples):
         """The cross-entropies of policy and result."""
-        features, masks, policies, outcomes, _ = map(torch.from_numpy, samples)
+        features, masks, policies, outcomes = map(torch.from_numpy, samples[:4])
         policy, result = self(features)
         policy = policy.masked_fill(~masks, -1e9)
         return functional.cross_entropy(policy, policies), functional.cross_entropy(result, outcomes)

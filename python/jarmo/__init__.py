@@ -10,10 +10,12 @@ Environments, batched tree search with your own network, trained agents and exac
         step = env.step(env.sample_actions())
 
 `jarmo.gym` has environments for Gymnasium and registers them, `jarmo.zoo` for PettingZoo, `jarmo.openspiel` registers games with
-OpenSpiel. None of them is imported before it is needed.
+OpenSpiel. None of them is imported before it is used.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from jarmo._arena import ArenaResult, arena
 from jarmo._jarmo import (
@@ -33,6 +35,17 @@ from jarmo._play import ExamResult, exam, self_play
 from jarmo._runs import compare, runs, sweep
 from jarmo._train import Event, Run, train
 from jarmo._types import Evaluation, Lookup, Outcome, Samples, SearchResult, Step, Symmetry
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from jarmo import boards as boards
+    from jarmo import gym as gym
+    from jarmo import openspiel as openspiel
+    from jarmo import sb3 as sb3
+    from jarmo import widget as widget
+    from jarmo import yardstick as yardstick
+    from jarmo import zoo as zoo
 
 __all__ = [
     "GAMES",
@@ -65,3 +78,15 @@ __all__ = [
     "sweep",
     "train",
 ]
+
+_MODULES = ("boards", "gym", "openspiel", "sb3", "widget", "yardstick", "zoo")
+
+if not TYPE_CHECKING:  # a type checker knows which names there are
+
+    def __getattr__(name: str) -> ModuleType:
+        """A module of the package, imported when it is first used, because most need another package."""
+        if name in _MODULES:
+            from importlib import import_module
+
+            return import_module(f"jarmo.{name}")
+        raise AttributeError(f"module 'jarmo' has no attribute {name!r}")

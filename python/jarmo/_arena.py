@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jarmo import _jarmo, _notebook
-from jarmo._jarmo import Game
-from jarmo._types import Player
+from jarmo._jarmo import Agent, Game
+from jarmo._types import Path, Player
 
 
 class Table(dict[str, NDArray[Any]]):
@@ -81,11 +81,11 @@ class ArenaResult:
 def arena(
     agents: Sequence[Player],
     *,
-    game: Game | str = "jarmo",
+    game: Game | str | None = None,
     games: int = 100,
     nodes: int | None = None,
     random_plies: int | None = None,
-    openings: str | None = None,
+    openings: Path | None = None,
     gauntlet: bool = False,
     anchor: str | None = None,
     seed: int | None = 1,
@@ -97,7 +97,7 @@ def arena(
     Args:
         agents: Two or more: an agent, its spec, or a function of positions, or of features and masks. A function is named
             after itself and called in the thread of the caller.
-        game: A game or its name.
+        game: A game or its name, by default the game of the first `Agent`, or jarmo if there is none.
         games: Games per match, an even number: each opening is played from both sides.
         nodes: Simulations or nodes per action for every agent, in place of their specs'.
         random_plies: Random plies at the start of each game; by default the game's balanced openings, or 2 random
@@ -109,10 +109,11 @@ def arena(
         threads: Threads, by default one per core. Their number changes no result.
         threats: The features of functions have the planes of threats.
     """
+    players = list(agents)
     return ArenaResult(
         *_jarmo.arena(
-            list(agents),
-            game,
+            players,
+            game_of(players) if game is None else game,
             games=games,
             nodes=nodes,
             random_plies=random_plies,
@@ -124,6 +125,11 @@ def arena(
             threats=threats,
         )
     )
+
+
+def game_of(players: Sequence[Player]) -> Game | str:
+    """The game that is meant where none is given."""
+    return next((player.game for player in players if isinstance(player, Agent)), "jarmo")
 
 
 def _table(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> Table:

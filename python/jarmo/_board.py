@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from jarmo._jarmo import Game, Position
 
 STYLES = {"jarmo": "board", "guard": "board", "tammi": "squares", "connect_four": "slots"}
@@ -35,11 +37,7 @@ class Layout:
             if self.style != "squares" or (column + row) % 2 == 0
         ]
         self.index = {cell["name"]: index for index, cell in enumerate(self.cells)}
-        self.lines: list[tuple[int, int]] = []
-        if self.style == "board":
-            moves = (re.findall(r"[A-Z]\d", text) for text in game.action_names)
-            ends = ([self.index[name] for name in move] for move in moves if len(move) == 2)
-            self.lines = [(source, target) for source, target in ends if source < target]
+        self.lines = [(int(one), int(other)) for one, other in np.argwhere(np.triu(game.lines))]
 
     def at(self, column: int, row: int) -> int | None:
         """The cell at a column and row, if there is one."""

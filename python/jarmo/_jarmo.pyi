@@ -2,7 +2,7 @@
 
 import pathlib
 from collections.abc import Sequence
-from typing import Any, Literal, final
+from typing import Any, Literal, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -172,16 +172,16 @@ class Position:
     def legal_texts(self) -> list[str]:
         """The legal actions as text, in the order of ``legal``."""
 
-    def action_text(self, action: int) -> str:
+    def action_text(self, action: SupportsIndex | str) -> str:
         """The text of a legal action."""
 
     def parse_action(self, text: str) -> int:
         """The action with this text, which may be illegal."""
 
-    def play(self, *actions: int | str) -> Position:
+    def play(self, *actions: SupportsIndex | str) -> Position:
         """The position after these actions, given as indices or texts. The error says why one is illegal."""
 
-    def svg(self, actions: Sequence[int | str] | None = None, *, title: str | None = None) -> str:
+    def svg(self, actions: Sequence[SupportsIndex | str] | None = None, *, title: str | None = None) -> str:
         """A picture as SVG, with legal actions as arrows."""
 
     def _repr_svg_(self) -> str: ...
@@ -282,7 +282,7 @@ class VecEnv:
     def reset(
         self,
         *,
-        seed: int | Sequence[int] | None = None,
+        seed: int | Sequence[int] | NDArray[np.integer[Any]] | None = None,
         mask: ArrayLike | None = None,
         positions: Positions | None = None,
         out: Step | None = None,
@@ -313,7 +313,7 @@ class VecEnv:
         """A legal action for every game, uniformly at random: ``[N]``, -1 where the game is over. Repeated calls give
         the same actions until the next step."""
 
-    def position(self, slot: int) -> Position:
+    def position(self, slot: SupportsIndex) -> Position:
         """The position in a slot."""
 
     def positions(self) -> list[Position]:
@@ -349,7 +349,7 @@ class Agent:
     ``seed`` is the seed of its random numbers, which continue from call to call. By default it is a new one each
     time."""
 
-    def __new__(cls, spec: str, *, game: Game | str = "jarmo", seed: int | None = None) -> Agent: ...
+    def __new__(cls, spec: Path, *, game: Game | str = "jarmo", seed: int | None = None) -> Agent: ...
     @property
     def spec(self) -> str:
         """The spec, in full."""
@@ -382,6 +382,9 @@ class Agent:
 
     def network(self) -> dict[str, NDArray[np.float32]]:
         """The tensors of the agent's network by name, ``float32``, if it has one. `save_agent` describes them."""
+
+    def save(self, path: Path) -> None:
+        """Writes the agent's network as an agent file, whose name ends in ``.safetensors``."""
 
     def to_onnx(self, path: Path) -> None:
         """Writes the agent's network as an ONNX model, with the package ``onnx``. Its input is ``features``, ``[batch,
@@ -499,8 +502,8 @@ def search(
         c_puct: PUCT: weight of exploration [1.25].
         fpu: PUCT: an unvisited action starts at its parent's value minus up to this amount [0.2].
         temperature: PUCT: softmax temperature of the priors [1].
-        min_visit_share: PUCT: actions with at least this share of the most visits compete by value to be ``best``; with
-            1, the most visited action is ``best`` [1].
+        min_visit_share: PUCT: actions with at least this share of the highest visit count compete by value for
+            ``actions``; with 1, the most visited action is chosen [1].
     """
 
 def save_agent(

@@ -61,9 +61,8 @@ def agent(shown: Agent) -> str:
 
 def games(env: VecEnv) -> str:
     """The first games of an environment as pictures."""
-    shown = "".join(
-        f'<div style="width: 180px">{position._repr_svg_()}</div>' for position in env.positions()[:MOST_BOARDS]
-    )
+    positions = [env.position(slot) for slot in range(min(MOST_BOARDS, len(env)))]
+    shown = "".join(f'<div style="width: 180px">{position._repr_svg_()}</div>' for position in positions)
     more = f", of which the first {MOST_BOARDS} are shown" if len(env) > MOST_BOARDS else ""
     caption = f"{len(env):,} {'game' if len(env) == 1 else 'games'} of {escape(env.game.name)}{more}"
     return f'<div>{caption}</div><div style="display: flex; flex-wrap: wrap; gap: 8px">{shown}</div>'

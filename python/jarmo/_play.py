@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from jarmo import _jarmo, _notebook
+from jarmo._arena import game_of
 from jarmo._jarmo import Game, SelfPlay
 from jarmo._types import Evaluate, Path, Player, Progress
 
@@ -114,7 +115,7 @@ class ExamResult(NamedTuple):
 def exam(
     agent: Player,
     *,
-    game: Game | str = "jarmo",
+    game: Game | str | None = None,
     file: Path | None = None,
     nodes: int | None = None,
     seed: int | None = 1,
@@ -125,13 +126,15 @@ def exam(
 
     Args:
         agent: An agent, its spec, or a function of positions, or of features and masks.
-        game: A game or its name. Without `file`, a game whose exam the package does not have is an error.
+        game: A game or its name, by default the game of an `Agent`, else jarmo. Without `file`, a game whose exam the
+            package does not have is an error.
         file: Another exam than the one in the package.
         nodes: Simulations or nodes per position, in place of the spec's.
         seed: The seed of the agent; None for another one each time.
         threats: The features of a function have the planes of threats.
         progress: A function that is told how far it is: ``progress("exam", done, total)``.
     """
-    counts = _jarmo.exam(agent, game, file=file, nodes=nodes, seed=seed, threats=threats, progress=progress)
+    rules = game_of([agent]) if game is None else game
+    counts = _jarmo.exam(agent, rules, file=file, nodes=nodes, seed=seed, threats=threats, progress=progress)
     tallies = {name: Tally(*tally) for name, tally in counts}
     return ExamResult(*(tallies.get(name, Tally(0, 0, 0, 0)) for name in ExamResult._fields))

@@ -138,7 +138,7 @@ class Run:
     Args:
         folder: A new folder.
         game: The name of a game.
-        from_agent: An agent file whose weights the run starts from, or ``trained`` for the agent of the package.
+        from_agent: An agent or its file, whose weights the run starts from, or ``trained`` for the agent of the package.
         settings: The limits ``steps``, ``games``, ``minutes`` and ``cpu_minutes``; ``seed``, ``threads``, ``batch`` and the
             rest of the group ``run``; and the other groups as dicts. ``jarmo config`` prints them all.
 
@@ -149,8 +149,19 @@ class Run:
     folder: FilePath
 
     def __init__(
-        self, folder: Path, *, game: str = "jarmo", from_agent: Path | None = None, **settings: Unpack[Settings]
+        self,
+        folder: Path,
+        *,
+        game: str = "jarmo",
+        from_agent: Path | Agent | None = None,
+        **settings: Unpack[Settings],
     ) -> None:
+        if isinstance(game, Game):
+            raise TypeError(f"game must be the name of a game, such as {game.name!r}; a board is a setting: board=FILE")
+        if isinstance(from_agent, Agent):
+            if from_agent.game.name != game:
+                raise ValueError(f"from_agent is an agent of {from_agent.game.name}, not of {game}")
+            from_agent = from_agent.spec.partition("?")[0]
         _jarmo.create_run(folder, game, _texts(settings), from_agent)
         self._open(folder)
 
@@ -253,7 +264,7 @@ def train(
     run: Path | None = None,
     progress: bool = True,
     on_event: Callable[[Event], object] | None = None,
-    from_agent: Path | None = None,
+    from_agent: Path | Agent | None = None,
     **settings: Unpack[Settings],
 ) -> Agent:
     """Trains an agent by self-play until a limit is reached, and returns it. Ctrl-C returns it, too.
@@ -267,7 +278,8 @@ def train(
             the agent is kept, in a temporary file until the end of the process.
         progress: Prints how far it is, and draws the learning curves in a notebook.
         on_event: Is called with each line of metrics, as in `jarmo.Run.train`.
-        from_agent: An agent file whose weights the training starts from, or ``trained`` for the agent of the package.
+        from_agent: An agent or its file, whose weights the training starts from, or ``trained`` for the agent of the
+            package.
         settings: See `jarmo.Run`.
     """
     if run is not None:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = str | os.PathLike[str]
 
-Evaluate: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.bool_]], tuple[Any, Any]]
+Evaluate: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.bool_]], tuple[Any, Any] | list[Any]]
 """A network: features and masks in, logits and values out. See `jarmo.search`."""
 
-Player: TypeAlias = "str | Agent | Callable[..., Any]"
-"""Who plays: the spec of an agent, an agent, or a function. A function that needs one argument gets a list of positions and
+Player: TypeAlias = "Path | Agent | Callable[..., Any]"
+"""Who plays: the spec or the path of an agent, an agent, or a function. A function that needs one argument gets a list of positions and
 gives an action for each. Any other gets features ``[B, planes, rows, columns]`` and masks ``[B, actions]``, and gives actions
 ``[B]``, logits ``[B, actions]``, or a tuple of logits and values."""
 

@@ -332,8 +332,9 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         final = np.full(self.num_envs, None, dtype=object)
         for slot, observation in zip(step.finished, step.final_observation, strict=True):
             final[slot] = {"observation": observation, "action_mask": np.zeros(actions, np.int8)}
-        last = self._env.final_positions()
-        to_move = np.array([last[slot].to_move if slot in last else 0 for slot in range(self.num_envs)], np.int64)
+        to_move = np.zeros(self.num_envs, np.int64)
+        for slot, position in self._env.final_positions().items():
+            to_move[slot] = position.to_move
         info["final_obs"], info["_final_obs"] = final, ended
         info["final_info"] = {
             "action_mask": np.zeros((self.num_envs, actions), np.int8),

@@ -165,8 +165,9 @@ class JarmoObserver:
         self.dict: dict[str, NDArray[np.float32]] = {"observation": self.tensor.reshape(self._shape)}
 
     def set_from(self, state: JarmoState, player: int) -> None:
-        """Writes the features, as the player to move sees them."""
-        self.dict["observation"][:] = self._rules.features(state.position)[0]
+        """Writes the features, as this player sees them; as the player to move does for anybody else."""
+        viewer = player if player in (0, 1) else None
+        self.dict["observation"][:] = self._rules.features(state.position, viewer=viewer)[0]
 
     def string_from(self, state: JarmoState, player: int) -> str:
         """The position as text."""

@@ -41,7 +41,7 @@ class JarmoVecEnv(VecEnv):  # type: ignore[misc]
         threats: bool = True,
         seed: int | None = None,
         threads: int | None = 1,
-        render_mode: gym.RenderMode | None = None,
+        render_mode: Literal["rgb_array"] | None = None,
     ) -> None:
         """Makes the environments.
 
@@ -54,9 +54,11 @@ class JarmoVecEnv(VecEnv):  # type: ignore[misc]
             threats: Adds the planes of threats to observations.
             seed: The seed of all randomness, by default another one each time.
             threads: The most threads to use, None for one per core.
-            render_mode: See `jarmo.gym.JarmoVectorEnv`.
+            render_mode: ``"rgb_array"`` for pictures as arrays; Stable-Baselines3 has no other form.
         """
-        self.render_mode: str | None = gym.checked_mode(render_mode)
+        if render_mode not in (None, "rgb_array"):
+            raise ValueError(f"render_mode must be None or 'rgb_array', not {render_mode!r}")
+        self.render_mode: str | None = render_mode
         self._env = jarmo.VecEnv(
             game,
             num_envs,

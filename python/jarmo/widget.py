@@ -12,6 +12,7 @@ Colab shows widgets after ``google.colab.output.enable_custom_widget_manager()``
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path as FilePath
@@ -54,7 +55,7 @@ class Board(anywidget.AnyWidget):  # type: ignore[misc]
         actions: Sequence[int | str] = (),
         *,
         opponent: Player | None = None,
-        seat: Literal["white", "black"] = "white",
+        seat: Literal["white", "black"] | None = None,
         adviser: Agent | str = "trained:64",
         evaluation: bool = False,
     ) -> None:
@@ -65,14 +66,18 @@ class Board(anywidget.AnyWidget):  # type: ignore[misc]
             actions: The actions of a game to step through, as indices or texts.
             opponent: Who plays the other side: an agent, its spec, or a function of positions, or of features and masks.
                 By default both sides are played on the board.
-            seat: The side that is played on the board against an opponent.
+            seat: The side that is played on the board against an opponent, by default White.
             adviser: The agent that gives hints and evaluations.
             evaluation: Shows the adviser's evaluation from the start; there is a button for it.
         """
+        if seat not in (None, "white", "black"):
+            raise ValueError(f'seat must be "white" or "black", not {seat!r}')
+        if seat is not None and opponent is None:
+            raise ValueError("seat is the side against an opponent; without one both sides are played on the board")
         super().__init__()
         start = game if isinstance(game, Position) else (Game(game) if isinstance(game, str) else game).start
-        self._seat = None if opponent is None else ("white", "black").index(seat)
-        self._opponent = Agent(opponent, game=start.game) if isinstance(opponent, str) else opponent
+        self._seat = None if opponent is None else 1 if seat == "black" else 0
+        self._opponent = Agent(opponent, game=start.game) if isinstance(opponent, (str, os.PathLike)) else opponent
         self._adviser = adviser  # made when it is first asked, because not every board has one
         self._evaluates, self._hints, self._message = evaluation, False, ""
         self._positions, self._actions, self._cursor = [start], list[str](), 0

@@ -188,8 +188,8 @@ def evaluate(
             row.update(parts)
         rows.append(_jarmo.yardstick_seal(json.dumps(row)))
 
-    if isinstance(policy, (str, Agent)):
-        agent = Agent(policy, game=yardstick.game) if isinstance(policy, str) else policy
+    if isinstance(policy, (str, os.PathLike, Agent)):
+        agent = policy if isinstance(policy, Agent) else Agent(policy, game=yardstick.game)
         has_network = agent.spec.startswith("trained") or ".safetensors" in agent.spec
         for nodes in simulations if has_network else [None]:
             chosen = partial(_alone(agent) if nodes == 0 else agent.choose, nodes=nodes or None, seed=seed)
@@ -199,12 +199,12 @@ def evaluate(
         shape = "x".join(map(str, yardstick.game.feature_shape(threats=threats)))
         features = f"features {shape}, {'with' if threats else 'without'} threats"
         inputs = "positions" if takes_positions(policy) else features
+    searching = {nodes: _searching(policy, yardstick.game, nodes, threats) for nodes in simulations if nodes != 0}
     for nodes in simulations:
         if nodes == 0:
             measured(policy, partial(_jarmo.decide, policy, threats=threats), 0, name or name_of(policy))
         else:
-            search = _searching(policy, yardstick.game, nodes, threats)
-            measured(search, search, nodes, name or name_of(policy))
+            measured(searching[nodes], searching[nodes], nodes, name or name_of(policy))
     return Result(rows)
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Box, Dict, Discrete, Space
+from gymnasium.spaces import Space
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 import jarmo
-from jarmo.gym import RENDER_MODES, RenderMode, checked_mode, rendered
+from jarmo.gym import RENDER_MODES, RenderMode, _spaces, checked_mode, rendered
 
 AGENTS = ("player_0", "player_1")
 """White and Black."""
@@ -62,17 +62,9 @@ class raw_env(AECEnv):  # type: ignore[misc]
         }
         self.possible_agents: list[str] = list(AGENTS)
         self.agents: list[str] = list(AGENTS)
-        actions = self._env.game.num_actions
-        self.observation_spaces: dict[str, Space[Any]] = {
-            agent: Dict(
-                {
-                    "observation": Box(0, 1, self._env.observation_shape, np.float32),
-                    "action_mask": Box(0, 1, (actions,), np.int8),
-                }
-            )
-            for agent in AGENTS
-        }
-        self.action_spaces: dict[str, Space[Any]] = {agent: Discrete(actions) for agent in AGENTS}
+        spaces = {agent: _spaces(self._env) for agent in AGENTS}  # each has random numbers of its own
+        self.observation_spaces: dict[str, Space[Any]] = {agent: space for agent, (space, _) in spaces.items()}
+        self.action_spaces: dict[str, Space[Any]] = {agent: space for agent, (_, space) in spaces.items()}
 
     def observation_space(self, agent: str) -> Space[Any]:
         """The space of an agent's observations."""

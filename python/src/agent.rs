@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jarmo_core::game::AnyPosition;
-use jarmo_core::net::{FrozenNet, KernelKind};
+use jarmo_core::net::{AgentFile, FrozenNet, KernelKind, Tensor};
 use jarmo_core::random::{Draws, Stream, stream};
 use jarmo_exact::agent::{AgentSpec, Decision, Limit, Networks, read_spec};
 use jarmo_facade::selfplay::Net;
@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use crate::array::{column, table};
 use crate::game::PyGame;
-use crate::network::tensors;
+use crate::network::write;
 use crate::number;
 use crate::players::check_game;
 use crate::position::open_positions_of;
@@ -40,8 +40,8 @@ struct Team {
 
 impl Team {
     /// What is wrong with the agent is an error now.
-    fn new(game: &dyn AnyGame, spec: &AgentSpec) -> Checked<Team> {
-        let plan = AgentPlan::new(spec.clone(), &Networks::new());
+    fn new(game: &dyn AnyGame, spec: &AgentSpec, networks: &Networks) -> Checked<Team> {
+        let plan = AgentPlan::new(spec.clone(), networks);
         Ok(Team { agents: vec![game.agent(&plan)?], plan })
     }
 
@@ -105,6 +105,10 @@ pub struct Agent {
     #[pyo3(get)]
     pub game: PyGame,
     pub spec: AgentSpec,
+    /// Its network, for players that are made of it: the file may change later.
+    pub(crate) networks: Networks,
+    file: Option<AgentFile>, // as it was loaded
+    net: Mutex<Option<Net>>, // of the file, once a search has used it
     team: Mutex<Team>,
     seed: u64,
     drawn: AtomicU64, // calls without a seed of their own
@@ -114,12 +118,18 @@ impl Agent {
     /// Its network, to search with in this game.
     pub(crate) fn net(&self, game: &PyGame) -> PyResult<Net> {
         check_game(&self.spec(), &self.game, game)?;
-        let AgentSpec::Network(source, settings) = &self.spec else {
+        let (AgentSpec::Network(_, settings), Some(file)) = (&self.spec, &self.file) else {
             return Err(PyValueError::new_err(format!("evaluate: agent `{}` has no network", self.spec)));
         };
-        let weights = game.0.load(source).map_err(Refusal::from)?;
         let kernel = settings.kernel.unwrap_or_else(KernelKind::best);
-        Ok(FrozenNet::with_kernel(weights.weights(), kernel).into())
+        let mut net = self.net.lock().unwrap_or_else(PoisonError::into_inner);
+        let net = net.get_or_insert_with(|| FrozenNet::with_kernel(file.weights(), kernel).into());
+        Ok(net.clone())
+    }
+
+    /// The agent file of its network.
+    fn file(&self) -> Checked<&AgentFile> {
+        self.file.as_ref().ok_or_else(|| format!("agent `{}` has no network", self.spec).into())
     }
 
     fn judge(
@@ -160,9 +170,18 @@ impl Agent {
         #[pyo3(from_py_with = number::SOME_SEED)] seed: Option<u64>,
     ) -> PyResult<Agent> {
         let spec = read_spec(&spec).map_err(Refusal::from)?;
-        let team = py.detach(|| Team::new(&*game.0, &spec))?;
+        let networks = Networks::new();
+        let (team, file) = py.detach(|| -> Checked<(Team, Option<AgentFile>)> {
+            let team = Team::new(&*game.0, &spec, &networks)?;
+            let file = match &spec {
+                AgentSpec::Network(source, _) => Some(game.0.load(source)?),
+                _ => None,
+            };
+            Ok((team, file))
+        })?;
         let seed = seed.map_or_else(|| number::entropy(py), Ok)?;
-        Ok(Agent { spec, team: Mutex::new(team), game, seed, drawn: AtomicU64::new(0) })
+        let (net, team, drawn) = (Mutex::default(), Mutex::new(team), AtomicU64::new(0));
+        Ok(Agent { game, spec, networks, file, net, team, seed, drawn })
     }
 
     /// The spec, in full.
@@ -235,11 +254,17 @@ impl Agent {
     /// The tensors of the agent's network by name, ``float32``, if it has one. `save_agent` describes them.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (name, tensor) in tensors(&*self.game.0, &self.spec)? {
-            let array = Array::from_shape_vec(tensor.dims, tensor.data).expect("one number per cell");
+        for (name, Tensor { dims, data }) in self.file()?.weights().tensors() {
+            let array = Array::from_shape_vec(dims.clone(), data.clone()).expect("one number per cell");
             dict.set_item(name, array.into_pyarray(py))?;
         }
         Ok(dict)
+    }
+
+    /// Writes the agent's network as an agent file, whose name ends in ``.safetensors``.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let file = self.file()?;
+        Ok(py.detach(|| write(file, &path))?)
     }
 
     /// Writes the agent's network as an ONNX model, with the package ``onnx``. Its input is ``features``, ``[batch,
@@ -257,7 +282,10 @@ impl Agent {
     }
 
     fn __repr__(&self) -> String {
-        let game = self.game.0.facts().name;
-        format!("jarmo.Agent({:?}, game={game:?})", self.spec())
+        let game = match self.game.is_standard() {
+            true => format!("{:?}", self.game.0.facts().name),
+            false => self.game.to_string(),
+        };
+        format!("jarmo.Agent({:?}, game={game})", self.spec())
     }
 }

@@ -42,7 +42,7 @@ fn play(game: &PyGame, plan: ArenaPlan, caller: &Caller, stop: &AtomicBool) -> C
             let spec: AgentSpec = agent.spec.parse()?;
             agent.spec = spec.to_string();
             expanded.push(agent);
-            agents.push(AgentPlan::new(spec, &networks));
+            agents.push(AgentPlan::new(spec, player.networks(&networks)));
         }
     }
     let openings = match &plan.openings {

@@ -2,10 +2,10 @@
 
 use std::fmt::Display;
 
-use numpy::ndarray::Array2;
+use numpy::ndarray::{Array2, Dimension};
 use numpy::{
-    BorrowError, Element, IntoPyArray, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyReadwriteArrayDyn,
-    PyUntypedArray, PyUntypedArrayMethods, dtype,
+    BorrowError, Element, IntoPyArray, PyArray, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods,
+    PyReadonlyArray, PyReadwriteArrayDyn, PyUntypedArray, PyUntypedArrayMethods, dtype,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -40,7 +40,7 @@ fn whole_numbers(given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
             return Ok(None);
         };
         let number = |&number: &T| number.try_into().unwrap_or(i64::MAX); // too large for any use
-        Ok(Some(array.try_readonly()?.as_array().iter().map(number).collect()))
+        Ok(Some(readable(array)?.as_array().iter().map(number).collect()))
     }
     let signed = [read::<i64>, read::<i32>, read::<i16>, read::<i8>];
     for read in signed.into_iter().chain([read::<u8>, read::<u16>, read::<u32>, read::<u64>]) {
@@ -49,6 +49,16 @@ fn whole_numbers(given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
         }
     }
     Ok(None)
+}
+
+/// The caller's array to read, or a copy of it if its numbers are misaligned in memory, which a view must not have.
+pub(crate) fn readable<'py, T: Element, D: Dimension>(
+    array: &Bound<'py, PyArray<T, D>>,
+) -> PyResult<PyReadonlyArray<'py, T, D>> {
+    match array.is_aligned() {
+        true => Ok(array.try_readonly()?),
+        false => Ok(array.call_method0("copy")?.cast_into::<PyArray<T, D>>()?.try_readonly()?),
+    }
 }
 
 /// The caller's array to write into, checked: type, shape, layout, and that it may be written.
@@ -71,6 +81,9 @@ pub(crate) fn writable<'py, T: Element>(
     }
     if !array.is_c_contiguous() {
         return Err(PyValueError::new_err(format!("{name} must be contiguous in C order")));
+    }
+    if !array.is_aligned() {
+        return Err(PyValueError::new_err(format!("{name} must be aligned in memory")));
     }
     let array = given.cast::<PyArrayDyn<T>>()?;
     array.try_readwrite().map_err(|error| {

@@ -8,9 +8,9 @@ use jarmo_facade::selfplay::{Net, NetFunction};
 use numpy::{IntoPyArray, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyList, PyTuple};
 
-use crate::array::describe;
+use crate::array::{describe, readable};
 use crate::threads::Caller;
 
 /// The user's function, and what it is called with.
@@ -43,8 +43,11 @@ impl Function {
         let padded = if self.pad { rows.max(self.batch) } else { rows };
         let shown = (filled_up(features, padded).into_pyarray(py), filled_up(masks.clone(), padded).into_pyarray(py));
         let given = self.evaluate.bind(py).call1(shown)?;
-        let both = given.cast::<PyTuple>().ok().filter(|both| both.len() == 2);
-        let Some(both) = both else {
+        let both = match given.cast::<PyList>() {
+            Ok(list) => Some(list.to_tuple()),
+            Err(_) => given.cast::<PyTuple>().ok().cloned(),
+        };
+        let Some(both) = both.filter(|both| both.len() == 2) else {
             let found = given.get_type().name()?;
             return Err(PyTypeError::new_err(format!("evaluate must return a tuple (logits, values), not {found}")));
         };
@@ -81,7 +84,8 @@ pub(crate) fn check_logits(argument: &str, logits: &[f32], masks: ArrayView2<'_,
     })
 }
 
-/// The numbers of an array of this shape, or of `[rows, 3]` where `[rows]` is asked for, with their number per row.
+/// The numbers of an array of this shape, with their number per row. Where `[rows]` is asked for, `[rows, 1]` and
+/// `[rows, 3]` will do, too.
 pub(crate) fn floats(given: &Bound<'_, PyAny>, name: &str, shape: &[usize]) -> PyResult<(Vec<f32>, usize)> {
     let py = given.py();
     let numpy = py.import("numpy")?;
@@ -95,7 +99,7 @@ pub(crate) fn floats(given: &Bound<'_, PyAny>, name: &str, shape: &[usize]) -> P
     let array = array.cast::<PyArrayDyn<f32>>()?;
     let found = array.shape();
     let fits = match shape {
-        [rows] => found == [*rows] || found == [*rows, 3],
+        [rows] => found == [*rows] || found == [*rows, 1] || found == [*rows, 3],
         _ => found == shape,
     };
     if !fits {
@@ -108,7 +112,7 @@ pub(crate) fn floats(given: &Bound<'_, PyAny>, name: &str, shape: &[usize]) -> P
             describe(array.as_untyped())
         )));
     }
-    let numbers = array.try_readonly()?;
+    let numbers = readable(array)?;
     let numbers = match numbers.as_slice() {
         Ok(numbers) => numbers.to_vec(),
         Err(_) => numbers.as_array().iter().copied().collect(),

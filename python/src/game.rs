@@ -1,5 +1,6 @@
 //! `jarmo.Game`: the rules of a game, which the crate `jarmo-facade` has as one object.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -47,6 +48,21 @@ impl std::hash::Hash for PyGame {
     }
 }
 
+/// As Python code, with its settings.
+impl fmt::Display for PyGame {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let facts = self.0.facts();
+        write!(out, "jarmo.Game({:?}, max_plies={}", facts.name, facts.max_plies)?;
+        if !self.is_on_standard_board() {
+            out.write_str(", board=...")?;
+        }
+        if let Some(limit) = facts.quiet_limit {
+            write!(out, ", quiet_limit={limit}")?;
+        }
+        out.write_str(")")
+    }
+}
+
 /// As an argument, a game may be its name.
 impl<'py> FromPyObject<'_, 'py> for PyGame {
     type Error = PyErr;
@@ -67,6 +83,18 @@ impl PyGame {
     pub(crate) fn standard() -> PyGame {
         let game = named(GAMES[0], GameSettings::default());
         PyGame(game.expect("the standard settings are valid"))
+    }
+
+    /// Whether its name alone means these rules.
+    pub(crate) fn is_standard(&self) -> bool {
+        named(self.0.facts().name, GameSettings::default()).is_ok_and(|standard| *self == PyGame(standard))
+    }
+
+    /// This game and the one with other rules that was wanted, for messages: ``A, not of B``.
+    pub(crate) fn not_of(&self, wanted: &PyGame) -> String {
+        let (own, wanted) = (self.to_string(), wanted.to_string());
+        let boards = if own == wanted { "; their boards differ" } else { "" };
+        format!("{own}, not of {wanted}{boards}")
     }
 
     /// Whether no other board was given.
@@ -193,13 +221,14 @@ impl PyGame {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (_, positions) = positions_of(positions, Some(self))?;
         let viewer = viewer.map(|viewer| Player::BOTH[usize::from(viewer)]);
-        Ok(self.0.features(&positions, threats, viewer).into_pyarray(py).into_any())
+        let features = py.detach(|| self.0.features(&positions, threats, viewer));
+        Ok(features.into_pyarray(py).into_any())
     }
 
     /// The legal actions of ``N`` positions, ``[N, actions]``; none where the game is over.
     fn masks<'py>(&self, py: Python<'py>, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (_, positions) = positions_of(positions, Some(self))?;
-        Ok(self.0.masks(&positions).into_pyarray(py).into_any())
+        Ok(py.detach(|| self.0.masks(&positions)).into_pyarray(py).into_any())
     }
 
     /// For pickling.
@@ -221,12 +250,6 @@ impl PyGame {
     }
 
     fn __repr__(&self) -> String {
-        let facts = self.0.facts();
-        let board = match self.is_on_standard_board() {
-            true => "",
-            false => ", board=...",
-        };
-        let quiet = facts.quiet_limit.map_or(String::new(), |limit| format!(", quiet_limit={limit}"));
-        format!("jarmo.Game({:?}, max_plies={}{board}{quiet})", facts.name, facts.max_plies)
+        self.to_string()
     }
 }

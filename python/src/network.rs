@@ -3,26 +3,27 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use jarmo_core::agent::FILE_ENDING;
 use jarmo_core::net::{AgentFile, NetSettings, Provenance, Tensor, Weights};
-use jarmo_exact::agent::AgentSpec;
 use jarmo_facade::AnyGame;
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{PyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::array::readable;
 use crate::game::PyGame;
 use crate::number;
 use crate::refusal::Checked;
 
 type Tensors = BTreeMap<String, Tensor>;
 
-/// The tensors of an agent's network.
-pub(crate) fn tensors(game: &dyn AnyGame, spec: &AgentSpec) -> Checked<Tensors> {
-    let AgentSpec::Network(source, _) = spec else {
-        return Err(format!("agent `{spec}` has no network").into());
-    };
-    Ok(game.load(source)?.weights().tensors().clone())
+/// Writes an agent file, whose name must have the ending by which specs know it.
+pub(crate) fn write(file: &AgentFile, path: &Path) -> Checked<()> {
+    if !path.to_string_lossy().ends_with(FILE_ENDING) {
+        return Err(format!("{}: the name of an agent file must end in {FILE_ENDING}", path.display()).into());
+    }
+    Ok(jarmo_host::agent_file::save(file, path)?)
 }
 
 fn save(game: &dyn AnyGame, path: &Path, mut tensors: Tensors, provenance: Provenance) -> Checked<()> {
@@ -41,7 +42,7 @@ fn save(game: &dyn AnyGame, path: &Path, mut tensors: Tensors, provenance: Prove
     let weights = Weights::new(config, version.shape, tensors)?;
     weights.check_range()?;
     let file = AgentFile::of_version(version, weights, provenance, Vec::new());
-    Ok(jarmo_host::agent_file::save(&file, path)?)
+    write(&file, path)
 }
 
 /// Writes a network as an agent file, which ``jarmo.Agent``, ``jarmo arena`` and ``play`` accept.
@@ -78,7 +79,7 @@ pub(crate) fn save_agent(
             .cast::<PyArrayDyn<f32>>()
             .map_err(|_| PyTypeError::new_err(format!("tensors[{name:?}] must be an array of float32")))?;
         let dims = array.shape().to_vec();
-        let data = array.try_readonly()?.as_array().iter().copied().collect();
+        let data = readable(array)?.as_array().iter().copied().collect();
         all.insert(name, Tensor { dims, data });
     }
     let provenance = Provenance {

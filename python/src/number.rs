@@ -1,6 +1,7 @@
 //! Whole numbers, words and flags as arguments: a reader of each, with its bounds. Every error names the argument.
 
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 
 use jarmo_core::search::Root;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -112,8 +113,14 @@ pub(crate) const PAD: Reader<bool> = |given| flag(given, "pad");
 
 pub(crate) const SPEC: Reader<String> = |given| {
     let found = given.get_type().name()?;
-    given.extract().map_err(|_| PyTypeError::new_err(format!("spec must be a text such as \"greedy\", not {found}")))
+    spec(given).ok_or_else(|| PyTypeError::new_err(format!("spec must be a text such as \"greedy\", not {found}")))
 };
+
+/// The spec of an agent: a text, or the path of a file or run.
+pub(crate) fn spec(given: Given<'_, '_>) -> Option<String> {
+    let path = || given.extract::<PathBuf>().ok()?.into_os_string().into_string().ok();
+    given.extract::<String>().ok().or_else(path)
+}
 
 /// A seed that nobody has drawn before, from the operating system: also a child made by `fork` gets another one.
 pub(crate) fn entropy(py: Python<'_>) -> PyResult<u64> {
@@ -121,17 +128,22 @@ pub(crate) fn entropy(py: Python<'_>) -> PyResult<u64> {
     Ok(u64::from_le_bytes(bytes.extract()?))
 }
 
-/// A seed, or a sequence of them, which must not be empty; none for `None`.
-pub(crate) fn seeds(given: Given<'_, '_>) -> PyResult<Vec<u64>> {
+/// The seeds of a reset.
+pub(crate) enum Seeds {
+    None,
+    One(u64),
+    /// One for each slot.
+    Each(Vec<u64>),
+}
+
+/// A seed, or a sequence of them.
+pub(crate) fn seeds(given: Given<'_, '_>) -> PyResult<Seeds> {
     if given.is_none() {
-        return Ok(Vec::new());
+        return Ok(Seeds::None);
     }
     let Ok(list) = given.try_iter() else {
-        return Ok(vec![SEED(given)?]);
+        return Ok(Seeds::One(SEED(given)?));
     };
     let seeds = list.map(|one| SEED(&one?)).collect::<PyResult<Vec<u64>>>()?;
-    match seeds.is_empty() {
-        true => Err(PyValueError::new_err("seed must be one number, or one for each slot")),
-        false => Ok(seeds),
-    }
+    Ok(Seeds::Each(seeds))
 }

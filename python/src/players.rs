@@ -15,6 +15,7 @@ use crate::agent::Agent;
 use crate::array::integers;
 use crate::ask::{check_logits, floats};
 use crate::game::PyGame;
+use crate::number;
 use crate::position::Position;
 use crate::refusal::Checked;
 use crate::threads::Caller;
@@ -27,7 +28,7 @@ pub(crate) struct Player {
     pub kind: Kind,
     /// The argument as it was given.
     pub given: Arc<Py<PyAny>>,
-    game: Option<PyGame>, // of an agent
+    agent: Option<(PyGame, Networks)>, // its game, and its network as it has loaded it
 }
 
 /// What a player is.
@@ -44,15 +45,15 @@ impl<'py> FromPyObject<'_, 'py> for Player {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Player> {
-        let player = |name, kind, game| {
+        let player = |name, kind, agent| {
             let given = Arc::new(given.to_owned().unbind());
-            Ok(Player { name, kind, given, game })
+            Ok(Player { name, kind, given, agent })
         };
         if let Ok(agent) = given.cast::<Agent>() {
-            let Agent { spec, game, .. } = agent.get();
-            return player(spec.to_string(), Kind::Agent, Some(game.clone()));
+            let Agent { spec, game, networks, .. } = agent.get();
+            return player(spec.to_string(), Kind::Agent, Some((game.clone(), networks.clone())));
         }
-        if let Ok(spec) = given.extract() {
+        if let Some(spec) = number::spec(&given) {
             return player(spec, Kind::Agent, None);
         }
         if given.is_callable() {
@@ -73,14 +74,18 @@ pub(crate) fn check_game(spec: &str, own: &PyGame, game: &PyGame) -> PyResult<()
     if own == game {
         return Ok(());
     }
-    let (own, game) = (own.0.facts().name, game.0.facts().name);
-    Err(PyValueError::new_err(format!("{spec:?} is an agent of {own} with other rules than {game}")))
+    Err(PyValueError::new_err(format!("{spec:?} is an agent of {}", own.not_of(game))))
 }
 
 impl Player {
     /// Refuses an agent of another game.
     pub(crate) fn check(&self, game: &PyGame) -> PyResult<()> {
-        self.game.as_ref().map_or(Ok(()), |own| check_game(&self.name, own, game))
+        self.agent.as_ref().map_or(Ok(()), |(own, _)| check_game(&self.name, own, game))
+    }
+
+    /// The networks of an agent; for a spec those that it may share with others.
+    pub(crate) fn networks<'a>(&'a self, shared: &'a Networks) -> &'a Networks {
+        self.agent.as_ref().map_or(shared, |(_, networks)| networks)
     }
 
     pub(crate) fn is_function(&self) -> bool {
@@ -102,7 +107,7 @@ impl Player {
         threats: bool,
     ) -> Checked<AgentPlan> {
         let Some(policy) = self.policy(threats) else {
-            return Ok(AgentPlan::new(read_spec(&self.name)?, &Networks::new()));
+            return Ok(AgentPlan::new(read_spec(&self.name)?, self.networks(&Networks::new())));
         };
         let (game, caller) = (game.clone(), caller.clone());
         Ok(AgentPlan::function(move |positions| {

@@ -1,7 +1,5 @@
 //! `jarmo.Position`: a position with its rules, as a value.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use jarmo_core::game::{Action, AnyPosition, Player};
 use jarmo_core::view::Arrow;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -13,8 +11,8 @@ use crate::refusal::Checked;
 /// A position of a game, an immutable value.
 ///
 /// Positions are equal if search treats them as the same. A notebook shows a position as a picture, ``print`` as text.
-#[pyclass(frozen, module = "jarmo")]
-#[derive(Clone)]
+#[pyclass(frozen, eq, hash, module = "jarmo")]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Position {
     /// The rules of its game.
     #[pyo3(get)]
@@ -149,15 +147,11 @@ impl Position {
     }
 
     fn __repr__(&self) -> String {
-        let name = self.game.0.facts().name;
-        format!("jarmo.Game({name:?}).position({:?})", self.text())
-    }
-
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Position>().is_ok_and(|other| {
-            let other = other.get();
-            self.game == other.game && self.at == other.at
-        })
+        let game = match self.game.is_standard() {
+            true => format!("jarmo.Game({:?})", self.game.0.facts().name),
+            false => self.game.to_string(),
+        };
+        format!("{game}.position({:?})", self.text())
     }
 
     fn __copy__(this: Py<Position>) -> Py<Position> {
@@ -178,40 +172,34 @@ impl Position {
         let read = Bound::new(py, self.game.clone())?.getattr("position")?;
         Ok((read, (text,)).into_pyobject(py)?.into_any())
     }
+}
 
-    fn __hash__(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.at.hash(&mut hasher);
-        hasher.finish()
+/// What an argument lists: one position, or the items of a sequence.
+pub(crate) fn listed<'py>(given: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if given.is_instance_of::<Position>() {
+        return Ok(vec![given.clone()]);
     }
+    let list = given.try_iter().map_err(|_| {
+        PyTypeError::new_err(format!(
+            "positions must be a jarmo.Position or a sequence of them, not {}; an environment has positions()",
+            given.get_type()
+        ))
+    })?;
+    list.collect()
 }
 
 /// The positions of an argument: one position or a sequence of them. All must be of this game, or else of the same one,
 /// which is returned, too.
 pub(crate) fn positions_of(given: &Bound<'_, PyAny>, game: Option<&PyGame>) -> PyResult<(PyGame, Vec<AnyPosition>)> {
-    let list = match given.cast::<Position>() {
-        Ok(one) => vec![Ok(one.clone().into_any())],
-        Err(_) => {
-            let list = given.try_iter().map_err(|_| {
-                PyTypeError::new_err(format!(
-                    "positions must be a jarmo.Position or a sequence of them, not {}; an environment has positions()",
-                    given.get_type()
-                ))
-            })?;
-            list.collect()
-        }
-    };
+    let list = listed(given)?;
     let (mut game, mut positions) = (game.cloned(), Vec::with_capacity(list.len()));
     for (index, one) in list.into_iter().enumerate() {
-        let one = one?.cast_into::<Position>();
+        let one = one.cast_into::<Position>();
         let one = one.map_err(|_| PyTypeError::new_err(format!("positions[{index}] is not a jarmo.Position")))?;
         let Position { game: own, at } = one.get();
         let wanted = game.get_or_insert_with(|| own.clone());
         if own != wanted {
-            let [own, wanted] = [own, wanted].map(|game| game.0.facts().name);
-            return Err(PyValueError::new_err(format!(
-                "positions[{index}] is of {own} with other rules than {wanted}"
-            )));
+            return Err(PyValueError::new_err(format!("positions[{index}] is of {}", own.not_of(wanted))));
         }
         positions.push(at.clone());
     }

@@ -11,7 +11,7 @@ use jarmo_selfplay::replay::{Sample, Samples};
 use jarmo_selfplay::selfplay::{Counts, Episode, GamesState, Round, SelfPlaySettings};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::PyTraverseError;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyStopIteration, PyValueError};
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -95,6 +95,16 @@ fn begin(game: &PyGame, terms: &Terms, function: &Function, shards: usize) -> Bo
     let mut games = game.0.self_play(&terms.settings, &function.net(&Caller::default()), shards, terms.seed);
     games.keep_games();
     games
+}
+
+/// Self-play has no end, but an iterator that raises `StopIteration` ends without a word.
+fn not_the_end(py: Python<'_>, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PyStopIteration>(py) {
+        return error;
+    }
+    let failure = PyRuntimeError::new_err("evaluate raised StopIteration");
+    failure.set_cause(py, Some(error));
+    failure
 }
 
 /// Where the samples of these games come from. The first game has this number.
@@ -186,8 +196,9 @@ impl SelfPlay {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.state.with(|state| {
-            let before = state.games.save();
-            let made = self.play(py, state);
+            let games = &mut state.games; // exclusive, so that it may cross to a thread without Python's lock
+            let before = py.detach(move || games.save());
+            let made = self.play(py, state).map_err(|error| not_the_end(py, error));
             // An interrupted round has no meaning, so all games go back to where they were.
             let (samples, counts) =
                 made.inspect_err(|_| state.games.restore(&before).expect("these games were just saved"))?;
@@ -276,7 +287,8 @@ impl SelfPlay {
     /// Plays until there are enough samples.
     fn play<'py>(&self, py: Python<'py>, state: &mut State) -> PyResult<(Bound<'py, PyAny>, Counts)> {
         let played = serve(py, &Arc::default(), |caller| state.play(caller, self.least))??;
-        let origins = origins(&self.game, &played.episodes, state.counts.games.games);
+        let first = state.counts.games.games;
+        let origins = py.detach(|| origins(&self.game, &played.episodes, first));
         Ok((self.samples(py, &played.samples, &origins)?, played.counts))
     }
 

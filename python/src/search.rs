@@ -58,8 +58,8 @@ pub(crate) fn search_rule(settings: &SearchSettings) -> PyResult<SearchRule> {
 ///     c_puct: PUCT: weight of exploration [1.25].
 ///     fpu: PUCT: an unvisited action starts at its parent's value minus up to this amount [0.2].
 ///     temperature: PUCT: softmax temperature of the priors [1].
-///     min_visit_share: PUCT: actions with at least this share of the most visits compete by value to be ``best``; with
-///         1, the most visited action is ``best`` [1].
+///     min_visit_share: PUCT: actions with at least this share of the highest visit count compete by value for
+///         ``actions``; with 1, the most visited action is chosen [1].
 #[pyfunction]
 #[pyo3(signature = (positions, evaluate, *, simulations=64, root="gumbel", noise=false, seed=None, threats=false,
                     batch=1024, pad=false, threads=None, considered=None, least_range=None, c_puct=None, fpu=None,

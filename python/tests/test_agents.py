@@ -89,6 +89,15 @@ def test_a_tournament_is_a_table_and_a_picture() -> None:
         jarmo.arena(["random"])
 
 
+def test_the_game_of_an_agent_is_that_of_its_tournament_and_exam() -> None:
+    agent = jarmo.Agent("random", game="connect_four")
+    ours, theirs = jarmo.arena(["greedy", agent], games=2), jarmo.arena(["greedy", "random"], game="connect_four", games=2)
+    assert ours.report == theirs.report
+    with pytest.raises(ValueError, match="not of jarmo.Game"):
+        jarmo.arena([agent, jarmo.Agent("random")], games=2)
+    assert jarmo.exam(agent) == jarmo.exam("random", game="connect_four")
+
+
 def test_a_tournament_is_a_frame_where_pandas_is() -> None:
     pytest.importorskip("pandas")
     frame = jarmo.arena(["greedy", "random"], games=4).to_frame()

@@ -101,6 +101,8 @@ def test_games_begin_again_by_seed_mask_and_position() -> None:
     games.reset(mask=mask)
     after = games.positions()
     assert all(after[slot] == before[slot] for slot in range(10) if not mask[slot])
+    games.reset(mask=[slot == 2 for slot in range(10)], positions=after[2].game.start)
+    assert games.position(2) == after[2].game.start
     places = [after[slot].game.start for slot in (2, 7)]
     games.reset(mask=mask, positions=places)
     assert [games.position(slot) for slot in (2, 7)] == places

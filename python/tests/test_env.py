@@ -144,6 +144,11 @@ def test_actions_may_have_any_integer_type_and_layout(dtype: str) -> None:
     env = jarmo.VecEnv("jarmo", 16, seed=2, threads=1)
     same = jarmo.VecEnv("jarmo", 16, seed=2, threads=1)
     wide = np.repeat(env.sample_actions().astype(dtype), 2)
+    odd = np.frombuffer(b"x" + wide[::2].tobytes(), dtype, offset=1)
+    assert odd.flags.aligned == (odd.itemsize == 1)
+    env.reset(seed=2)
+    env.step(odd)
+    env.reset(seed=2)
     ours = env.step(wide[::2])
     theirs = same.step(same.sample_actions().tolist())
     assert np.array_equal(ours.observation, theirs.observation)
@@ -161,6 +166,7 @@ def test_wrong_out_arrays_are_named_and_change_nothing() -> None:
         ({"mask": read_only}, ValueError, "out.mask is read-only"),
         ({"mask": np.zeros((4, 6), bool)}, ValueError, r"out.mask must be an array of bool with shape \[4, 7\]"),
         ({"mask": np.zeros((7, 4), bool).T}, ValueError, "out.mask must be contiguous"),
+        ({"reward": np.zeros(33, np.uint8)[1:].view(np.float32).reshape(4, 2)}, ValueError, "out.reward must be aligned"),
         ({"reward": np.zeros((4, 2))}, TypeError, "out.reward must be an array of float32 .*, not float64"),
         ({"reward": [0.0]}, TypeError, "out.reward must be an array of float32 .*, not list"),
         ({"to_move": np.zeros(4, np.int16)}, TypeError, "out.to_move"),
@@ -348,7 +354,7 @@ def test_a_slot_with_a_seed_plays_as_an_environment_of_one_game(opponent: str | 
     assert ended > 8
     env.reset(seed=5)
     assert env.positions() == made(400, 5).positions() and env.seed == 5
-    for wrong, message in [([1, 2], "one for each of 400 slots, not 2"), ([], "one for each slot")]:
+    for wrong, message in [([1, 2], "one for each of 400 slots, not 2"), ([5], "not 1"), ([], "not 0")]:
         with pytest.raises(ValueError, match=message):
             env.reset(seed=wrong)
 

@@ -52,6 +52,29 @@ def test_a_saved_network_is_an_agent(tmp_path: Path) -> None:
         assert np.array_equal(tensor, tensors[name])
 
 
+def test_an_agent_keeps_the_network_that_it_has_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "mine.safetensors"
+    trained = jarmo.Agent("trained:8", game="guard")
+    trained.save(path)
+    positions = jarmo.VecEnv("guard", 30, seed=1, random_plies=5).positions()
+    mine = jarmo.Agent(path, game="guard")
+    tensors = mine.network()
+    jarmo.save_agent(path, "guard", {name: tensor / 2 for name, tensor in tensors.items()})
+    assert np.array_equal(mine.network()["stem.weight"], tensors["stem.weight"])
+    path.unlink()
+    ours, theirs = (jarmo.search(positions, one, simulations=8) for one in (mine, trained))
+    assert np.array_equal(ours.policies, theirs.policies)
+    expected = trained.choose(positions, nodes=8)
+    assert np.array_equal(mine.choose(positions, nodes=8, threads=3), expected), "more threads, the same network"
+    assert jarmo.arena([mine, "random"], games=2, nodes=2).agents["games"].tolist() == [2, 2]
+    with pytest.raises(ValueError, match="no such file"):
+        jarmo.Agent(path, game="guard")
+    with pytest.raises(ValueError, match="must end in .safetensors"):
+        trained.save(tmp_path / "mine.npz")
+    with pytest.raises(ValueError, match="agent `greedy` has no network"):
+        jarmo.Agent("greedy").save(path)
+
+
 def test_a_network_without_threats_is_an_agent(tmp_path: Path) -> None:
     tensors = jarmo.Agent("trained", game="guard").network()
     inputs = int(np.prod(jarmo.Game("guard").feature_shape()))

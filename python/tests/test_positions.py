@@ -53,7 +53,15 @@ def test_positions_are_values() -> None:
     assert copy.deepcopy(one) == one
     assert one == jarmo.Game("connect_four").start.play(0, 1, 2)
     assert one != jarmo.Game("connect_four", max_plies=30).start.play(0, 1, 2), "other rules"
-    assert eval(repr(one)) == one
+    short = jarmo.Game("connect_four", max_plies=30)
+    assert eval(repr(one)) == one and eval(repr(short.start)) == short.start
+    assert repr(jarmo.Agent("greedy", game=short)) == f'jarmo.Agent("greedy", game={short!r})'
+
+    class Equal:
+        def __eq__(self, other: object) -> bool:
+            return True
+
+    assert one == Equal() and one.__eq__(1) is NotImplemented
 
 
 def test_games_are_values() -> None:
@@ -67,8 +75,12 @@ def test_games_are_values() -> None:
 
 def test_positions_of_another_game_are_refused_by_number() -> None:
     game = jarmo.Game("jarmo")
-    with pytest.raises(ValueError, match=r"positions\[1\] is of guard with other rules than jarmo"):
+    with pytest.raises(ValueError, match=r'positions\[1\] is of jarmo.Game\("guard", .*\), not of jarmo.Game\("jarmo", '):
         game.features([game.start, jarmo.Game("guard").start])
+    with pytest.raises(ValueError, match=r"is of .*max_plies=7\), not of .*max_plies=200\)$"):
+        game.features(jarmo.Game(max_plies=7).start)
+    with pytest.raises(ValueError, match="their boards differ"):
+        jarmo.Game(board="random:1").masks(jarmo.Game(board="random:2").start)
     with pytest.raises(TypeError, match=r"positions\[0\] is not a jarmo.Position"):
         game.masks(["start"])  # type: ignore[list-item]
 

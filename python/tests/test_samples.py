@@ -56,6 +56,15 @@ def test_samples_go_to_a_file_and_back(tmp_path: Path) -> None:
         assert arrays["features"].dtype == np.uint8
 
 
+def test_an_evaluation_cannot_end_self_play() -> None:
+    def ends(features: Any, masks: Any) -> tuple[Any, Any]:
+        raise StopIteration
+
+    with pytest.raises(RuntimeError, match="evaluate raised StopIteration") as error:
+        list(jarmo.self_play("connect_four", ends, games=2))
+    assert isinstance(error.value.__cause__, StopIteration)
+
+
 def test_self_play_can_be_closed() -> None:
     with games("connect_four") as playing:
         assert len(next(playing).games) >= 150

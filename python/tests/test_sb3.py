@@ -56,5 +56,6 @@ def test_it_draws_its_games_and_needs_a_reset() -> None:
         env.action_masks()
     env.reset()
     assert [image.shape[2] for image in env.get_images()] == [3, 3]
-    with pytest.raises(ValueError, match="render_mode"):
-        JarmoVecEnv("connect_four", 2, render_mode="human")  # type: ignore[arg-type]
+    for mode in ("human", "ansi", "svg"):
+        with pytest.raises(ValueError, match="render_mode must be None or 'rgb_array'"):
+            JarmoVecEnv("connect_four", 2, render_mode=mode)  # type: ignore[arg-type]

@@ -82,6 +82,17 @@ def test_the_function_gets_what_is_documented() -> None:
     assert np.array_equal(first.simulations, [1])
 
 
+def test_logits_and_values_may_be_a_list_and_values_a_column() -> None:
+    positions = some_positions("connect_four", 20)
+
+    def evaluate(features: Any, masks: Any) -> list[Any]:
+        logits, values = guess(features, masks)
+        return [logits, values[:, None]]
+
+    ours, theirs = (jarmo.search(positions, one, simulations=20) for one in (evaluate, guess))
+    assert np.array_equal(ours.visits, theirs.visits)
+
+
 def test_batches_can_be_padded() -> None:
     sizes = set()
 
@@ -103,7 +114,7 @@ def test_batches_can_be_padded() -> None:
         (lambda f, m: np.zeros(m.shape), TypeError, r"evaluate must return a tuple \(logits, values\), not ndarray"),
         (lambda f, m: (np.zeros((len(m), 3)), np.zeros(len(m))), ValueError, r"logits must have shape \[\d, 7\]"),
         (lambda f, m: (np.zeros(m.shape), np.zeros(9)), ValueError, r"values must have shape \[\d\], or \[\d, 3\]"),
-        (lambda f, m: (np.zeros(m.shape), np.zeros((len(m), 1))), ValueError, r"values must have shape \[\d\], or .*\[\d, 1\]"),
+        (lambda f, m: (np.zeros(m.shape), np.zeros((len(m), 2))), ValueError, r"values must have shape \[\d\], or .*\[\d, 2\]"),
         (lambda f, m: (np.zeros(m.shape, complex), np.zeros(len(m))), TypeError, "logits must be real numbers, not complex128"),
         (lambda f, m: (np.zeros(m.shape), np.zeros(len(m), "c8")), TypeError, "values must be real numbers, not complex64"),
         (lambda f, m: (np.full(m.shape, np.nan), np.zeros(len(m))), ValueError, r"logits\[0, 0\] is NaN"),

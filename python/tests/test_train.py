@@ -60,8 +60,20 @@ def test_search_takes_only_an_agent_with_a_network_for_its_game() -> None:
     start = jarmo.Game("connect_four").start
     with pytest.raises(ValueError, match="agent `greedy` has no network"):
         jarmo.search([start], jarmo.Agent("greedy", game="connect_four"))
-    with pytest.raises(ValueError, match="agent of jarmo with other rules than connect_four"):
+    with pytest.raises(ValueError, match=r'agent of jarmo.Game\("jarmo", .*, not of jarmo.Game\("connect_four"'):
         jarmo.search([start], jarmo.Agent("trained"))
+
+
+def test_a_run_starts_from_an_agent_of_its_game_by_name(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="game must be the name of a game"):
+        jarmo.train(jarmo.Game("connect_four"))  # type: ignore[arg-type]
+    trained = jarmo.Agent("trained:8", game="connect_four")
+    with pytest.raises(ValueError, match="from_agent is an agent of connect_four, not of jarmo"):
+        jarmo.Run(tmp_path / "run", from_agent=trained)
+    trained.save(tmp_path / "first.safetensors")
+    for number, first in enumerate([trained, jarmo.Agent(tmp_path / "first.safetensors", game="connect_four")]):
+        run = jarmo.Run(tmp_path / str(number), game="connect_four", from_agent=first)
+        assert run.game == first.game
 
 
 def test_a_run_yields_its_lines_of_metrics(tmp_path: Path) -> None:

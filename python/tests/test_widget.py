@@ -106,6 +106,14 @@ def test_a_game_against_an_agent_and_stepping_through_it() -> None:
     assert len(board.actions) == 1
 
 
+def test_a_seat_is_a_side_against_an_opponent() -> None:
+    assert not Board("connect_four", opponent="greedy").actions, "White is played on the board by default"
+    with pytest.raises(ValueError, match='seat must be "white" or "black", not \'red\''):
+        Board("connect_four", opponent="greedy", seat="red")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="seat is the side against an opponent"):
+        Board("connect_four", seat="white")
+
+
 def test_an_illegal_move_says_why_and_changes_nothing() -> None:
     board = Board("jarmo", actions=["A1-C2", "A5-B3"])
     assert board.actions == ["A1-C2", "A5-B3"] and board.position.ply == 2

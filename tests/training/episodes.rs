@@ -193,6 +193,9 @@ fn a_game_that_begins_where_self_play_starts_none_is_refused() {
     // Five archers each, and an endgame at a later ply.
     for start in ["bbbbb/5/5/5/wwwww w - - 0", "4b/5/5/5/w4 w - - 7"] {
         let error = read(start);
-        assert!(error.contains("self-play starts no game in its first position") || error.contains("action"), "{error}");
+        assert!(
+            error.contains("self-play starts no game in its first position") || error.contains("action"),
+            "{error}"
+        );
     }
 }

@@ -23,9 +23,9 @@ use serde::de::DeserializeOwned;
 
 use crate::array::{integers, writable};
 use crate::game::{PyGame, named};
-use crate::number;
+use crate::number::{self, Seeds};
 use crate::players::{Player, Policy, first_actions};
-use crate::position::{Position, open_positions_of};
+use crate::position::{Position, listed, open_positions_of};
 use crate::refusal::Refusal;
 use crate::threads::{self, Closable, pool, serve};
 use arrays::Layout;
@@ -152,8 +152,8 @@ impl VecEnv {
             return Ok(open_positions_of(given, Some(&self.layout.game))?.1);
         }
         let mut positions = Vec::new();
-        for (index, one) in given.try_iter()?.enumerate() {
-            let (game, mut at) = open_positions_of(&one?, None)?;
+        for (index, one) in listed(given)?.iter().enumerate() {
+            let (game, mut at) = open_positions_of(one, None)?;
             if let Some(slot) = slots.get(index).filter(|slot| game != self.game_of(**slot)) {
                 return Err(PyValueError::new_err(format!("positions[{index}] is on another board than slot {slot}")));
             }
@@ -296,7 +296,7 @@ impl VecEnv {
             }
             Some((agent, None)) => {
                 let spec = read_spec(&agent.name).map_err(Refusal::from)?;
-                (None, Some(AgentPlan::new(spec, &Networks::new())))
+                (None, Some(AgentPlan::new(spec, agent.networks(&Networks::new()))))
             }
         };
         let env = if boards.len() == 1 {
@@ -382,24 +382,26 @@ impl VecEnv {
     /// seed. With ``N`` seeds, each slot plays like an environment of one game with its seed. ``positions`` has a
     /// position for each new game, which starts there without random plies; ``[env.position(slot)]`` copies the game of
     /// a slot.
-    #[pyo3(signature = (*, seed=Vec::new(), mask=None, positions=None, out=None),
+    #[pyo3(signature = (*, seed=Seeds::None, mask=None, positions=None, out=None),
            text_signature = "($self, *, seed=None, mask=None, positions=None, out=None)")]
     fn reset<'py>(
         &self,
         py: Python<'py>,
-        #[pyo3(from_py_with = number::seeds)] seed: Vec<u64>,
+        #[pyo3(from_py_with = number::seeds)] seed: Seeds,
         mask: Option<&Bound<'py, PyAny>>,
         positions: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if !seed.is_empty() && (mask.is_some() || positions.is_some()) {
+        if !matches!(seed, Seeds::None) && (mask.is_some() || positions.is_some()) {
             return Err(PyValueError::new_err("a seed starts all games again; give either seed or mask and positions"));
         }
-        if seed.len() > 1 && seed.len() != self.layout.games {
+        if let Seeds::Each(seeds) = &seed
+            && seeds.len() != self.layout.games
+        {
             return Err(PyValueError::new_err(format!(
                 "seed must be one number, or one for each of {} slots, not {}",
                 self.layout.games,
-                seed.len()
+                seeds.len()
             )));
         }
         let which = match mask {
@@ -420,12 +422,15 @@ impl VecEnv {
                 slots.into_iter().zip(positions).collect()
             }
         };
-        let reset = match seed[..] {
-            [] if mask.is_none() && places.is_empty() => Reset::All,
-            [] if places.is_empty() => Reset::Where(&which),
-            [] => Reset::At(&places),
-            [seed] => Reset::Seed(seed),
-            ref seeds => Reset::Seeds(seeds),
+        let reset = match &seed {
+            Seeds::None if mask.is_none() && places.is_empty() => Reset::All,
+            Seeds::None if places.is_empty() => Reset::Where(&which),
+            Seeds::None => Reset::At(&places),
+            Seeds::One(seed) => Reset::Seed(*seed),
+            Seeds::Each(seeds) => match seeds[..] {
+                [seed] => Reset::Seed(seed),
+                _ => Reset::Seeds(seeds),
+            },
         };
         self.change(py, out, |env, rows| {
             env.reset(&reset)?;

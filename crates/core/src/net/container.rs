@@ -141,7 +141,8 @@ impl Format {
         let broken_header = |error: serde_json::Error| format!("broken header: {}", shorten_quotes(&error.to_string()));
         let Version { format } = serde_json::from_str(header).map_err(broken_header)?;
         if format != *version {
-            let problem = format!("{what} format {format}, this program reads {version}; use the version that wrote it");
+            let problem =
+                format!("{what} format {format}, this program reads {version}; use the version that wrote it");
             return Err(problem.into());
         }
         if fits.is_none() {

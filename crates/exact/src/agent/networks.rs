@@ -62,6 +62,11 @@ impl Networks {
         let one = match place {
             Some(place) => loaded.remove(place),
             None => {
+                if let AgentSource::File(path) = source
+                    && !trained::is_file(path)
+                {
+                    return Err(missing_file(path));
+                }
                 let file = trained::load(source, game)?;
                 let net = match (&self.device, kernel) {
                     (Some(device), None) => device(file.weights()),
@@ -81,11 +86,6 @@ impl Networks {
 
 impl<G: CatalogGame> Sources<G> for Networks {
     fn network(&self, game: &G, source: &AgentSource, kernel: Option<KernelKind>) -> Result<FrozenNet, String> {
-        if let AgentSource::File(path) = source
-            && !trained::is_file(path)
-        {
-            return Err(missing_file(path));
-        }
         self.load(game, source, kernel).map_err(|error| error.to_string())
     }
 
@@ -104,8 +104,8 @@ impl fmt::Debug for Networks {
     }
 }
 
-/// The message for a missing agent file, with the agent files in its folder.
-fn missing_file(path: &Path) -> String {
+/// The error for a missing agent file, with the agent files in its folder. The spec beside it has the path.
+fn missing_file(path: &Path) -> FileError {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -121,5 +121,5 @@ fn missing_file(path: &Path) -> String {
         0 => format!("{} contains no agent file", shorten(&folder.display().to_string())),
         _ => format!("agent files there: {}", found.join(", ")),
     };
-    format!("no such file; {files}; agents are {AGENTS}")
+    FileError::from(format!("no such file; {files}; agents are {AGENTS}"))
 }
