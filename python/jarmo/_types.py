@@ -19,9 +19,9 @@ Evaluate: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.bool_]], tuple[A
 """A network: features and masks in, logits and values out. See `jarmo.search`."""
 
 Player: TypeAlias = "Path | Agent | Callable[..., Any]"
-"""Who plays: the spec or the path of an agent, an agent, or a function. A function that needs one argument gets a list of positions and
-gives an action for each. Any other gets features ``[B, planes, rows, columns]`` and masks ``[B, actions]``, and gives actions
-``[B]``, logits ``[B, actions]``, or a tuple of logits and values."""
+"""Who plays: the spec or the path of an agent, an agent, or a function. A function that needs one argument gets a list
+of positions and gives an action for each. Any other gets features ``[B, planes, rows, columns]`` and masks ``[B,
+actions]``, and gives actions ``[B]``, logits ``[B, actions]``, or a tuple of logits and values."""
 
 Progress: TypeAlias = Callable[[str, int, int], Any]
 """Is told now and then, in the thread of the caller: the part of the measurement, how much of it is done, and of how much."""
