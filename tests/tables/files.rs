@@ -65,7 +65,7 @@ fn damaged_files_are_refused_by_name_and_rebuilt() {
         let message = open_error(folder.path());
         assert!(message.contains(what), "{message}");
         assert!(message.contains("force-03.table"), "{message}");
-        assert!(message.contains("build it again"), "{message}");
+        assert!(message.contains("; build it "), "{message}");
         let (_, messages) = build_in(folder.path(), 4);
         let built: Vec<u32> = messages
             .iter()

@@ -1,7 +1,7 @@
 //! What the command lines of all programs have in common: numbers, help and short errors, completions for a shell, the
 //! manual page.
 
-use std::io::{self, Write, stdout};
+use std::io::{self, Write, stderr, stdout};
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue};
@@ -37,7 +37,7 @@ pub fn with_negative_numbers(command: Command) -> Command {
 pub fn print_error(error: &clap::Error) -> u8 {
     match error.print() {
         Err(failed) if error.exit_code() == 0 && failed.kind() != io::ErrorKind::BrokenPipe => {
-            eprintln!("error: standard output: {failed}");
+            let _ = writeln!(stderr(), "error: standard output: {failed}");
             1
         }
         _ => error.exit_code() as u8,
