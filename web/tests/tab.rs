@@ -89,7 +89,9 @@ fn an_agent_file_of_the_person_plays() {
     let bytes = include_bytes!("../../checkpoints/connect_four.safetensors");
     let name = tab.take_own("mine.safetensors", bytes.to_vec());
     assert_eq!(name, "mine.safetensors");
-    assert_eq!(tab.take_own("mine.safetensors", bytes.to_vec()), "2-mine.safetensors");
+    assert_eq!(tab.take_own("again.safetensors", bytes.to_vec()), "mine.safetensors", "the same file");
+    let other = include_bytes!("../../checkpoints/jarmo.safetensors");
+    assert_eq!(tab.take_own("mine.safetensors", other.to_vec()), "2-mine.safetensors");
     let taken = ask(&mut tab, session, id, seat(&name));
     assert_eq!(json_of(&taken)["seats"][1], json!(name), "{}", taken.text);
     tab.take_own("broken.safetensors", b"nothing".to_vec());

@@ -93,7 +93,7 @@ fn nobody_has_help_during_the_game() {
         json!({"do": "seat", "player": "black", "who": "best"}),
     ] {
         for key in [&white, &black] {
-            assert!(refused(address, key, message.clone()).contains("no hints"), "{message}");
+            assert!(refused(address, key, message.clone()).contains("Hints and analysis are off"), "{message}");
         }
     }
     let view = look(address, &watcher);

@@ -114,7 +114,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         for saved in [env.games.len(), moves.len()] {
             if saved != here {
                 return Err(FileError::from(format!(
-                    "this run has {saved} unfinished games, but selfplay.games is {here}; it must stay {saved}"
+                    "{saved} games were saved, but selfplay.games is {here}; it must stay {saved}"
                 )));
             }
         }
