@@ -44,7 +44,7 @@ pub(crate) struct Pass {
 /// A number, on a GPU as a tensor of one number, because reading it would stop the GPU.
 enum Scalar {
     Number(f32),
-    OnDevice(Tensor<1>),
+    OnDevice(Box<Tensor<1>>),
 }
 
 /// A [`Trainee`] with the type of its module erased, because a program can register any module.
@@ -123,7 +123,7 @@ impl<M: CustomNetwork> Trainee<M> {
         }
         let mut squares = SquaresOnDevice { gradients, sum: Tensor::zeros([1], &self.device) };
         self.module().visit(&mut squares);
-        Scalar::OnDevice(squares.sum.sqrt())
+        Scalar::OnDevice(Box::new(squares.sum.sqrt()))
     }
 
     /// The first layer, if it is computed in `stem`.
@@ -206,7 +206,7 @@ impl<M: CustomNetwork> AnyTrainee for Trainee<M> {
         let measures = measured.map(|(losses, predictions)| {
             let gradient_norm = match &norm {
                 Scalar::Number(norm) => *norm,
-                Scalar::OnDevice(norm) => numbers(norm.clone())[0],
+                Scalar::OnDevice(norm) => numbers(Tensor::clone(norm))[0],
             };
             Measures { losses, predictions, gradient_norm }
         });
@@ -217,7 +217,7 @@ impl<M: CustomNetwork> AnyTrainee for Trainee<M> {
         let Pass { mut gradients, norm, .. } = pass;
         let factor = match norm {
             Scalar::Number(norm) => (norm > CLIP).then(|| Scalar::Number(CLIP / norm)),
-            Scalar::OnDevice(norm) => Some(Scalar::OnDevice((norm.recip() * CLIP).clamp_max(1.0))),
+            Scalar::OnDevice(norm) => Some(Scalar::OnDevice(Box::new((norm.recip() * CLIP).clamp_max(1.0)))),
         };
         if let Some(factor) = factor {
             self.module().visit(&mut Scale(&mut gradients, factor));
