@@ -59,7 +59,7 @@ def test_an_agent_keeps_the_network_that_it_has_loaded(tmp_path: Path) -> None:
     positions = jarmo.VecEnv("guard", 30, seed=1, random_plies=5).positions()
     mine = jarmo.Agent(path, game="guard")
     tensors = mine.network()
-    jarmo.save_agent(path, "guard", {name: tensor / 2 for name, tensor in tensors.items()})
+    jarmo.save_agent(path, "guard", {name: (tensor / 2).astype(np.float32) for name, tensor in tensors.items()})
     assert np.array_equal(mine.network()["stem.weight"], tensors["stem.weight"])
     path.unlink()
     ours, theirs = (jarmo.search(positions, one, simulations=8) for one in (mine, trained))
