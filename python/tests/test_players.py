@@ -222,7 +222,7 @@ def test_functions_and_agents_play_tournaments() -> None:
 
     with pytest.raises(KeyError, match="broken"):
         jarmo.arena([broken, "random"], game="connect_four", games=4)
-    with pytest.raises(ValueError, match="is an agent of connect_four"):
+    with pytest.raises(ValueError, match=r"is an agent of jarmo\.Game\(.connect_four"):
         jarmo.arena(agents, game="jarmo", games=4)
 
 
