@@ -183,19 +183,21 @@ fn a_game_that_begins_where_self_play_starts_none_is_refused() {
     let game = Jarmo::standard();
     let round = play(&game, 0.5, 60, true);
     let started = round.episodes.iter().find(|episode| episode.game.start.is_some()).expect("an endgame");
-    let reader = EpisodeReader::new(&game, &settings(0.5));
-    let read = |start: &str| {
-        let mut episode = serde_json::to_value(started).unwrap();
-        episode["game"]["start"] = json!(start);
-        let episode: Episode = serde_json::from_value(episode).unwrap();
-        reader.read(&episode, &mut Samples::new(), &mut Counts::default()).unwrap_err().to_string()
+    let read = |episode: &Episode, settings: &SelfPlaySettings| {
+        let reader = EpisodeReader::new(&game, settings);
+        reader.read(episode, &mut Samples::new(), &mut Counts::default())
     };
-    // Five archers each, and an endgame at a later ply.
-    for start in ["bbbbb/5/5/5/wwwww w - - 0", "4b/5/5/5/w4 w - - 7"] {
-        let error = read(start);
-        assert!(
-            error.contains("self-play starts no game in its first position") || error.contains("action"),
-            "{error}"
-        );
+    let usual = settings(0.5);
+    read(started, &usual).unwrap();
+    // The same actions from a later ply, and an endgame with more force than the run has.
+    let mut later = serde_json::to_value(started).unwrap();
+    let start = later["game"]["start"].as_str().unwrap();
+    let start = format!("{} 7", start.strip_suffix(" 0").unwrap());
+    later["game"]["start"] = json!(start);
+    let later = read(&serde_json::from_value(later).unwrap(), &usual);
+    let strong = read(started, &SelfPlaySettings { endgame_force: 1, ..usual });
+    for refused in [later, strong] {
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains("self-play starts no game in its first position"), "{error}");
     }
 }
