@@ -87,9 +87,8 @@ fn an_address_without_moves_is_a_new_game_and_that_of_a_kept_game_has_its_player
     browser.wait("return document.querySelector('#moves [aria-current]')?.textContent === 'A1-C2'");
 }
 
-#[test]
-#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
-fn back_and_forward_go_through_the_games_that_were_opened() {
+/// A browser whose history has a game of jarmo with one move, one of connect four with two, and a new one of tammi.
+fn after_three_games() -> Browser {
     let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
     browser.cell(0);
     browser.cell(7);
@@ -98,6 +97,13 @@ fn back_and_forward_go_through_the_games_that_were_opened() {
     browser.wait_for_game("connect_four");
     browser.run("location.hash = '#game=tammi'");
     browser.wait_for_game("tammi");
+    browser
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn back_and_forward_go_through_the_games_that_were_opened() {
+    let browser = after_three_games();
     browser.run("history.back()");
     browser.wait_for_game("connect_four");
     browser.wait_for_moves(2);
@@ -116,14 +122,7 @@ fn back_and_forward_go_through_the_games_that_were_opened() {
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn two_steps_back_at_once_leave_the_history_as_it_is() {
-    let browser = Browser::at(serve(["human", "human"], ServerLimits::default()));
-    browser.cell(0);
-    browser.cell(7);
-    browser.wait_for_moves(1);
-    browser.run("location.hash = '#game=connect_four&moves=D,C'");
-    browser.wait_for_game("connect_four");
-    browser.run("location.hash = '#game=tammi'");
-    browser.wait_for_game("tammi");
+    let browser = after_three_games();
     // The second step comes before the answer to the first one.
     browser.run(
         "const old = window.fetch; const slow = () => new Promise((done) => setTimeout(done, 300));

@@ -77,7 +77,7 @@ function take(answer) {
   if (view.evaluating && !view.duel && store.getItem("evaluate") === "off") send({ do: "evaluate", on: false });
 }
 
-// Whether the person stays in a running game with a clock, which goes on for the other person.
+// Whether the person chooses to stay in a running game with a clock, which would continue for the other person.
 const stays = () => Boolean(view?.duel?.you && view.duel.clock && !view.duel.over && !confirm(text("leave_duel")));
 
 // Opens a session in place of the game shown; returns whether it did.
