@@ -71,7 +71,7 @@ def tables(entries):
         for budget in sorted({entry.budget for entry in own if entry.budget}):
             text += f"\nBudget: {budget[1]:,.0f} {budget[0]}.\n\n"
             text += ranking([entry for entry in own if entry.budget == budget])
-        text += "\nNo budget: these do not learn, or learned elsewhere.\n\n"
+        text += "\nWithout a budget: policies that do not learn, or were trained elsewhere.\n\n"
         text += ranking([entry for entry in own if not entry.budget])
     return text + earlier(entries)
 
@@ -94,8 +94,8 @@ def earlier(entries):
 
 NOTE = """\
 These were measured in November 2026, before there were versions. Their answers were not kept, so **nobody can verify
-them**, and they stay here only until an entry with the same budget takes their place. Each seed had fresh positions of
-its own. The curves show these runs. Jarmo's runs of 10 minutes (except `jarmo train`) used 11 [threat
+them**, and they stay here only until an entry with the same budget takes their place. Each seed had its own fresh
+positions. The curves show these runs. Jarmo's runs of 10 minutes (except `jarmo train`) used 11 [threat
 planes](../docs/glossary.md#search-and-networks), and its other runs 104.
 
 ![Wrong critical decisions of the exam over the budget](../docs/pictures/yardstick.svg)
@@ -117,7 +117,7 @@ def draw(entries, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing, and fail if the tables are others")
+    parser.add_argument("--check", action="store_true", help="write nothing, and fail if the tables differ")
     parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="draw the curves to this folder, too")
     given = parser.parse_args()
     start, entries = time.monotonic(), []

@@ -5,7 +5,7 @@
     jarmo arena connect_four.safetensors:64 rollout:1000 --game connect_four
 
 The library plays and searches, thousands of trees at a time; the network and its training are PyTorch, on the
-processor. The network is that of an agent file, so that its tensors can be saved as one.
+CPU. The network is that of an agent file, so that its tensors can be saved as one.
 """
 
 import argparse

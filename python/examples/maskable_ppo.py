@@ -1,4 +1,4 @@
-"""MaskablePPO of sb3_contrib learns jarmo against random play, on the processor.
+"""MaskablePPO of sb3_contrib learns jarmo against random play, on the CPU.
 
     pip install sb3-contrib
     python maskable_ppo.py --minutes 1

@@ -9,8 +9,8 @@ Environments, batched tree search with your own network, trained agents and exac
     for _ in range(100):
         step = env.step(env.sample_actions())
 
-`jarmo.gym` has environments for Gymnasium and registers them, `jarmo.zoo` for PettingZoo, `jarmo.openspiel` registers games with
-OpenSpiel. None of them is imported before it is used.
+`jarmo.gym` registers environments with Gymnasium, `jarmo.zoo` has environments for PettingZoo, and `jarmo.openspiel`
+registers the games with OpenSpiel. Each is imported on first use.
 """
 
 from __future__ import annotations

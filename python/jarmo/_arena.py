@@ -107,7 +107,7 @@ def arena(
         anchor: An agent with a fixed rating, such as ``"random=0"``; by default the mean of all ratings is 0.
         seed: The seed of openings and agents; None for another one each time.
         threads: Threads, by default one per core. Their number changes no result.
-        threats: The features of functions have the planes of threats.
+        threats: The features of functions have the threat planes.
     """
     players = list(agents)
     return ArenaResult(

@@ -208,12 +208,12 @@ class VecEnv:
             when ``reset(mask=…)`` is called.
         opponent: The player of the other side: an agent, its spec such as ``"random"``, or a function. The function
             gets a list of positions and returns an action for each, or gets features and masks. A step then ends when
-            the caller is to move again. By default the caller plays both sides in turns.
+            the caller is to move again. By default the caller plays both sides.
         seat: The side of the caller in games against an opponent, drawn for each game by default.
         random_plies: Random plies at the start of each game.
         dtype: The type of observations.
         packed: Masks as bits.
-        threats: Adds the planes of threats to observations.
+        threats: Adds the threat planes to observations.
         boards: Boards of jarmo or guard with equally many lines, each a board file or ``"random:SEED"``. Each has an equal
             part of the slots, the first board the first ones. The caller then plays both sides.
     """
@@ -249,7 +249,7 @@ class VecEnv:
 
     @property
     def threads(self) -> int:
-        """The most threads that are used."""
+        """The maximum number of threads."""
 
     @property
     def seed(self) -> int | list[int]:
@@ -399,7 +399,7 @@ class Agent:
 
 @final
 class Tables:
-    """Exact tables of endgames, as ``jarmo tables build`` writes them (jarmo and tammi)."""
+    """Exact tables, as ``jarmo tables build`` writes them (jarmo and tammi)."""
 
     def __new__(cls, folder: Path, *, game: Game | str = "jarmo") -> Tables: ...
     @property
@@ -491,7 +491,7 @@ def search(
         root: Gumbel AlphaZero with sequential halving, or AlphaZero's PUCT.
         noise: Noise at the roots, for self-play: Gumbel variables, or a Dirichlet distribution.
         seed: The seed of the noise, by default a new one each time. Without noise nothing is random.
-        threats: Adds the planes of threats to the features.
+        threats: Adds the threat planes to the features.
         batch: The largest number of trees that a thread grows at a time, which is also the largest ``B``.
         pad: Every batch has exactly ``batch`` rows, for networks that are compiled for a shape. Extra rows are zeros,
             and their results are ignored.
@@ -521,7 +521,7 @@ def save_agent(
     With ``x`` the features of a position with threats, ``[inputs]``, and ``L.weight`` of shape ``[inputs,
     outputs]``, the network is ``h = relu(x @ stem.weight + stem.bias)``, then ``h = relu(h + h @ blocks.I.weight +
     blocks.I.bias)`` for I from 0, and linear heads: ``policy`` (a logit per action), ``result`` (logits of win, draw
-    and loss of the player to move) and, in games with points, ``score`` (a logit for each score difference). The
+    and loss of the player to move) and, in games with points, ``score`` (a logit for each point difference). The
     width is a multiple of 32. A network without threats has fewer rows in ``stem.weight``; zeros take their place.
     docs/formats.md has more.
 
@@ -567,7 +567,7 @@ def bench_env(
 
 @final
 class Yardstick:
-    """What measures agents of a game: see `jarmo.yardstick`."""
+    """Measures agents of a game: see `jarmo.yardstick`."""
 
     def __new__(
         cls,
@@ -596,8 +596,8 @@ class Yardstick:
         noted."""
 
     def verify(self, row: str, *, solved: bool = False) -> None:
-        """Computes the measures of a row from its answers; raises ``ValueError`` if they are others. With ``solved`` it
-        leaves out what a solver has judged."""
+        """Computes the measures of a row from its answers; raises ``ValueError`` if they differ. With ``solved`` it
+        skips what a solver judged."""
 
 def yardstick_report(rows: list[str], title: str) -> tuple[str, str]:
     """Rows of results as text and as a picture."""
@@ -637,7 +637,7 @@ def read_run(folder: Path) -> tuple[Game, pathlib.Path | None]:
 
 @final
 class Training:
-    """A training of the run in a folder, on a thread of its own, until a limit. It waits at each event until the event was
+    """Trains the run in a folder on its own thread until a limit. After each event it waits until the event is
     taken."""
 
     def __new__(cls, folder: Path, limits: Sequence[str]) -> Training: ...
@@ -645,4 +645,4 @@ class Training:
         """The next event: ``((step, metrics), warning, line)``, of which each may be None; None after the end."""
 
     def finish(self) -> None:
-        """Lets the training save and end; what it says until then is dropped."""
+        """Saves and ends the training; events until then are dropped."""

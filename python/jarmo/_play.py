@@ -41,7 +41,7 @@ def self_play(
         max_random_plies: A game starts with 0 to this many random plies, which are not samples.
         value_lambda: Lambda of TD(lambda): 1 learns the results of games, 0 what search expected.
         seed: The seed of all randomness, by default another one each time.
-        threats: Adds the planes of threats to the features.
+        threats: Adds the threat planes to the features.
         min_samples: Each step of the iterator yields at least this many positions.
         threads: Threads that grow trees, by default one per core.
         considered: These five are settings of the search, as in `jarmo.search`.
@@ -131,8 +131,8 @@ def exam(
         file: Another exam than the one in the package.
         nodes: Simulations or nodes per position, in place of the spec's.
         seed: The seed of the agent; None for another one each time.
-        threats: The features of a function have the planes of threats.
-        progress: A function that is told how far it is: ``progress("exam", done, total)``.
+        threats: The features of a function have the threat planes.
+        progress: Called as ``progress("exam", done, total)``.
     """
     rules = game_of([agent]) if game is None else game
     counts = _jarmo.exam(agent, rules, file=file, nodes=nodes, seed=seed, threats=threats, progress=progress)

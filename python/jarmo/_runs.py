@@ -29,7 +29,7 @@ def _program(*arguments: str, shows: bool = False) -> Any:
 
 
 def runs(folder: Path = "runs") -> list[dict[str, Any]]:
-    """The training runs below a folder, by name, without a lock on any of them.
+    """The training runs below a folder, by name, without locking them.
 
     Each has the keys ``name``, ``folder``, ``game``, ``state`` (``"running"``, ``"stopped"``, ``"finished"`` or ``"broken"``),
     ``steps``, ``cpu_minutes``, ``right`` and ``right_at_64`` (the share of right decisions in the exam, without

@@ -109,7 +109,7 @@ class Event(NamedTuple):
     step: int
     """Training steps so far."""
     metrics: dict[str, Any]
-    """The line, as in ``metrics.jsonl``. After a final match, the last line comes again, with its result."""
+    """The line, as in ``metrics.jsonl``. After a final match, the last line is repeated with its result."""
 
     def _repr_html_(self) -> str:
         return _notebook.table(("metric", "value"), _numbers("", self.metrics))
@@ -125,8 +125,8 @@ def _numbers(group: str, metrics: Mapping[str, Any]) -> Iterator[tuple[str, floa
 
 
 class Run:
-    """A training run in a folder, as ``jarmo train`` makes it. Either continues what the other has begun. A notebook shows
-    its learning curves.
+    """A training run in a folder, as ``jarmo train`` makes it. Either can continue a run that the other
+    started. A notebook shows its learning curves.
 
     Iterating over a run trains it and yields its lines of metrics; leaving the loop saves and stops it::
 
@@ -191,9 +191,9 @@ class Run:
         """Trains until a limit is reached, and returns the agent. Ctrl-C saves and returns it, too.
 
         Args:
-            progress: Prints how far it is, and draws the learning curves in a notebook.
-            on_event: Is called with each line of metrics. If it raises an error, the run is saved and stops with it.
-            limits: Replace those of the run, for this call.
+            progress: Prints progress, and draws the learning curves in a notebook.
+            on_event: Called with each line of metrics. If it raises an exception, the run is saved and stops.
+            limits: Replace the run's limits for this call.
         """
         shown = _Progress() if progress else None
         curve = _LiveCurve(self._lines()) if progress and _notebook.is_running() else None
@@ -276,7 +276,7 @@ def train(
         game: The name of a game.
         run: A new folder for the run, which `jarmo.Run.resume` and ``jarmo train --resume`` continue. Without one, only
             the agent is kept, in a temporary file until the end of the process.
-        progress: Prints how far it is, and draws the learning curves in a notebook.
+        progress: Prints progress, and draws the learning curves in a notebook.
         on_event: Is called with each line of metrics, as in `jarmo.Run.train`.
         from_agent: An agent or its file, whose weights the training starts from, or ``trained`` for the agent of the
             package.
@@ -294,7 +294,7 @@ def train(
 
 
 _kept: list[TemporaryDirectory[str]] = []
-"""The folders of agents without a run, which go at the end of the process."""
+"""The folders of agents without a run, deleted when the process ends."""
 
 
 def _texts(settings: Mapping[str, Any]) -> list[str]:

@@ -20,11 +20,12 @@ Evaluate: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.bool_]], tuple[A
 
 Player: TypeAlias = "Path | Agent | Callable[..., Any]"
 """Who plays: the spec or the path of an agent, an agent, or a function. A function that needs one argument gets a list
-of positions and gives an action for each. Any other gets features ``[B, planes, rows, columns]`` and masks ``[B,
-actions]``, and gives actions ``[B]``, logits ``[B, actions]``, or a tuple of logits and values."""
+of positions and returns an action for each. Any other gets features ``[B, planes, rows, columns]`` and masks ``[B,
+actions]``, and returns actions ``[B]``, logits ``[B, actions]``, or a tuple of logits and values."""
 
 Progress: TypeAlias = Callable[[str, int, int], Any]
-"""Is told now and then, in the thread of the caller: the part of the measurement, how much of it is done, and of how much."""
+"""Called now and then in the caller's thread, with the part of the measurement, how much of it is done, and the
+total."""
 
 Positions: TypeAlias = "Position | Sequence[Position] | NDArray[np.object_]"
 """A position or several."""
@@ -44,11 +45,11 @@ class Outcome(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What an environment gives back: one row per slot, ``N`` slots.
+    """The result of a step: one row per slot, ``N`` slots.
 
     The rows of ``observation``, ``mask`` and ``to_move`` are those of the positions to act in next. ``reward``,
-    ``terminated``, ``truncated``, ``seat`` and ``seat_reward`` are about the game of the last step, also where
-    another one has begun since.
+    ``terminated``, ``truncated``, ``seat`` and ``seat_reward`` describe the game of the last step, even if the next
+    one has begun.
     """
 
     observation: Features
@@ -177,7 +178,7 @@ class Lookup(NamedTuple):
     """Exact results of ``N`` positions for the player to move."""
 
     known: NDArray[np.bool_]
-    """``[N]``: whether the tables know the position; nothing else is meant where they do not."""
+    """``[N]``: whether the tables know the position; if not, the other fields mean nothing."""
     values: NDArray[np.int8]
     """``[N]``: 1 won, 0 drawn, -1 lost."""
     plies: NDArray[np.int32]

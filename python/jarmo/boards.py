@@ -109,9 +109,9 @@ def evaluate(
         make: Is called with the game on each board, and returns the policy for it: what `yardstick.evaluate` takes.
         boards: The boards, such as `TRAINING`; by default those that results are about.
         simulations: Budgets per decision, as in `yardstick.evaluate`.
-        threats: Features have the planes of threats.
+        threats: Features have the threat planes.
         name: A name for the policy.
-        progress: A function that is told how far it is: ``progress(board, done, total)``.
+        progress: Called as ``progress(board, done, total)``.
     """
     rows = []
     for done, board in enumerate(boards):
@@ -124,8 +124,8 @@ def evaluate(
 
 
 def verify(path: Path) -> Result:
-    """Computes every share in a file of `Result.to_json` from the answers in it; raises ``ValueError`` where one is another.
-    The boards are different ones of `JUDGED`, or of `TRAINING`: then the result says that it is not ranked. It cannot
+    """Recomputes every share in a file of `Result.to_json` from the answers in it; raises ``ValueError`` if one
+    differs. The boards are different ones of `JUDGED`, or of `TRAINING`: then the result says that it is not ranked. It cannot
     verify whose answers they are, as with `yardstick.verify`."""
     file = _benchmark.read(FilePath(path).read_text(encoding="utf-8"))
     if not isinstance(file, dict) or set(file) != {"version", "boards", "rows"} or file["version"] != NAME:

@@ -3,7 +3,7 @@
 Importing this module registers ``jarmo/Jarmo-v1``, ``jarmo/Guard-v1``, ``jarmo/Tammi-v1`` and ``jarmo/ConnectFour-v1``
 for ``gymnasium.make`` and ``gymnasium.make_vec``. Without the import, ``"jarmo.gym:jarmo/Jarmo-v1"`` is an id, too.
 
-An agent sees one player of a game for two. The other player is an opponent, or the agent plays both sides in turns
+The agent plays one side of a two-player game. The other side is played by an opponent, or the agent plays both sides
 (``opponent=None``). Observations are dictionaries: ``observation``, the features of the position
 (``[planes, rows, columns]``, 0 or 1), and ``action_mask`` (``[actions]``, 1 where an action is legal).
 """
@@ -114,7 +114,7 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
                 positions, or of features and masks; None for both sides in turns.
             seat: The side of the caller, drawn for each game by default.
             random_plies: Random plies at the start of each game.
-            threats: Adds the planes of threats to observations.
+            threats: Adds the threat planes to observations.
             render_mode: ``"ansi"`` for text, ``"svg"`` for a picture as SVG text, ``"rgb_array"`` for one as an array.
         """
         self.render_mode: str | None = checked_mode(render_mode)
@@ -169,7 +169,7 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
         return rendered(self._env.position(0), self.render_mode)
 
     def close(self) -> None:
-        """Gives the game and its opponent back."""
+        """Frees the game and its opponent."""
         self._env.close()
 
     @property
@@ -238,7 +238,7 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             seat: The side of the caller, drawn for each game by default.
             autoreset_mode: When the next game of a slot begins.
             random_plies: Random plies at the start of each game.
-            threats: Adds the planes of threats to observations.
+            threats: Adds the threat planes to observations.
             threads: The most threads to use, by default one per core.
             render_mode: ``"ansi"`` for text, ``"svg"`` for pictures as SVG text, ``"rgb_array"`` for arrays.
         """
@@ -307,7 +307,7 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         return tuple(rendered(position, self.render_mode) for position in self._env.positions())
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Gives the games and their opponents back."""
+        """Frees the games and their opponents."""
         self._env.close()
 
     def _observation(self, step: Step) -> Observation:

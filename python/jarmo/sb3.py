@@ -51,7 +51,7 @@ class JarmoVecEnv(VecEnv):  # type: ignore[misc]
             opponent: An agent, its spec, or a function of positions, or of features and masks.
             seat: The side of the caller, drawn for each game by default.
             random_plies: Random plies at the start of each game.
-            threats: Adds the planes of threats to observations.
+            threats: Adds the threat planes to observations.
             seed: The seed of all randomness, by default another one each time.
             threads: The most threads to use, None for one per core.
             render_mode: ``"rgb_array"`` for pictures as arrays; Stable-Baselines3 has no other form.
@@ -131,7 +131,7 @@ class JarmoVecEnv(VecEnv):  # type: ignore[misc]
         return [False] * len(list(self._get_indices(indices)))
 
     def close(self) -> None:
-        """Gives the games and their opponents back."""
+        """Frees the games and their opponents."""
         self._env.close()
 
     def _rows(self, features: NDArray[Any]) -> NDArray[np.float32]:

@@ -81,7 +81,7 @@ class Result:
 
     @property
     def machine(self) -> dict[str, Any]:
-        """Where it was measured: versions, the processor, its speed."""
+        """Where it was measured: versions, the CPU, its speed."""
         return dict(self.rows[0]["claims"]["machine"])
 
     @property
@@ -128,29 +128,29 @@ def evaluate(
 ) -> Result:
     """Measures a policy by the exam of the package, and by exact tables. Ctrl-C ends it at once.
 
-    ``evaluate(policy, "jarmo-v1")`` measures as this version of the benchmark says, and so without the arguments that the
-    version fixes: `tables`, `seed`, `fresh`, `games`, `starts` and `positions`.
+    ``evaluate(policy, "jarmo-v1")`` measures by this version of the benchmark, which fixes `tables`, `seed`, `fresh`,
+    `games`, `starts` and `positions`; do not pass these.
 
     Args:
         policy: The spec of an agent, an agent, or a function: of a list of positions, which gives an action for each; or
             of features ``[B, planes, rows, columns]`` and masks ``[B, actions]``, which gives actions ``[B]``, logits
             ``[B, actions]``, or a tuple of logits and values as for `jarmo.search`. Logits of legal actions must be finite.
         game: A game or its name, or the name of a version.
-        simulations: Budgets per decision, such as ``(0, 64, 256)``. 0 is the policy alone. Others need a network: an agent
-            file, or a function that gives values. An agent without a network has the budget of its spec.
+        simulations: Simulations per decision, such as ``(0, 64, 256)``. 0 is the policy alone. Others need a network:
+            an agent file, or a function that gives values. An agent without a network has the budget of its spec.
         tables: A folder of tables, which judge what is not in the exam; by default those that take seconds to build:
             force 6 of jarmo, 4 pieces of tammi.
         seed: The seed of the fresh exam, the starts, and the agent.
-        fresh: Critical questions of the fresh exam.
+        fresh: Number of critical questions in the fresh exam.
         games: Starting positions of games against the perfect player; each is played from both sides.
         starts: Starting positions of the worst case of the policy without search; each is played from both sides.
         positions: In the worst case, a start counts as held after this many positions without a mistake.
-        threats: Features have the planes of threats.
+        threats: Features have the threat planes.
         name: A name for the policy.
         budget: The budget of its training. Measure directly after it: the result notes the CPU time since its start.
         training_seed: The seed of its training.
         inputs: What the policy sees, where it is a function of positions that makes features itself.
-        progress: A function that is told how far it is: ``progress(part, done, total)``; the parts are ``exam``,
+        progress: Called as ``progress(part, done, total)``; the parts are ``exam``,
             ``fresh``, ``games`` and ``worst``.
 
     In connect four a solver measures what tables measure in other games, if it is installed: a quarter of the questions
@@ -263,13 +263,13 @@ def _numbers(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def verify(path: Path, *, tables: Path | None = None) -> Result | Entry:
-    """Computes every measure in a file of results, or of an entry, from the answers in it; raises ``ValueError`` where one
-    is another.
+    """Recomputes every measure in a file of results, or of an entry, from the answers in it; raises ``ValueError`` if
+    one differs.
 
-    It measures once more, with the answers in place of the policy: it marks the exams, draws the fresh questions and the
-    starts, plays the games by the rules with the perfect player, and searches for the worst case. Give the folder of
-    tables if the result was measured with one. Printed, the result says what is not verified: whose answers they are, and
-    what the file says of budget, training, date and machine. A checksum notices only changes by accident.
+    It measures again with the answers in place of the policy: it grades the exams, draws the fresh questions and the
+    starts, replays the games against the perfect player, and repeats the search for the worst case. If the result was
+    measured with a folder of tables, give it again. The printed result also lists what is not verified: whose answers
+    they are, and what the file says of budget, training, date and machine. A checksum detects only accidental changes.
     """
     begins = FilePath(path).read_text(encoding="utf-8")[:100]
     verified = Entry.load(path) if re.match(r'\s*{\s*"version"', begins) else Result.load(path)
@@ -351,7 +351,7 @@ class Entry:
         return entry
 
     def save(self, path: Path) -> None:
-        """Writes a file for the board. Its name says nothing."""
+        """Writes a file for the board. The file's name does not matter."""
         rows = []
         for row in self.rows:
             rows.append({**row, "answers": {part: _benchmark.pack(row["answers"][part]) for part in _benchmark.PARTS}})
@@ -410,8 +410,8 @@ class Entry:
 def plot(
     entries: Sequence[Entry], *, measure: str = "fresh_wrong", by: str = "steps", simulations: int | None = 0, axes: Any = None
 ) -> Any:
-    """Draws a measure over what the training used: medians, with their intervals as bands. What did not train is a level.
-    Needs matplotlib; returns its axes.
+    """Draws a measure over what the training used: medians, with their intervals as bands. Entries without training
+    are drawn as horizontal lines. Needs matplotlib; returns its axes.
 
     Args:
         entries: Entries of one version, such as ``map(Entry.load, glob("yardstick/results/*.json"))``.
@@ -444,13 +444,13 @@ def plot(
 
 @lru_cache(maxsize=1)
 def calibrate() -> float:
-    """The speed of one core of this machine by the environment, 1 for that of the published results."""
+    """How fast one core of this machine steps the environment, relative to the machine of the published results."""
     speeds = [_jarmo.bench_env("connect_four", 100, seconds=0.15)["plies_per_cpu_s"] for _ in range(3)]
     return float(np.median(speeds) / REFERENCE)
 
 
 def machine() -> dict[str, Any]:
-    """What was used: versions, the processor, its speed."""
+    """What was used: versions, the CPU, its speed."""
     return {
         "jarmo": jarmo.__version__,
         "python": platform.python_version(),

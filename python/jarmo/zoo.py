@@ -1,4 +1,4 @@
-"""Environments for PettingZoo: ``jarmo.zoo.env("jarmo")``, of the agents ``player_0`` (White) and ``player_1``.
+"""Environments for PettingZoo: ``jarmo.zoo.env("jarmo")``, with the agents ``player_0`` (White) and ``player_1``.
 
 They follow the agent-environment cycle. The same agent may act twice in a row, as the rules of guard and tammi have it.
 """
@@ -45,7 +45,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         Args:
             game: A game or its name.
             random_plies: Random plies at the start of each game.
-            threats: Adds the planes of threats to observations.
+            threats: Adds the threat planes to observations.
             render_mode: ``"ansi"`` for text, ``"svg"`` for a picture as SVG text, ``"rgb_array"`` for one as an array.
         """
         super().__init__()
@@ -115,5 +115,5 @@ class raw_env(AECEnv):  # type: ignore[misc]
         return rendered(self._env.position(0), self.render_mode)
 
     def close(self) -> None:
-        """Gives the game back."""
+        """Frees the game."""
         self._env.close()

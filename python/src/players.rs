@@ -92,7 +92,7 @@ impl Player {
         self.kind != Kind::Agent
     }
 
-    /// The function, if it is one. The features that it may take have the planes of threats, or do not.
+    /// The function, if it is one. The features that it may take have the threat planes, or do not.
     pub(crate) fn policy(&self, threats: bool) -> Option<Policy> {
         let of_features = self.kind == Kind::OfFeatures;
         self.is_function().then(|| Policy { function: self.given.clone(), of_features, threats })

@@ -47,7 +47,7 @@ pub(crate) fn search_rule(settings: &SearchSettings) -> PyResult<SearchRule> {
 ///     root: Gumbel AlphaZero with sequential halving, or AlphaZero's PUCT.
 ///     noise: Noise at the roots, for self-play: Gumbel variables, or a Dirichlet distribution.
 ///     seed: The seed of the noise, by default a new one each time. Without noise nothing is random.
-///     threats: Adds the planes of threats to the features.
+///     threats: Adds the threat planes to the features.
 ///     batch: The largest number of trees that a thread grows at a time, which is also the largest ``B``.
 ///     pad: Every batch has exactly ``batch`` rows, for networks that are compiled for a shape. Extra rows are zeros,
 ///         and their results are ignored.

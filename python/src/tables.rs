@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 /// The plies of a result that has none.
 pub(crate) const NO_PLIES: i32 = -1;
 
-/// Exact tables of endgames, as ``jarmo tables build`` writes them (jarmo and tammi).
+/// Exact tables, as ``jarmo tables build`` writes them (jarmo and tammi).
 #[pyclass(frozen, module = "jarmo")]
 pub struct Tables {
     /// The rules of their game.

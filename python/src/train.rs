@@ -71,8 +71,7 @@ enum Message {
     Ended(Result<(), String>),
 }
 
-/// A training of the run in a folder, on a thread of its own, until a limit. It waits at each event until the event was
-/// taken.
+/// Trains the run in a folder on its own thread until a limit. After each event it waits until the event is taken.
 #[pyclass(frozen, module = "jarmo._jarmo")]
 pub struct Training {
     messages: Mutex<Option<Receiver<Message>>>, // `None` after the end
@@ -131,7 +130,7 @@ impl Training {
         }
     }
 
-    /// Lets the training save and end; what it says until then is dropped.
+    /// Saves and ends the training; events until then are dropped.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         self.stop.store(true, Ordering::Relaxed);
         while self.next(py)?.is_some() {}

@@ -23,7 +23,7 @@ use crate::threads::{abandon_on_interrupt, pool, pool_for, serve};
 /// The result of an illegal action in the arrays of an exam.
 const ILLEGAL: i8 = -2;
 
-/// What measures agents of a game: see `jarmo.yardstick`.
+/// Measures agents of a game: see `jarmo.yardstick`.
 #[pyclass(frozen, name = "Yardstick", module = "jarmo._jarmo")]
 pub struct PyYardstick {
     /// The rules of the game.
@@ -80,8 +80,8 @@ impl PyYardstick {
         Ok(to_json(&row))
     }
 
-    /// Computes the measures of a row from its answers; raises ``ValueError`` if they are others. With ``solved`` it leaves
-    /// out what a solver has judged.
+    /// Computes the measures of a row from its answers; raises ``ValueError`` if they differ. With ``solved`` it
+    /// skips what a solver judged.
     #[pyo3(signature = (row, *, solved=false))]
     fn verify(&self, py: Python<'_>, row: &str, solved: bool) -> PyResult<()> {
         let mut row = read_row(row)?;

@@ -1,4 +1,4 @@
-"""AlphaZero as in `alphazero`, but the network is PyTorch's, on one core of the processor.
+"""AlphaZero as in `alphazero`, but the network is PyTorch's, on one CPU core.
 
     pip install torch
     python alphazero_torch.py --evaluations 1000000 --simulations 0,64

@@ -1,5 +1,5 @@
-"""What the baselines share: a network in NumPy, and the run over seeds. A baseline is a function `train(game, budget,
-seed)` that gives a policy for `jarmo.yardstick.evaluate`.
+"""Shared by the baselines: a network in NumPy, and the run over seeds. A baseline is a function `train(game, budget,
+seed)` that returns a policy for `jarmo.yardstick.evaluate`.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""`jarmo train` in a process of its own, on one thread and without matches: with 16 simulations, as the other examples,
-for a budget of a minute, and else with the default 64 and a rate that falls over the whole run.
+"""Runs `jarmo train` as a separate process, on one thread and without matches. Below three minutes it uses 16 simulations,
+like the other examples; otherwise the default of 64 and a learning rate that falls over the whole run.
 
     python jarmo_train.py --minutes 1 --simulations 0,64
 """
@@ -14,7 +14,7 @@ from common import run
 import jarmo
 
 SETTINGS = ["run.threads=1", "evaluation.every=0"]
-STEPS = 3000  # learning steps of a minute
+STEPS = 3000  # training steps per minute
 PROGRAM = os.environ.get("JARMO", "jarmo")
 KEPT = []  # folders of runs, which hold the agents until the end
 

@@ -5,8 +5,9 @@
 
 A graph network, whose layers pass numbers along the lines of the board that a position is on, learns by the PPO of `ppo`:
 on one board alone, or on 64 boards. It is measured on the 32 boards that nobody trains on, and on the first 8 of
-them also after one more minute of training on each. Beside it, random and greedy play, and the shipped agent of the
-standard board: it takes a position for one on the standard board, and chooses among the actions that are legal on both.
+them also after one more minute of training on each. For comparison: random play, greedy play, and the
+shipped agent, which treats every position as one on the standard board and chooses among the actions that are legal on
+both.
 """
 
 import argparse

@@ -45,19 +45,19 @@ use arrays::Layout;
 ///         when ``reset(mask=…)`` is called.
 ///     opponent: The player of the other side: an agent, its spec such as ``"random"``, or a function. The function
 ///         gets a list of positions and returns an action for each, or gets features and masks. A step then ends when
-///         the caller is to move again. By default the caller plays both sides in turns.
+///         the caller is to move again. By default the caller plays both sides.
 ///     seat: The side of the caller in games against an opponent, drawn for each game by default.
 ///     random_plies: Random plies at the start of each game.
 ///     dtype: The type of observations.
 ///     packed: Masks as bits.
-///     threats: Adds the planes of threats to observations.
+///     threats: Adds the threat planes to observations.
 ///     boards: Boards of jarmo or guard with equally many lines, each a board file or ``"random:SEED"``. Each has an equal
 ///         part of the slots, the first board the first ones. The caller then plays both sides.
 #[pyclass(frozen, module = "jarmo")]
 pub struct VecEnv {
     layout: Layout,
     boards: Vec<PyGame>, // more than one if the slots have different boards
-    /// The most threads that are used.
+    /// The maximum number of threads.
     #[pyo3(get)]
     threads: usize,
     games: Closable<Games>,
