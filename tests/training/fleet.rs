@@ -14,7 +14,7 @@ use jarmo::erase;
 use jarmo::eval::Uniform;
 use jarmo::games::ConnectFour;
 use jarmo::net::AgentFile;
-use jarmo::observe::{Event, FleetReport};
+use jarmo::observe::{Event, FleetCounts, FleetReport};
 use jarmo::replay::{Sample, Samples};
 use jarmo::run::{Delivery, FileId, Fleet, RunFolder, Seen, Sent, Supply, run};
 use jarmo::selfplay::{Counts, SelfPlay};
@@ -105,8 +105,8 @@ impl Supply for Handed {
         Ok(())
     }
 
-    fn report(&self, counted: FleetReport) -> FleetReport {
-        FleetReport { queued: self.files().len() as u64, connected: true, ..counted }
+    fn report(&self, counted: FleetCounts) -> FleetReport {
+        FleetReport { counted, queued: self.files().len() as u64, connected: true, ..FleetReport::default() }
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -218,7 +218,7 @@ fn files_of_old_weights_are_dropped_and_counted() {
     }
     config.run.steps = 75;
     let report = learn(&place, &config, &Handed::new(later));
-    assert_eq!((report.files, report.stale), (30, 10));
+    assert_eq!((report.counted.files, report.counted.stale), (30, 10));
     for line in folder(&place).order().unwrap() {
         let weights = line.sent.unwrap().weights;
         assert!(line.step - weights <= 20, "{weights} {}", line.step);

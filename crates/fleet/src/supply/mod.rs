@@ -28,7 +28,7 @@ use jarmo_facade::AnyGame;
 use jarmo_facade::selfplay::SearchAgain;
 use jarmo_learn::TrainError;
 use jarmo_learn::config::Config;
-use jarmo_learn::observe::FleetReport;
+use jarmo_learn::observe::{FleetCounts, FleetReport};
 use jarmo_learn::run::{Delivery, Seen, Supply};
 use lease::Lease;
 pub use lease::run_id;
@@ -170,22 +170,10 @@ impl Supply for NatsSupply {
         self.shared.saved(seen).map_err(TrainError::new)
     }
 
-    fn report(&self, counted: FleetReport) -> FleetReport {
+    fn report(&self, counted: FleetCounts) -> FleetReport {
         let report = &mut self.shared.arrivals().report;
-        let FleetReport { files, samples, stale, age, oldest, samples_per_s, bytes_per_s, .. } = counted;
         let (queue, connected) = (self.shared.queue, self.shared.link.is_connected());
-        *report = FleetReport {
-            files,
-            samples,
-            stale,
-            age,
-            oldest,
-            samples_per_s,
-            bytes_per_s,
-            queue,
-            connected,
-            ..report.clone()
-        };
+        *report = FleetReport { counted, queue, connected, ..report.clone() };
         report.clone()
     }
 

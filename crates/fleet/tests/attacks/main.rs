@@ -27,7 +27,7 @@ use jarmo_fleet::{
     Link, MOST_BYTES, MatchSettings, WorkerEvent, WorkerSettings, WorkerStatus, play_matches, status, work,
 };
 use jarmo_judge::arena::{Entrant, Settings};
-use jarmo_learn::observe::FleetReport;
+use jarmo_learn::observe::{FleetCounts, FleetReport};
 use jarmo_learn::run::{Delivery, Supply};
 use jarmo_learn::train::OpenDevice;
 
@@ -84,7 +84,7 @@ fn play(server: &TestServer, key: u32, stop: &AtomicBool, hear: impl FnMut(&Work
 }
 
 fn report(supply: &impl Supply) -> FleetReport {
-    supply.report(FleetReport::default())
+    supply.report(FleetCounts::default())
 }
 
 #[test]

@@ -14,22 +14,33 @@ pub struct FleetReport {
     pub queued: u64,
     /// The most files that may wait there.
     pub queue: u64,
-    /// Files added to the replay buffer.
-    pub files: u64,
-    /// Their samples.
-    pub samples: u64,
+    /// What the run counts.
+    #[serde(flatten)]
+    pub counted: FleetCounts,
     /// Files that were dropped because they had arrived before.
     pub duplicates: u64,
     /// Games that were dropped because they had arrived before in another file.
     pub repeated: u64,
-    /// Files that were dropped because their weights were too old.
-    pub stale: u64,
     /// Files that were dropped because their key is blocked.
     pub blocked: u64,
     /// Files in quarantine, because they are damaged or break the rules.
     pub bad: u64,
     /// Bytes that arrived.
     pub bytes: u64,
+    /// Whether the server can be reached.
+    pub connected: bool,
+}
+
+/// What a run counts of the files that it takes in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FleetCounts {
+    /// Files added to the replay buffer.
+    pub files: u64,
+    /// Their samples.
+    pub samples: u64,
+    /// Files that were dropped because their weights were too old.
+    pub stale: u64,
     /// Mean age of the weights that played a file, in training steps, since the last line of metrics.
     pub age: f64,
     /// The highest age since the last line of metrics.
@@ -38,8 +49,6 @@ pub struct FleetReport {
     pub samples_per_s: f64,
     /// Bytes per second since the last line of metrics.
     pub bytes_per_s: f64,
-    /// Whether the server can be reached.
-    pub connected: bool,
 }
 
 impl FleetReport {
@@ -68,16 +77,12 @@ impl FleetReport {
 
     /// What arrived, how old its weights were, and what was dropped.
     pub fn files_text(&self) -> String {
-        let arrived = format!(
-            "{:.0} samples/s, {:.0} kB/s; weights {:.0} steps old, at most {}; files: {}",
-            self.samples_per_s,
-            self.bytes_per_s / 1000.0,
-            self.age,
-            self.oldest,
-            self.files
-        );
+        let FleetCounts { files, stale, age, oldest, samples_per_s, bytes_per_s, .. } = self.counted;
+        let kilobytes = bytes_per_s / 1000.0;
+        let speed = format!("{samples_per_s:.0} samples/s, {kilobytes:.0} kB/s");
+        let arrived = format!("{speed}; weights {age:.0} steps old, at most {oldest}; files: {files}");
         let dropped: Vec<String> = [
-            (self.stale, "too old"),
+            (stale, "too old"),
             (self.duplicates, "repeated"),
             (self.repeated, "repeated games"),
             (self.blocked, "of blocked keys"),

@@ -9,7 +9,7 @@ mod view;
 
 use std::path::Path;
 
-pub use fleet::FleetReport;
+pub use fleet::{FleetCounts, FleetReport};
 pub use metrics::{MatchScore, Metrics, Strength, Timing};
 pub use tensorboard::EventFile;
 pub use view::{Facts, Line, RunView};

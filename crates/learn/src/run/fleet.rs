@@ -6,7 +6,7 @@ use super::state::Counters;
 use super::supply::{FleetCounters, Supply};
 use super::watch::Watchers;
 use crate::TrainError;
-use crate::observe::{Event, FleetReport};
+use crate::observe::{Event, FleetCounts};
 
 impl<F: FnMut(Event<'_>)> Run<'_, F> {
     /// Gives the newest weights to the machines of the fleet.
@@ -65,8 +65,8 @@ pub(super) fn tell(supply: &dyn Supply, counters: &mut Counters, watchers: &mut 
     }
     let mut counted = counters.fleet.report(counters.sums.passed);
     let told = &counters.fleet.told;
-    if counters.sums.passed < LEAST_SECONDS && told.files > 0 {
-        counted = FleetReport { files: counted.files, samples: counted.samples, stale: counted.stale, ..told.clone() };
+    if counters.sums.passed < LEAST_SECONDS && told.counted.files > 0 {
+        counted = FleetCounts { files: counted.files, samples: counted.samples, stale: counted.stale, ..told.counted };
     }
     counters.fleet.told = supply.report(counted);
     watchers.tell(Event::Fleet(&counters.fleet.told));
@@ -74,10 +74,10 @@ pub(super) fn tell(supply: &dyn Supply, counters: &mut Counters, watchers: &mut 
 
 impl FleetCounters {
     /// The counts of the run itself. `seconds` is the time since the last line of metrics.
-    pub(super) fn report(&self, seconds: f64) -> FleetReport {
+    pub(super) fn report(&self, seconds: f64) -> FleetCounts {
         let per = |sum: u64, count: f64| if count > 0.0 { sum as f64 / count } else { 0.0 };
         let line = &self.line;
-        FleetReport {
+        FleetCounts {
             files: self.files,
             samples: self.samples,
             stale: self.stale,
@@ -85,7 +85,6 @@ impl FleetCounters {
             oldest: line.oldest,
             samples_per_s: per(line.samples, seconds),
             bytes_per_s: per(line.bytes, seconds),
-            ..FleetReport::default()
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lines::Sent;
 use crate::TrainError;
-use crate::observe::FleetReport;
+use crate::observe::{FleetCounts, FleetReport};
 use jarmo_core::net::AgentFile;
 use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::Counts;
@@ -90,7 +90,7 @@ pub trait Supply: Sync {
     fn saved(&self, seen: &Seen) -> Result<(), TrainError>;
 
     /// Adds the facts that only the supply knows to the counts of the run. Watchers see the result.
-    fn report(&self, counted: FleetReport) -> FleetReport;
+    fn report(&self, counted: FleetCounts) -> FleetReport;
 
     /// Warnings since the last call.
     fn warnings(&self) -> Vec<String>;
