@@ -50,7 +50,7 @@ fn save(game: &dyn AnyGame, path: &Path, mut tensors: Tensors, provenance: Prove
 /// With ``x`` the features of a position with threats, ``[inputs]``, and ``L.weight`` of shape ``[inputs, outputs]``,
 /// the network is ``h = relu(x @ stem.weight + stem.bias)``, then ``h = relu(h + h @ blocks.I.weight + blocks.I.bias)``
 /// for I from 0, and linear heads: ``policy`` (a logit per action), ``result`` (logits of win, draw and loss of the
-/// player to move) and, in games with points, ``score`` (a logit for each score difference). The width is a multiple of
+/// player to move) and, in games with points, ``score`` (a logit for each point difference). The width is a multiple of
 /// 32. A network without threats has fewer rows in ``stem.weight``; zeros take their place. docs/formats.md has more.
 ///
 /// Args:
