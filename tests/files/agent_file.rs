@@ -5,20 +5,14 @@ use std::path::Path;
 use crate::nets::{tiny, with_header};
 use assert_cmd::Command;
 use jarmo::agent_file;
-use jarmo::encode::Encode;
-use jarmo::game::{Game, Mask};
+use jarmo::game::Game;
 use jarmo::games::board::Board;
-use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
-use jarmo::net::{
-    AgentFile, FeatureBatch, FrozenNet, KernelKind, Logits, MatchResult, NetSettings, NetShape, Network, Provenance,
-    Weights,
-};
+use jarmo::games::{ConnectFour, Guard, Jarmo};
+use jarmo::net::{AgentFile, MatchResult, NetSettings, NetShape, Provenance, Weights};
 use jarmo::program::this_program;
 use jarmo::random::stream;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
-use safetensors::SafeTensors;
-use safetensors::tensor::TensorView;
 
 fn jarmo_agent() -> AgentFile {
     let game = Jarmo::standard();
@@ -150,59 +144,6 @@ fn a_file_for_something_else_is_refused_with_both_named() {
     let short = Jarmo::new(Board::standard(), 50);
     assert_eq!(file.clone().for_game(&short).unwrap(), file);
     assert_eq!(file.clone().for_game(&jarmo.with_max_plies(0)).unwrap(), file);
-}
-
-/// The file with the inputs of tammi's encoder version 2 alone.
-fn of_version_2(file: &AgentFile, inputs: usize) -> AgentFile {
-    let version = format!(r#""encoder_version":{}"#, file.header().version.encoder_version);
-    let features = format!(r#""features":{}"#, file.header().version.shape.features);
-    let bytes = file.to_bytes();
-    let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
-    let header = metadata.metadata().as_ref().unwrap()["jarmo"].clone();
-    let header = header.replace(&version, r#""encoder_version":2"#);
-    let header = header.replace(&features, &format!(r#""features":{inputs}"#));
-    let arrays = SafeTensors::deserialize(&bytes).unwrap();
-    let arrays = arrays.iter().map(|(name, array)| match name {
-        "stem.weight" => {
-            let width = array.shape()[1];
-            (name, TensorView::new(array.dtype(), vec![inputs, width], &array.data()[..4 * inputs * width]).unwrap())
-        }
-        _ => (name, array),
-    });
-    let mut older = safetensors::serialize(arrays, Some([("jarmo".to_owned(), header)].into())).unwrap();
-    jarmo::checksum::seal(&mut older);
-    AgentFile::from_bytes(&older).unwrap()
-}
-
-#[test]
-fn an_agent_of_the_inputs_that_todays_extend_gives_the_same_answers() {
-    let game = Tammi::standard();
-    let (version, inputs) = game.extends().unwrap();
-    assert_eq!((version, inputs), (2, 1088));
-    assert_eq!(game.encoder_version(), 3);
-    let older = of_version_2(&tiny(&game, 4), inputs);
-    assert_eq!(older.weights().shape().features, inputs);
-    let grown = older.clone().for_game(&game).unwrap();
-    assert_eq!(grown.header(), tiny(&game, 4).header());
-
-    let mut batches = [FeatureBatch::new(), FeatureBatch::new()];
-    let mut position = game.start();
-    while batches[0].len() < 40 {
-        let mut set = Vec::new();
-        game.inputs(&position, |index| set.push(index as u32));
-        batches[0].push_indices(set.iter().copied().filter(|&index| (index as usize) < inputs));
-        batches[1].push_indices(set);
-        let legal = game.legal(&position);
-        game.play(&mut position, legal.nth(batches[0].len() as u32 % legal.count()));
-    }
-    let answers = [&older, &grown].map(AgentFile::weights).into_iter().zip(&batches).map(|(weights, batch)| {
-        let mut net = FrozenNet::with_kernel(weights, KernelKind::Portable);
-        let mut logits = Logits::new(*weights.shape());
-        net.evaluate(batch, &mut logits);
-        (0..batch.len()).map(|row| [logits.policy(row), logits.result(row)].concat()).collect::<Vec<_>>()
-    });
-    let [before, after] = answers.collect::<Vec<_>>().try_into().unwrap();
-    assert_eq!(before, after);
 }
 
 /// A file whose header states eight arrays of the largest size, 2^64 - 8 bytes together.

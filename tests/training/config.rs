@@ -90,19 +90,6 @@ fn a_run_takes_the_exam_of_the_program_unless_it_names_another_or_none() {
 }
 
 #[test]
-fn a_run_of_an_earlier_version_is_read_without_the_settings_that_are_gone() {
-    let config = Config::default();
-    let text = |tables: &str| {
-        let removed = format!("[selfplay]\ntables = \"{tables}\"\n");
-        config.to_toml().replace("[selfplay]\n", &removed)
-    };
-    assert_eq!(Config::from_toml(&text("")).unwrap(), config);
-    let error = Config::from_toml(&text("some/where")).unwrap_err();
-    let error = error.to_string();
-    assert!(error.contains("unknown setting selfplay.tables"), "{error}");
-}
-
-#[test]
 fn a_value_that_a_file_must_not_have_is_refused_with_the_file_and_the_key() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("own.toml");

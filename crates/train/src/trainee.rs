@@ -391,7 +391,7 @@ impl ModuleMapper for Replace<'_> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::built_in::BuiltIn;
     use jarmo_core::net::NetSettings;

@@ -9,7 +9,7 @@ use jarmo::arena::{Entrant, Openings, Report, Settings, Tournament};
 use jarmo::config::{Base, Config};
 use jarmo::erase;
 use jarmo::games::ConnectFour;
-use jarmo::net::{AgentFile, NetKind, NetShape, Weights};
+use jarmo::net::{AgentFile, NetShape, Weights};
 use jarmo::observe::Event;
 use jarmo::run::{RunFolder, check, newest_agent, run};
 use jarmo::train::OpenDevice;
@@ -90,13 +90,4 @@ fn a_program_without_the_network_says_which_one_it_needs() {
     let other = config.with(&["net.custom=conv99".to_owned()]).unwrap();
     let problem = check(erase(ConnectFour::new(0)).as_ref(), &other).unwrap_err();
     assert_eq!(problem.to_string(), expected);
-}
-
-#[test]
-fn files_that_call_the_custom_network_own_are_read() {
-    let net: NetKind = serde_json::from_str(r#"{"own":"conv16"}"#).unwrap();
-    assert_eq!(net, NetKind::custom("conv16"));
-    assert_eq!(serde_json::to_string(&net).unwrap(), r#"{"custom":"conv16"}"#);
-    let text = config(0).to_toml().replace("custom = \"conv16\"\n", "") + "\n[own]\nnetwork = \"conv16\"\n";
-    assert_eq!(Config::from_toml(&text).unwrap().net.custom, "conv16");
 }

@@ -28,12 +28,6 @@ pub trait Encode: Game {
         2
     }
 
-    /// The earlier version that this one extends, and the number of its inputs, which are the first inputs of this
-    /// version and mean the same. A network of that version can be used with zeros as the weights of the new inputs.
-    fn extends(&self) -> Option<(u32, usize)> {
-        None
-    }
-
     /// The number of planes of features, without threats.
     fn planes(&self) -> usize;
 

@@ -47,10 +47,6 @@ impl Encode for Tammi {
         3
     }
 
-    fn extends(&self) -> Option<(u32, usize)> {
-        Some((2, FEATURES + SAFE))
-    }
-
     fn planes(&self) -> usize {
         BOARD_PLANES + NUMBER_PLANES
     }

@@ -20,8 +20,7 @@ pub enum NetKind {
     BuiltIn(NetSettings),
     /// A custom network that the program registers.
     Custom {
-        /// Its name. Older files call the field `own`.
-        #[serde(alias = "own")]
+        /// Its name.
         custom: String,
     },
 }

@@ -119,19 +119,10 @@ impl AgentFile {
         self
     }
 
-    /// The agent, checked and adapted for this game. Fails if the network was made for another game, other rules, other
-    /// features or another board. A network for an earlier version of the inputs, which the present version
-    /// [extends](Encode::extends), ignores the new inputs.
-    pub fn for_game<G: Encode>(mut self, game: &G) -> Result<AgentFile, FileError> {
-        let needs = GameVersion::of(game);
-        if let Some(older) = GameVersion::before(game)
-            && self.header.version == older
-            && let Some(weights) = self.weights.with_inputs(needs.shape.features)
-        {
-            (self.header.version, self.weights) = (needs, weights);
-            return Ok(self);
-        }
-        self.header.version.check(&needs)?;
+    /// The agent, checked for this game. Fails if the network was made for another game, other rules, other features or
+    /// another board.
+    pub fn for_game<G: Encode>(self, game: &G) -> Result<AgentFile, FileError> {
+        self.header.version.check(&GameVersion::of(game))?;
         Ok(self)
     }
 

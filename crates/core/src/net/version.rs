@@ -34,13 +34,6 @@ impl GameVersion {
         }
     }
 
-    /// The game with the earlier version of the inputs that the present one extends, if there is one.
-    pub(super) fn before<G: Encode>(game: &G) -> Option<GameVersion> {
-        let (encoder_version, features) = game.extends()?;
-        let now = GameVersion::of(game);
-        Some(GameVersion { encoder_version, shape: NetShape { features, ..now.shape }, ..now })
-    }
-
     /// Fails unless this equals what the program `needs`. The error names both.
     pub fn check(&self, needs: &GameVersion) -> Result<(), FileError> {
         let game = &needs.game;

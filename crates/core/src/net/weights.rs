@@ -199,16 +199,6 @@ impl Weights {
         Ok(weights)
     }
 
-    /// The same network with more inputs, which it ignores: their weights are 0. `None` for a custom network.
-    pub(super) fn with_inputs(&self, features: usize) -> Option<Weights> {
-        let NetKind::BuiltIn(settings) = self.net() else { return None };
-        let mut tensors = self.tensors().clone();
-        let first = tensors.get_mut("stem.weight").expect("every network has a first layer");
-        first.data.resize(features * settings.width, 0.0);
-        first.dims[0] = features;
-        Some(Weights::new(*settings, NetShape { features, ..*self.shape() }, tensors).expect("only inputs were added"))
-    }
-
     /// The kind of network to which they belong.
     pub fn net(&self) -> &NetKind {
         &self.net

@@ -13,9 +13,6 @@ use jarmo_core::net::{AgentFile, NetKind, NetSettings};
 use jarmo_facade::{Games, Listed};
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
-/// Removed settings, each with the value that meant "not used". Runs of earlier versions still contain them.
-const REMOVED: [(&str, &str); 1] = [("selfplay.tables", "")];
-
 /// The setting that selects the game.
 const GAME: &str = "game.name";
 
@@ -124,13 +121,8 @@ impl Config {
     pub fn from_toml(text: &str) -> Result<Config, TrainError> {
         let mut table = defaults();
         let layer: Result<Table, toml::de::Error> = text.parse();
-        let mut layer = leaves(layer.map_err(|error| TrainError::new(error.message()))?);
-        layer.retain(|(key, value)| !value.as_str().is_some_and(|text| REMOVED.contains(&(key, text))));
-        // Until November 2026 `net.custom` was `own.network`.
-        for (key, _) in layer.iter_mut().filter(|(key, _)| key == "own.network") {
-            *key = "net.custom".to_owned();
-        }
-        together(add_layer(&mut table, layer))?;
+        let layer = layer.map_err(|error| TrainError::new(error.message()))?;
+        together(add_layer(&mut table, leaves(layer)))?;
         read(table)
     }
 
