@@ -50,14 +50,6 @@ pub(crate) fn read_open(file: &File, most: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Deletes a file. It is no error if there is none.
-pub fn remove_if_present(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
 /// Reads a text file of at most `most` bytes.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     let text = String::from_utf8(read(path, most)?);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use crate::status::plain;
 use crate::{FleetError, GameFile, MOST_BYTES, json, lock};
 use jarmo_core::net::FrozenNet;
 use jarmo_facade::AnyGame;
-use jarmo_host::files::{list, read, remove_if_present, remove_leftovers, write_whole};
+use jarmo_host::files::{list, read, remove_leftovers, write_whole};
 use jarmo_learn::observe::FleetReport;
 use jarmo_learn::run::{Delivery, FileId, Seen, Sent};
 use jarmo_selfplay::replay::Samples;
@@ -451,7 +452,10 @@ impl Inbox {
             wanted.is_empty()
         });
         for (path, _) in unwanted {
-            remove_if_present(&path).map_err(FleetError::at(&path))?;
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(FleetError::at(&path)(error)),
+                _ => {}
+            }
         }
         Ok(())
     }

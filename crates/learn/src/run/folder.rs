@@ -20,8 +20,7 @@ use jarmo_exact::agent::AgentSource;
 use jarmo_facade::AnyGame;
 use jarmo_host::agent_file;
 use jarmo_host::files::{
-    FolderLock, LINES_BYTES, SETTINGS_BYTES, lock_folder, read, read_text, remove_if_present, remove_leftovers,
-    write_whole,
+    FolderLock, LINES_BYTES, SETTINGS_BYTES, lock_folder, read, read_text, remove_leftovers, write_whole,
 };
 use jarmo_host::program::{self, cores, this_program};
 use jarmo_host::run_folder::{self, CHECKPOINTS, CONFIG, MANIFEST};
@@ -83,8 +82,10 @@ impl RunFolder {
         let path_of_first = path.join(FIRST);
         match first {
             Some(agent) => agent_file::save(agent, &path_of_first).map_err(TrainError::new)?,
-            // If there was one, it was of an attempt that failed.
-            None => remove_if_present(&path_of_first).map_err(|error| at(&path_of_first, error))?,
+            None => match fs::remove_file(&path_of_first) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&path_of_first, error)),
+                _ => {} // if there was one, it was of an attempt that failed
+            },
         }
         let build = program::build();
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use jarmo_core::error::FileError;
 use jarmo_core::net::GameVersion;
 use jarmo_host::container::read_file;
-use jarmo_host::files::{list, remove_if_present, write_whole};
+use jarmo_host::files::{list, write_whole};
 use jarmo_selfplay::replay::{ReplaySettings, Samples, Window};
 
 /// The folder with the files of a [`Window`].
@@ -94,7 +94,10 @@ impl ReplayFolder {
         let needed = self.written.split_off(&window.first());
         for number in std::mem::replace(&mut self.written, needed) {
             let file = ReplayFolder::path_in(&self.path, number);
-            remove_if_present(&file).map_err(|error| FileError::at(&file, error))?;
+            match fs::remove_file(&file) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(FileError::at(&file, error)),
+                _ => {}
+            }
         }
         Ok(())
     }
