@@ -1,7 +1,7 @@
 """Baselines of the track of boards never seen (`jarmo.boards`).
 
     pip install torch
-    python unseen_boards.py --steps 2000000
+    python unseen_boards.py --steps 1000000
 
 A graph network, whose layers pass numbers along the lines of the board that a position is on, learns by the PPO of `ppo`:
 on one board alone, or on 64 boards. It is measured on the 32 boards that nobody trains on, and on the first 8 of
@@ -142,39 +142,51 @@ def shipped(game):
     return policy
 
 
+def measured(policies, where, folder):
+    """Measures policies, a function of the game by name, board by board: the tables of a board take most of the time."""
+    rows = {name: [] for name in policies}
+    for board in where:
+        for name, make in policies.items():
+            rows[name] += boards.evaluate(make, boards=[board], name=name).rows
+    for name in policies:
+        result = boards.Result(where, rows[name])
+        result.to_json(folder / f"boards-{name.replace(' ', '-').replace(',', '')}.json")
+        print(result, end="", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Baselines of the track of boards never seen")
-    parser.add_argument("--steps", type=int, default=2_000_000, help="environment steps of each training")
+    parser.add_argument("--steps", type=int, default=1_000_000, help="environment steps of each training")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--boards", type=int, default=32, help="boards to be judged on")
     parser.add_argument("--out", default="results", help="the folder for the results")
     given = parser.parse_args()
     folder = pathlib.Path(given.out)
     folder.mkdir(parents=True, exist_ok=True)
+    names = {jarmo.Game("jarmo", board=board).lines.tobytes(): board for board in boards.JUDGED}
 
-    def measure(name, make, where=boards.JUDGED[: given.boards]):
-        result = boards.evaluate(make, boards=where, name=name)
-        result.to_json(folder / f"boards-{name.replace(' ', '-').replace(',', '')}.json")
-        print(result, end="", flush=True)
-
-    judged = {jarmo.Game("jarmo", board=board).lines.tobytes(): board for board in boards.JUDGED}
-    for spec in ("random", "greedy"):
-        measure(spec, lambda game, spec=spec: spec)
-    measure("shipped agent", shipped)
-    for name, where in (("one board", boards.TRAINING[:1]), ("64 boards", boards.TRAINING)):
-        games = [jarmo.Game("jarmo", board=board) for board in where]
-        network = Web(games, seed=given.seed)
-        learn(network, where, np.arange(len(games)), yardstick.Budget(steps=given.steps), given.seed)
-        measure(f"{name}, on training boards", on_its_board(network), where[:8])
-        measure(name, on_its_board(network))
-
-        def adapted(game):
+    def adapted(network):
+        def make(game):
             network.outputs = None  # tensors of a graph cannot be copied
             own = copy.deepcopy(network)
-            learn(own, [judged[game.lines.tobytes()]], [own.add(game)], yardstick.Budget(minutes=1), given.seed)
+            learn(own, [names[game.lines.tobytes()]], [own.add(game)], yardstick.Budget(minutes=1), given.seed)
             return on_its_board(own)(game)
 
-        measure(f"{name}, adapted", adapted, boards.JUDGED[: min(ADAPTED, given.boards)])
+        return make
+
+    learned = {}
+    for name, where in (("one board", boards.TRAINING[:1]), ("64 boards", boards.TRAINING)):
+        games = [jarmo.Game("jarmo", board=board) for board in where]
+        learned[name] = Web(games, seed=given.seed)
+        learn(learned[name], where, np.arange(len(games)), yardstick.Budget(steps=given.steps), given.seed)
+
+    known = {f"{name}, on training boards": on_its_board(network) for name, network in learned.items()}
+    measured(known, boards.TRAINING[:8], folder)
+    fixed = {"random": lambda game: "random", "greedy": lambda game: "greedy", "shipped agent": shipped}
+    unseen = {**fixed, **{name: on_its_board(network) for name, network in learned.items()}}
+    judged = boards.JUDGED[: given.boards]
+    measured(unseen, judged, folder)
+    measured({f"{name}, adapted": adapted(network) for name, network in learned.items()}, judged[:ADAPTED], folder)
 
 
 if __name__ == "__main__":
