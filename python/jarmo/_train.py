@@ -20,7 +20,9 @@ from jarmo._types import Path
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-NetSettings = TypedDict("NetSettings", {"width": int, "blocks": int}, total=False)
+NetSettings = TypedDict(
+    "NetSettings", {"kind": Literal["mlp", "tower"], "width": int, "blocks": int}, total=False
+)
 
 SelfPlaySettings = TypedDict(  # by a call, because one of its keys is a keyword of Python
     "SelfPlaySettings",

@@ -48,6 +48,7 @@ mod _jarmo {
     #[pymodule_init]
     fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
         use super::PyModuleMethods;
+        jarmo::train::register_built_in();
         module.add("GAMES", jarmo_exact::catalog::GAMES)?;
         module.add("__version__", jarmo_host::program::VERSION)
     }

@@ -232,7 +232,6 @@ def test_the_types_name_every_setting() -> None:
 
     defaults = tomllib.loads((Path(__file__).parents[2] / "configs/default.toml").read_text())
     groups = {name: set(group) for name, group in defaults.items() if name not in ("game", "fleet")}
-    groups["net"].remove("custom")  # needs a custom program
     assert set(_train.RunSettings.__annotations__) == groups.pop("run")
     typed = get_type_hints(_train.Settings)
     for name, settings in groups.items():

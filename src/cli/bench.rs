@@ -16,7 +16,7 @@ use super::config::ConfigArgs;
 use super::device::DeviceArgs;
 use super::interrupt::{interrupted, stop_on_interrupt};
 use super::{Failure, GameArgs, print, thread_pool};
-use jarmo_core::net::{FrozenNet, KernelKind, NetSettings, Weights};
+use jarmo_core::net::{FrozenNet, KernelKind, NetKind, NetSettings, Weights};
 use jarmo_core::numbers::{BATCH, BUDGET, NumberRange, SEED, THREADS};
 use jarmo_core::random::stream;
 use jarmo_core::search::Root;
@@ -116,10 +116,14 @@ pub(super) struct SelfPlayArgs {
 pub(super) struct NetArgs {
     #[command(flatten)]
     game: GameArgs,
-    /// Width of a layer, a multiple of 32
+    /// The network: the tower is for a GPU
+    #[cfg(feature = "train")]
+    #[arg(long, default_value = "mlp", value_parser = NetKind::BUILT_IN)]
+    kind: String,
+    /// Width of a layer (tower: numbers per cell), a multiple of 32
     #[arg(long, value_name = "N", default_value = "512", value_parser = NetSettings::WIDTH.parser::<usize>())]
     width: usize,
-    /// Residual blocks, one layer each
+    /// Residual blocks
     #[arg(long, value_name = "N", default_value = "1", value_parser = NetSettings::BLOCKS.parser::<usize>())]
     blocks: usize,
     /// Measure only this kernel
@@ -137,13 +141,34 @@ pub(super) struct NetArgs {
 }
 
 impl NetArgs {
-    /// The network on the device, or with each kernel of this CPU.
+    /// The network that is measured.
+    fn kind(&self, game: &dyn AnyGame) -> Result<NetKind, Failure> {
+        let size = NetSettings { width: self.width, blocks: self.blocks };
+        size.validate().map_err(Failure::usage)?;
+        #[cfg(feature = "train")]
+        let name = self.kind.as_str();
+        #[cfg(not(feature = "train"))]
+        let name = "mlp";
+        let (rows, columns) = game.facts().grid;
+        Ok(NetKind::named(name, size, rows * columns))
+    }
+
+    /// The network on the device, or with each kernel of this CPU that it has.
     fn nets(&self, weights: &Weights) -> Result<Vec<(String, FrozenNet)>, Failure> {
         #[cfg(feature = "train")]
         if self.device.kind != DeviceKind::Cpu {
             return Ok(vec![self.device.net(weights)?]);
         }
-        let kernels = self.kernel.map_or(KernelKind::ALL.to_vec(), |kernel| vec![kernel]);
+        let mut kernels = match weights.net() {
+            NetKind::BuiltIn(_) => KernelKind::ALL.to_vec(),
+            _ => vec![KernelKind::Portable],
+        };
+        if let Some(kernel) = self.kernel {
+            if !kernels.contains(&kernel) {
+                return Err(Failure::usage(format!("--kernel {kernel}: a tower has only portable")));
+            }
+            kernels = vec![kernel];
+        }
         let net = |kernel: KernelKind| (kernel.to_string(), FrozenNet::with_kernel(weights, kernel));
         Ok(kernels.into_iter().map(net).collect())
     }
@@ -187,7 +212,7 @@ pub(super) fn run(games: &Games, command: Command) -> Result<(), Failure> {
             let seed = config.run.seed;
             let weights = match args.agent {
                 Some(file) => game.load(&AgentSource::File(file))?.weights().clone(),
-                None => random_weights(game.as_ref(), config.net.size(), seed),
+                None => random_weights(game.as_ref(), config.net.of(game.as_ref()), seed),
             };
             let net = args.device.net(&weights)?;
             let pool = thread_pool(Some(args.threads))?;
@@ -198,9 +223,7 @@ pub(super) fn run(games: &Games, command: Command) -> Result<(), Failure> {
         Command::Net(args) => {
             let game = args.game.open(games, None)?;
             let RunArgs { seconds, seed, json } = args.run;
-            let size = NetSettings { width: args.width, blocks: args.blocks };
-            size.validate().map_err(Failure::usage)?;
-            let weights = random_weights(game.as_ref(), size, seed);
+            let weights = random_weights(game.as_ref(), args.kind(game.as_ref())?, seed);
             let nets = args.nets(&weights)?;
             measured(seconds, json, |time| Ok(game.bench_net(&weights, nets, args.batch, seed, time)))
         }
@@ -225,8 +248,8 @@ fn measured<T: Serialize + Display>(
     interrupted(&stop, "the result covers the time so far")
 }
 
-pub(super) fn random_weights(game: &dyn AnyGame, size: NetSettings, seed: u64) -> Weights {
-    Weights::random(size, game.facts().version.shape, &mut stream(seed, 0))
+pub(super) fn random_weights(game: &dyn AnyGame, net: impl Into<NetKind>, seed: u64) -> Weights {
+    Weights::random(net, game.facts().version.shape, &mut stream(seed, 0))
 }
 
 /// A search with a network of random weights.

@@ -11,11 +11,19 @@ pub(super) struct DeviceArgs {
     /// The device for networks: cpu, cuda, cuda:NUMBER or wgpu
     #[arg(id = "device", long, value_name = "DEVICE", default_value = "cpu")]
     pub(super) kind: DeviceKind,
+    /// Evaluate networks with 16-bit numbers on a GPU; learning keeps 32 bits
+    #[arg(long, requires = "device")]
+    pub(super) half: bool,
 }
 
 impl DeviceArgs {
     pub(super) fn open(&self) -> Result<OpenDevice, Failure> {
-        OpenDevice::open(self.kind).map_err(|error| Failure::new(format!("--device {error}")))
+        if self.half && self.kind == DeviceKind::Cpu {
+            return Err(Failure::usage("--half is for a GPU: name it with --device"));
+        }
+        let device = OpenDevice::open(self.kind);
+        let device = device.and_then(|device| if self.half { device.in_half_precision() } else { Ok(device) });
+        device.map_err(|error| Failure::new(format!("--device {error}")))
     }
 
     /// A network with these weights, and the name of the device or kernel that computes it.

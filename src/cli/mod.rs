@@ -203,6 +203,8 @@ pub struct Inner {
 /// # Panics
 /// Panics without a game.
 pub fn run(games: &Games, arguments: Vec<OsString>, inner: Option<Inner>) -> u8 {
+    #[cfg(feature = "train")]
+    jarmo_learn::train::register_built_in();
     let started_as = arguments.first().cloned().unwrap_or_default();
     program::announce(BUILD, &started_as, inner.as_ref().map(|inner| inner.name));
     let command = Cli::command().subcommands(inner.iter().map(|inner| (inner.command)(games)));

@@ -63,7 +63,7 @@ fn a_run_from_an_agent_has_its_network_size_unless_set_otherwise() {
     let net = with(&["net.width=64", "net.blocks=3"]).unwrap().net.size();
     let from = |settings: &[&str]| {
         let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
-        let base = Base { net: Some(net), ..Base::default() };
+        let base = Base { net: Some(net.into()), ..Base::default() };
         Config::layered(&base, &[], &settings).unwrap().net.size()
     };
     assert_eq!(from(&["run.seed=2"]), net);
@@ -220,7 +220,7 @@ fn errors_name_the_setting_and_the_remedy() {
             "selfplay.max_random_plies = 4294967295: it must be a whole number from 0 to 1000",
         ),
         ("selfplay.games=many", "selfplay.games = many: it must be a whole number"),
-        ("net.kind=mlp", "unknown setting net.kind; the settings of net are blocks, custom, width"),
+        ("net.depth=2", "unknown setting net.depth; the settings of net are blocks, kind, width"),
         ("foo=1", "unknown setting foo; the groups of settings are evaluation, fleet, game, learner"),
         ("simulations=8", "did you mean evaluation.simulations or selfplay.simulations?"),
         ("selfplay.root=alpha", "selfplay.root = alpha: unknown variant `alpha`"),

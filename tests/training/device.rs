@@ -6,6 +6,9 @@ use std::sync::{Arc, LazyLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use jarmo::accuracy::Exam;
+use jarmo::agent::{Agent, PolicyAgent};
+use jarmo::agent_file;
 use jarmo::bench;
 use jarmo::device::serve;
 use jarmo::env::VecEnv;
@@ -229,4 +232,21 @@ fn the_benchmark_of_self_play_measures_the_device() {
     assert!(speed["device"]["positions_per_batch"].as_f64().unwrap() > 1.0, "{speed:#}");
     let idle = speed["device_idle_share"].as_f64().unwrap();
     assert!((0.0..1.0).contains(&idle), "{speed:#}");
+}
+
+#[test]
+fn in_half_precision_a_trained_network_errs_as_often_as_before() {
+    let game = ConnectFour::new(0);
+    let exam = Exam::built_in(&game).expect("the program has one");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints/connect_four.safetensors");
+    let agent = agent_file::load(file.as_ref()).unwrap();
+    let right = |device: OpenDevice| {
+        let net = on_device(agent.weights(), &device);
+        let agent = PolicyAgent::new(game.clone(), NetEvaluator::with_net(game.clone(), net));
+        let mut agents: [Box<dyn Agent<ConnectFour>>; 1] = [Box::new(agent)];
+        exam.take(&mut agents, None, 1).score().all.share()
+    };
+    let (half, whole) = (right(OpenDevice::cpu().in_half_precision().unwrap()), right(OpenDevice::cpu()));
+    println!("right decisions: {half:.5} with 16 bits, {whole:.5} with 32");
+    assert!((half - whole).abs() < 0.0005, "right decisions: {half} with 16 bits, {whole} with 32");
 }

@@ -97,7 +97,7 @@ fn the_inner_loop_alone_learns_what_a_run_learns() {
 fn inner_loop(config: &Config) -> (Player, Trainer) {
     let (game, cpu) = (erase(ConnectFour::new(0)), OpenDevice::cpu());
     let (facts, seed) = (game.facts(), config.run.seed);
-    let weights = first_weights(&config.net.kind(), facts.version.shape, None, seed, &cpu).unwrap();
+    let weights = first_weights(&config.net.of(game.as_ref()), facts.version.shape, None, seed, &cpu).unwrap();
     let player = Player::new(game.self_play(&config.selfplay, &playing(&weights).into(), 1, seed));
     let learner = Learner::new(config.learner, weights, &cpu);
     let window = Window::new(config.replay, 0);

@@ -3,7 +3,7 @@
 use burn::module::{Module, Param};
 use burn::tensor::activation::relu;
 use burn::tensor::module::linear;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, FloatDType, Tensor};
 
 use crate::network::{CustomNetwork, FirstLayer, Layers, Outputs};
 use crate::tensors::matrix;
@@ -24,10 +24,7 @@ impl CustomNetwork for BuiltIn {
 
     /// A network of zeros. Its random weights come from [`jarmo_core::net::Weights::random`].
     fn new(&NetSettings { width, blocks }: &NetSettings, shape: &NetShape, device: &Device) -> BuiltIn {
-        let layer = |inputs, outputs| Linear {
-            weight: Param::from_tensor(Tensor::zeros([inputs, outputs], device)),
-            bias: Param::from_tensor(Tensor::zeros([outputs], device)),
-        };
+        let layer = |inputs, outputs| Linear::zeros(inputs, outputs, device);
         BuiltIn {
             stem: layer(shape.features, width),
             blocks: (0..blocks).map(|_| layer(width, width)).collect(),
@@ -57,13 +54,20 @@ impl CustomNetwork for BuiltIn {
 
 /// A linear layer. Burn's own is in its crate of layers, which takes long to compile.
 #[derive(Module, Debug)]
-struct Linear {
+pub(crate) struct Linear {
     weight: Param<Tensor<2>>,
     bias: Param<Tensor<1>>,
 }
 
 impl Linear {
-    fn forward(&self, inputs: Tensor<2>) -> Tensor<2> {
+    pub(crate) fn zeros(inputs: usize, outputs: usize, device: &Device) -> Linear {
+        Linear {
+            weight: Param::from_tensor(Tensor::zeros([inputs, outputs], device)),
+            bias: Param::from_tensor(Tensor::zeros([outputs], device)),
+        }
+    }
+
+    pub(crate) fn forward(&self, inputs: Tensor<2>) -> Tensor<2> {
         linear(inputs, self.weight.val(), Some(self.bias.val()))
     }
 }
@@ -100,6 +104,15 @@ impl Folded {
 }
 
 impl Layers for Folded {
+    fn with_numbers(self, numbers: FloatDType) -> Folded {
+        let layer = |layer: [Tensor<2>; 2]| layer.map(|part| part.cast(numbers));
+        Folded {
+            stem: self.stem.cast(numbers),
+            blocks: self.blocks.into_iter().map(layer).collect(),
+            heads: layer(self.heads),
+        }
+    }
+
     fn outputs(&self, features: Tensor<2>, _: &NetShape) -> Tensor<2> {
         // Burn's own ReLU launches two kernels, this launches one.
         let relu = |sums: Tensor<2>| sums.clamp(0.0, f32::MAX);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::str::FromStr;
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, FloatDType, Tensor};
 
 use crate::TrainError;
 
@@ -51,12 +51,13 @@ impl FromStr for DeviceKind {
 pub struct OpenDevice {
     kind: DeviceKind,
     pub(crate) device: Device,
+    pub(crate) numbers: FloatDType, // of networks with fixed weights; learning always takes 32 bits
 }
 
 impl OpenDevice {
     /// The CPU.
     pub fn cpu() -> OpenDevice {
-        OpenDevice { kind: DeviceKind::Cpu, device: Device::flex() }
+        OpenDevice { kind: DeviceKind::Cpu, device: Device::flex(), numbers: FloatDType::F32 }
     }
 
     /// Opens a device and tests it with a small computation.
@@ -82,6 +83,17 @@ impl OpenDevice {
         self.kind
     }
 
+    /// The same device, on which networks with fixed weights have 16-bit numbers, and sums 32 bits: bfloat16 if the
+    /// device computes with it, otherwise float16.
+    pub fn in_half_precision(self) -> Result<OpenDevice, TrainError> {
+        let known =
+            [FloatDType::BF16, FloatDType::F16].into_iter().find(|&numbers| self.device.supports_dtype(numbers));
+        match known {
+            Some(numbers) => Ok(OpenDevice { numbers, ..self }),
+            None => Err(TrainError(format!("{} computes with neither bfloat16 nor float16", self.kind))),
+        }
+    }
+
     /// Runs a small computation, because only that reveals a missing driver or GPU, as a panic in the library.
     #[cfg_attr(not(any(feature = "cuda", feature = "wgpu")), expect(dead_code))]
     fn try_out(kind: DeviceKind, open: impl FnOnce() -> Device) -> Result<OpenDevice, TrainError> {
@@ -101,7 +113,7 @@ impl OpenDevice {
         });
         let device = device.and_then(|device| device.ok_or("it computes wrong results".to_owned()));
         device
-            .map(|device| OpenDevice { kind, device })
+            .map(|device| OpenDevice { kind, device, numbers: FloatDType::F32 })
             .map_err(|problem| TrainError(format!("{kind} does not work on this machine: {problem}; cpu always does")))
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use burn::module::{Module, Param};
-use burn::tensor::{Device, IndexingUpdateOp, Int, Tensor, TensorData};
+use burn::module::{Module, ModuleMapper, Param};
+use burn::tensor::{Device, FloatDType, IndexingUpdateOp, Int, Tensor, TensorData};
 
 use crate::tensors::{matrix, numbers};
 use jarmo_core::net::{FeatureBatch, FrozenNet, Logits, NetShape, Network, Traffic, Weights};
@@ -12,7 +12,7 @@ use jarmo_core::net::{FeatureBatch, FrozenNet, Logits, NetShape, Network, Traffi
 /// A custom network, which computes policy and result from the features of positions. It is trained with the same
 /// targets and losses as the built-in one.
 ///
-/// A program registers it before it calls jarmo's `main`, and the setting `net.custom` names the one that a run trains:
+/// A program registers it before it calls jarmo's `main`, and the setting `net.kind` names the one that a run trains:
 ///
 /// ```
 /// use burn::module::Module;
@@ -105,7 +105,12 @@ pub struct FirstLayer<'a> {
 
 /// The layers of a network with fixed weights.
 pub(crate) trait Layers: Clone + Send + 'static {
-    /// The logits of all heads, `[rows, outputs]`, from features with [one more column](sparse).
+    /// The same layers with weights of this type.
+    #[must_use]
+    fn with_numbers(self, numbers: FloatDType) -> Self;
+
+    /// The logits of all heads, `[rows, outputs]`, from features with [one more column](sparse). All have the type of the
+    /// weights.
     fn outputs(&self, features: Tensor<2>, shape: &NetShape) -> Tensor<2>;
 
     /// How many kernels that launches on a GPU; `None` if its operations are not known.
@@ -114,13 +119,27 @@ pub(crate) trait Layers: Clone + Send + 'static {
     }
 }
 
+/// Changes the type of the weights of a module.
+struct WithNumbers(FloatDType);
+
+impl ModuleMapper for WithNumbers {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        param.map(|weights| weights.cast(self.0))
+    }
+}
+
 impl<M: CustomNetwork> Layers for M {
+    fn with_numbers(self, numbers: FloatDType) -> M {
+        self.map(&mut WithNumbers(numbers))
+    }
+
     fn outputs(&self, features: Tensor<2>, shape: &NetShape) -> Tensor<2> {
         let (rows, device) = (features.dims()[0], features.device());
         let Outputs { policy, result, score } = self.forward(features.slice([0..rows, 0..shape.features]));
         let mut heads = vec![policy, result];
         if shape.scores() > 0 {
-            heads.push(score.unwrap_or_else(|| Tensor::zeros([rows, shape.scores()], &device)));
+            let none = || Tensor::<2>::zeros([rows, shape.scores()], &device).cast(FloatDType::from(heads[0].dtype()));
+            heads.push(score.unwrap_or_else(none));
         }
         Tensor::cat(heads, 1)
     }
@@ -132,12 +151,14 @@ pub(crate) struct BurnNet<L> {
     layers: L,
     shape: NetShape,
     device: Device,
+    numbers: FloatDType,
     counts: Arc<[AtomicU64; 5]>, // in the order of `Traffic`
 }
 
 impl<L: Layers> BurnNet<L> {
-    pub(crate) fn new(layers: L, shape: NetShape, device: &Device) -> BurnNet<L> {
-        BurnNet { layers, shape, device: device.clone(), counts: Arc::default() }
+    pub(crate) fn new(layers: L, shape: NetShape, device: &Device, numbers: FloatDType) -> BurnNet<L> {
+        let layers = layers.with_numbers(numbers);
+        BurnNet { layers, shape, device: device.clone(), numbers, counts: Arc::default() }
     }
 }
 
@@ -149,7 +170,7 @@ impl<L: Layers> Network for BurnNet<L> {
     fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
         let (rows, width) = (batch.len(), self.shape.outputs());
         let (features, indices) = sparse(batch, &self.shape, &self.device);
-        let outputs = self.layers.outputs(features, &self.shape);
+        let outputs = self.layers.outputs(features.cast(self.numbers), &self.shape).cast(FloatDType::F32);
         let places = legal_outputs(batch, &self.shape);
         let count = places.as_ref().map_or(0, Vec::len);
         let (all, read) = match places {
@@ -165,7 +186,9 @@ impl<L: Layers> Network for BurnNet<L> {
             }
         };
         *logits = Logits::from_rows(self.shape, all);
-        let kernels = self.layers.kernels().map_or(0, |launched| SPARSE_KERNELS + launched + u64::from(count > 0));
+        let casts = if self.numbers == FloatDType::F32 { 0 } else { 2 };
+        let kernels =
+            self.layers.kernels().map_or(0, |launched| SPARSE_KERNELS + casts + launched + u64::from(count > 0));
         let [uploaded, read] = [indices + count, read].map(|numbers| 4 * numbers as u64);
         for (sum, more) in self.counts.iter().zip([1, rows as u64, uploaded, read, kernels]) {
             sum.fetch_add(more, Ordering::Relaxed);

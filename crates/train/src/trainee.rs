@@ -2,7 +2,7 @@
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
 use burn::store::{ModuleRecord, RecordError};
-use burn::tensor::{Bytes, Device, Tensor, TensorData};
+use burn::tensor::{Bytes, Device, FloatDType, Tensor, TensorData};
 use burn_optim::{GradientsParams, ModuleOptimizer};
 use burn_pack::{Reader, Writer};
 
@@ -55,8 +55,8 @@ pub(crate) trait AnyTrainee: Send {
     /// Continues from records.
     fn read(&mut self, records: Records) -> Result<(), String>;
 
-    /// The network with the present weights, for evaluation only.
-    fn frozen(&self) -> FrozenNet;
+    /// The network with the present weights as numbers of this type, for evaluation only.
+    fn frozen(&self, numbers: FloatDType) -> FrozenNet;
 
     /// Whether measures cost nothing. On a GPU each one stops the device until its number is read.
     fn always_measures(&self) -> bool;
@@ -170,8 +170,8 @@ impl<M: CustomNetwork> AnyTrainee for Trainee<M> {
         Ok(())
     }
 
-    fn frozen(&self) -> FrozenNet {
-        FrozenNet::of(BurnNet::new(self.module().valid(), self.shape, &self.device))
+    fn frozen(&self, numbers: FloatDType) -> FrozenNet {
+        FrozenNet::of(BurnNet::new(self.module().valid(), self.shape, &self.device, numbers))
     }
 
     fn always_measures(&self) -> bool {

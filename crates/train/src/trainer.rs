@@ -134,10 +134,10 @@ pub fn first_weights(
 ) -> Result<Weights, TrainError> {
     let mut stream = stream(seed, WEIGHTS);
     let weights = match (net, agent) {
-        (NetKind::BuiltIn(net), None) => Weights::random(*net, shape, &mut stream),
-        (NetKind::BuiltIn(net), Some(agent)) => agent.grown(*net, &mut stream).map_err(TrainError::new)?,
         (NetKind::Custom { custom }, None) => random_weights(custom, &shape, stream.next_u64(), device)?,
-        (NetKind::Custom { .. }, Some(agent)) => agent.clone(),
+        (net, None) => Weights::random(net.clone(), shape, &mut stream),
+        (NetKind::BuiltIn(net), Some(agent)) => agent.grown(*net, &mut stream).map_err(TrainError::new)?,
+        (_, Some(agent)) => agent.clone(),
     };
     weights.check_range().map_err(TrainError::new)?;
     Ok(weights)

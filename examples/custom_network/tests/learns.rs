@@ -9,7 +9,7 @@ use jarmo::arena::{Entrant, Openings, Report, Settings, Tournament};
 use jarmo::config::{Base, Config};
 use jarmo::erase;
 use jarmo::games::ConnectFour;
-use jarmo::net::{AgentFile, NetShape, Weights};
+use jarmo::net::{AgentFile, NetKind, NetShape, Weights};
 use jarmo::observe::Event;
 use jarmo::run::{RunFolder, check, newest_agent, run};
 use jarmo::train::OpenDevice;
@@ -82,12 +82,12 @@ fn it_learns_and_goes_on_bit_for_bit() {
 fn a_program_without_the_network_says_which_one_it_needs() {
     let config = config(0);
     let shape = NetShape::of(&ConnectFour::new(0));
-    let unknown = Weights::custom("conv99", shape, Default::default()).unwrap_err();
+    let unknown = Weights::new(NetKind::custom("conv99"), shape, Default::default()).unwrap_err();
     let expected = "the custom network `conv99` is missing: this program knows only conv16; \
                     use the program that registers it";
     assert_eq!(unknown.to_string(), expected);
 
-    let other = config.with(&["net.custom=conv99".to_owned()]).unwrap();
+    let other = config.with(&["net.kind=conv99".to_owned()]).unwrap();
     let problem = check(erase(ConnectFour::new(0)).as_ref(), &other).unwrap_err();
     assert_eq!(problem.to_string(), expected);
 }

@@ -171,7 +171,8 @@ fn play(games: &Games, args: &CompareArgs, compared: &Comparison) -> Result<(Rep
     let report = Report::new(tournament.standings());
     let mut verdict = stronger(&report);
     if let [first, second] = &members[..]
-        && let (NetKind::BuiltIn(a), NetKind::BuiltIn(b)) = (first.config.net.kind(), second.config.net.kind())
+        && let (NetKind::BuiltIn(a), NetKind::BuiltIn(b)) =
+            (first.config.net.of(game.as_ref()), second.config.net.of(game.as_ref()))
         && a != b
     {
         const BATCH: usize = 256;

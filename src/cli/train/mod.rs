@@ -13,7 +13,6 @@ use super::config::{ConfigArgs, NewRun};
 use super::device::DeviceArgs;
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{Failure, check_output, in_file};
-use jarmo_core::net::NetKind;
 use jarmo_core::numbers::{CPU_MINUTES, MINUTES, STEPS};
 use jarmo_exact::catalog::GAMES;
 use jarmo_facade::Games;
@@ -78,6 +77,7 @@ impl Args {
         }
         if self.device.kind != DeviceKind::Cpu {
             let _ = write!(text, " --device {}", self.device.kind);
+            text.push_str(if self.device.half { " --half" } else { "" });
         }
         #[cfg(feature = "fleet")]
         text.push_str(&self.fleet.to_repeat());
@@ -203,8 +203,7 @@ pub(super) fn run(games: &Games, args: Args) -> Result<(), Failure> {
         let with_sims = quoted(Path::new(&format!("{}?sims=64", agent.display())));
         let agent = quoted(&agent);
         writeln!(out, "evaluate it: {program} arena {with_sims} rollout:1000 --game {game}")?;
-        let is_built_in = matches!(config.net.kind(), NetKind::BuiltIn(_));
-        if is_built_in && GAMES.contains(&game.as_str()) {
+        if config.net.is_mlp() && GAMES.contains(&game.as_str()) {
             writeln!(out, "play against it: {} --game {game} --opponent {agent}", command_of("play"))?;
         }
         writeln!(out, "inspect it: {program} inspect {agent} --position start")?;

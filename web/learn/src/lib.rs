@@ -120,7 +120,7 @@ impl Worker {
     pub fn begin_learning(&mut self, agent: Option<&[u8]>) -> Result<(), LearnError> {
         let (shape, device) = (self.game.facts().version.shape, OpenDevice::cpu());
         let agent = agent.map(|bytes| self.agent_of(bytes)).transpose()?;
-        let (net, seed) = (self.config.net.kind(), self.config.run.seed);
+        let (net, seed) = (self.config.net.of(self.game.as_ref()), self.config.run.seed);
         let weights = first_weights(&net, shape, agent.as_ref().map(AgentFile::weights), seed, &device)?;
         let learner = Learner::new(self.config.learner, weights, &device);
         self.trainer = Some(self.trainer_of(learner, 0.0));

@@ -6,7 +6,6 @@ use std::mem::swap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::custom::{NetKind, registered_net};
 use super::evaluator::{BATCH, Network, Traffic};
 use super::features::FeatureBatch;
 use super::kernel::{Aligned, Dense, Epilogue, KernelKind, floats::FloatRows};
@@ -34,9 +33,8 @@ impl FrozenNet {
 
     /// Packs the weights for this kernel.
     pub fn with_kernel(weights: &Weights, kind: KernelKind) -> FrozenNet {
-        if let NetKind::Custom { custom } = weights.net() {
-            let custom = registered_net(custom).expect("weights are of a network that is known");
-            return (custom.freeze)(weights);
+        if let Some(registered) = weights.net().registered().expect("weights are of a network that is known") {
+            return (registered.freeze)(weights);
         }
         let net = match kind {
             KernelKind::Portable => packed(Floats, weights),
@@ -64,7 +62,7 @@ impl FrozenNet {
         vec![self.clone().in_batches_of(batch); threads * groups]
     }
 
-    /// The kernel that evaluates this network; `portable` for custom networks.
+    /// The kernel that evaluates this network; `portable` for registered networks.
     pub fn kernel(&self) -> KernelKind {
         self.kind
     }

@@ -1,7 +1,7 @@
 //! Networks as plain data, their fast evaluation on the CPU, and their files.
 //!
 //! A network is a [`NetSettings`] with its [`Weights`]; a [`FrozenNet`] evaluates it. This module does not train and
-//! does not depend on a tensor library. A program can register custom networks with [`register_net`].
+//! does not depend on a tensor library. A program can register other networks with [`register_net`].
 
 pub mod container;
 mod custom;
@@ -18,7 +18,7 @@ mod settings;
 mod version;
 mod weights;
 
-pub use custom::{Dims, NetKind, RegisteredNet, register_net, registered_net};
+pub use custom::{Dims, NetKind, RegisteredNet, register_net};
 pub use evaluator::{NetEvaluator, Network, Traffic};
 pub use features::FeatureBatch;
 pub use file::{AgentFile, AgentHeader, MatchResult, Provenance};
@@ -26,6 +26,6 @@ pub use frozen::FrozenNet;
 pub use inspect::{Inspection, NetOutput};
 pub use kernel::KernelKind;
 pub use logits::{Logits, softmax};
-pub use settings::{NetError, NetSettings, NetShape, RESULTS, TensorPlan};
+pub use settings::{NetError, NetSettings, NetShape, RESULTS, TensorPlan, TowerSettings};
 pub use version::GameVersion;
 pub use weights::{Tensor, Weights};

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::custom::NetKind;
 use crate::encode::Encode;
 use crate::game::MAX_ACTIONS;
 use crate::numbers::{Bounds, NumberRange};
@@ -21,6 +22,19 @@ pub struct NetSettings {
     pub width: usize,
     /// Residual blocks of one layer each.
     pub blocks: usize,
+}
+
+/// The size of a tower: a network over the cells of a board. Each cell has `width` numbers, which `blocks` blocks of
+/// attention between the cells change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TowerSettings {
+    /// Numbers per cell.
+    pub width: usize,
+    /// Residual blocks, each of attention and of two layers for every cell.
+    pub blocks: usize,
+    /// The cells of the game's board. Features have the shape `[planes, cells]`.
+    pub cells: usize,
 }
 
 /// The inputs and outputs of a network, which follow from the game.
@@ -137,22 +151,65 @@ impl NetSettings {
         let heads = shape.heads();
         let heads = heads.map(|(name, outputs)| (name.to_owned(), width, outputs, width));
         let layers = std::iter::once(stem).chain(blocks).chain(heads);
-        layers
-            .flat_map(|(layer, inputs, outputs, fan_in)| {
-                let tensor = |part: &str, dims: &[usize], fan_in| TensorPlan {
-                    name: format!("{layer}.{part}"),
-                    dims: dims.to_vec(),
-                    fan_in,
-                };
-                [tensor("weight", &[inputs, outputs], fan_in), tensor("bias", &[outputs], 0)]
-            })
-            .collect()
+        layers.flat_map(|(name, inputs, outputs, fan_in)| layer(&name, inputs, outputs, fan_in)).collect()
     }
 
     /// The number of weights.
     pub fn parameters(&self, shape: &NetShape) -> usize {
-        let tensors = self.tensors(shape);
-        tensors.iter().map(TensorPlan::size).sum()
+        self.tensors(shape).iter().map(TensorPlan::size).sum()
+    }
+}
+
+/// Matrix and bias of a layer.
+fn layer(name: &str, inputs: usize, outputs: usize, fan_in: usize) -> [TensorPlan; 2] {
+    let tensor =
+        |part: &str, dims: &[usize], fan_in| TensorPlan { name: format!("{name}.{part}"), dims: dims.to_vec(), fan_in };
+    [tensor("weight", &[inputs, outputs], fan_in), tensor("bias", &[outputs], 0)]
+}
+
+impl TowerSettings {
+    /// Fails for sizes that a tower cannot have.
+    pub fn validate(&self, shape: &NetShape) -> Result<(), NetError> {
+        let TowerSettings { width, blocks, cells } = *self;
+        NetSettings { width, blocks }.validate()?;
+        if cells == 0 || !shape.features.is_multiple_of(cells) {
+            return Err(NetError(format!("tower.cells = {cells}: {} features are no planes of it", shape.features)));
+        }
+        Ok(())
+    }
+
+    /// Attention heads: each compares this many numbers of two cells.
+    pub const HEAD_WIDTH: usize = WIDTH_STEP;
+
+    /// Numbers per cell that the heads of the network see.
+    pub const NECK: usize = 16;
+
+    /// Every tensor of the tower, in the order of computation.
+    pub fn tensors(&self, shape: &NetShape) -> Vec<TensorPlan> {
+        let TowerSettings { width, blocks, cells } = *self;
+        let planes = shape.features / cells;
+        let mut plans = layer("stem", planes, width, (planes / 10).max(1)).to_vec();
+        let tensor = |name: String, dims: &[usize]| TensorPlan { name, dims: dims.to_vec(), fan_in: 0 };
+        plans.push(tensor("places".to_owned(), &[cells, width]));
+        for block in 0..blocks {
+            let name = |part: &str| format!("blocks.{block}.{part}");
+            plans.push(tensor(name("scales"), &[2, width]));
+            plans.extend(layer(&name("compare"), width, 3 * width, width));
+            plans.push(tensor(name("pairs"), &[width / TowerSettings::HEAD_WIDTH, cells, cells]));
+            plans.extend(layer(&name("merge"), width, width, width));
+            plans.extend(layer(&name("widen"), width, 2 * width, width));
+            plans.extend(layer(&name("narrow"), 2 * width, width, 2 * width));
+        }
+        plans.push(tensor("scale".to_owned(), &[width]));
+        plans.extend(layer("neck", width, TowerSettings::NECK, width));
+        let inputs = cells * TowerSettings::NECK;
+        plans.extend(shape.heads().flat_map(|(name, outputs)| layer(name, inputs, outputs, inputs)));
+        plans
+    }
+
+    /// The number of weights.
+    pub fn parameters(&self, shape: &NetShape) -> usize {
+        self.tensors(shape).iter().map(TensorPlan::size).sum()
     }
 }
 
@@ -165,6 +222,12 @@ impl TensorPlan {
 
 impl fmt::Display for NetSettings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "mlp {}x{}", self.width, self.blocks)
+        write!(out, "{} {}x{}", NetKind::MLP, self.width, self.blocks)
+    }
+}
+
+impl fmt::Display for TowerSettings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}x{}", NetKind::TOWER, self.width, self.blocks)
     }
 }

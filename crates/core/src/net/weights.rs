@@ -7,7 +7,7 @@ use safetensors::SafeTensors;
 
 use super::container::{Array, floats};
 use super::custom::{NetKind, check_custom};
-use super::settings::{NetError, NetSettings, NetShape};
+use super::settings::{NetError, NetSettings, NetShape, TensorPlan};
 use crate::error::FileError;
 use crate::random::Stream;
 
@@ -39,60 +39,37 @@ impl Tensor {
 }
 
 impl Weights {
-    /// Weights from these tensors. They must be exactly those of the architecture, with finite numbers.
-    pub fn new(settings: NetSettings, shape: NetShape, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
-        settings.validate()?;
+    /// Weights of a network from these tensors. They must be exactly those of its architecture, with finite numbers. The
+    /// program must have registered the network, unless it is the `mlp`.
+    pub fn new(
+        net: impl Into<NetKind>,
+        shape: NetShape,
+        tensors: BTreeMap<String, Tensor>,
+    ) -> Result<Weights, NetError> {
+        let net = net.into();
         shape.validate()?;
-        let plans = settings.tensors(&shape);
-        for plan in &plans {
-            let name = &plan.name;
-            let Some(tensor) = tensors.get(name) else {
-                return Err(NetError(format!("tensor `{name}` is missing")));
-            };
-            if tensor.dims != plan.dims || tensor.data.len() != plan.size() {
-                return Err(NetError(format!(
-                    "tensor `{name}` has dimensions {:?} and {} numbers; a network {settings} needs {:?}",
-                    tensor.dims,
-                    tensor.data.len(),
-                    plan.dims
-                )));
-            }
-            if let Some(place) = tensor.data.iter().position(|number| !number.is_finite()) {
-                return Err(NetError(format!(
-                    "tensor `{name}` holds {} at index {place}; all weights must be finite",
-                    tensor.data[place]
-                )));
+        let registered = net.registered()?;
+        match (net.tensors(&shape)?, registered) {
+            (Some(plans), _) => check_planned(&net, &plans, &tensors)?,
+            (None, registered) => {
+                let registered = registered.expect("a network without plans is a registered one");
+                check_custom(&registered, &shape, &tensors)?;
             }
         }
-        if let Some(name) = tensors.keys().find(|name| !plans.iter().any(|plan| plan.name == **name)) {
-            return Err(NetError(format!("tensor `{name}` belongs to no network {settings}")));
-        }
-        Ok(Weights { net: NetKind::BuiltIn(settings), shape, tensors })
+        Ok(Weights { net, shape, tensors })
     }
 
-    /// Weights of the custom network with this name from these tensors. The program must have registered the network.
-    pub fn custom(name: &str, shape: NetShape, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
-        check_custom(name, &shape, &tensors)?;
-        Ok(Weights { net: NetKind::custom(name), shape, tensors })
-    }
-
-    /// Weights of this kind of network from these tensors.
-    pub fn of(net: &NetKind, shape: NetShape, tensors: BTreeMap<String, Tensor>) -> Result<Weights, NetError> {
-        match net {
-            NetKind::BuiltIn(settings) => Weights::new(*settings, shape, tensors),
-            NetKind::Custom { custom } => Weights::custom(custom, shape, tensors),
-        }
-    }
-
-    /// The random weights that training starts from: He initialisation, uniformly distributed, scaled
-    /// down in residual blocks and in the heads.
+    /// The random weights that training of a built-in network starts from: He initialisation, uniformly distributed,
+    /// scaled down in residual blocks and in the heads.
     ///
     /// # Panics
-    /// Panics if the size is not valid.
-    pub fn random(settings: NetSettings, shape: NetShape, stream: &mut Stream) -> Weights {
-        let blocks = settings.blocks.max(1) as f32;
+    /// Panics if the size is not valid, or if it is a custom network or one that is not registered.
+    pub fn random(net: impl Into<NetKind>, shape: NetShape, stream: &mut Stream) -> Weights {
+        let net = net.into();
+        let plans = net.tensors(&shape).expect("a valid size").expect("a built-in network");
+        let blocks = net.size().map_or(1, |size| size.blocks.max(1)) as f32;
         let mut tensors = BTreeMap::new();
-        for plan in settings.tensors(&shape) {
+        for plan in plans {
             let spread = if plan.fan_in == 0 {
                 0.0
             } else {
@@ -107,7 +84,7 @@ impl Weights {
             let dims = plan.dims;
             tensors.insert(plan.name, Tensor { dims, data });
         }
-        Weights::new(settings, shape, tensors).expect("random weights fit the architecture")
+        Weights::new(net, shape, tensors).expect("random weights fit the architecture")
     }
 
     /// The tensors as arrays of a file.
@@ -122,14 +99,14 @@ impl Weights {
             Ok((name.to_owned(), Tensor { dims, data }))
         });
         let tensors = tensors.collect::<Result<_, FileError>>()?;
-        Weights::of(net, shape, tensors).map_err(|error| error.to_string().into())
+        Weights::new(net.clone(), shape, tensors).map_err(|error| error.to_string().into())
     }
 
     /// Fails if a sum in the network could overflow `f32`, because search relies on finite outputs. Agent files are
-    /// checked when they are read, the learner's averages after each cycle. For a custom network, only the weights
+    /// checked when they are read, the learner's averages after each cycle. For a registered network, only the weights
     /// themselves are checked to be finite.
     pub fn check_range(&self) -> Result<(), NetError> {
-        if let NetKind::Custom { .. } = self.net {
+        if self.net.registered_name().is_some() {
             return Ok(());
         }
         let largest = self.largest_number();
@@ -175,8 +152,7 @@ impl Weights {
     /// Panics if the size is not valid.
     pub fn grown(&self, settings: NetSettings, stream: &mut Stream) -> Result<Weights, NetError> {
         let NetKind::BuiltIn(from) = self.net() else {
-            let text = "only the built-in network grows, not a custom one";
-            return Err(NetError(text.to_owned()));
+            return Err(NetError(format!("a network {} cannot grow", self.net())));
         };
         settings.check_growth(*from)?;
         let mut weights = Weights::random(settings, *self.shape(), stream);
@@ -207,11 +183,11 @@ impl Weights {
     /// The size of the built-in network.
     ///
     /// # Panics
-    /// Panics for a custom network.
+    /// Panics for another network.
     pub fn settings(&self) -> NetSettings {
         match self.net {
             NetKind::BuiltIn(settings) => settings,
-            NetKind::Custom { .. } => panic!("a custom network has no such size"),
+            _ => panic!("a network {} has no such size", self.net),
         }
     }
 
@@ -249,7 +225,7 @@ impl Weights {
     /// All heads of the built-in network as one layer: the matrix `[width, outputs]` and the bias.
     ///
     /// # Panics
-    /// Panics for a custom network.
+    /// Panics for another network.
     pub fn heads(&self) -> (Vec<f32>, Vec<f32>) {
         let heads: Vec<_> = self.shape.heads().map(|(name, _)| self.layer(name)).collect();
         let width = self.settings().width;
@@ -266,5 +242,33 @@ impl Weights {
     /// The number of weights.
     pub fn parameters(&self) -> usize {
         self.tensors.values().map(|tensor| tensor.data.len()).sum()
+    }
+}
+
+/// Checks that the tensors are those of a built-in network.
+fn check_planned(net: &NetKind, plans: &[TensorPlan], tensors: &BTreeMap<String, Tensor>) -> Result<(), NetError> {
+    for plan in plans {
+        let name = &plan.name;
+        let Some(tensor) = tensors.get(name) else {
+            return Err(NetError(format!("tensor `{name}` is missing")));
+        };
+        if tensor.dims != plan.dims || tensor.data.len() != plan.size() {
+            return Err(NetError(format!(
+                "tensor `{name}` has dimensions {:?} and {} numbers; a network {net} needs {:?}",
+                tensor.dims,
+                tensor.data.len(),
+                plan.dims
+            )));
+        }
+        if let Some(place) = tensor.data.iter().position(|number| !number.is_finite()) {
+            return Err(NetError(format!(
+                "tensor `{name}` holds {} at index {place}; all weights must be finite",
+                tensor.data[place]
+            )));
+        }
+    }
+    match tensors.keys().find(|name| !plans.iter().any(|plan| plan.name == **name)) {
+        Some(name) => Err(NetError(format!("tensor `{name}` belongs to no network {net}"))),
+        None => Ok(()),
     }
 }

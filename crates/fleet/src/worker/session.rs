@@ -90,7 +90,7 @@ impl Session<'_, '_> {
         reporter.tell(WorkerEvent::Playing(format!(
             "{}, {}, {} games in parallel, {} simulations",
             config.game.name,
-            config.net.kind(),
+            config.net.of(game),
             settings.games,
             settings.simulations
         )));

@@ -31,19 +31,19 @@ impl Facts {
     /// The facts about a run of this game on this kind of device.
     pub fn of(game: &dyn AnyGame, config: &Config, folder: String, device: DeviceKind) -> Facts {
         let (threads, cores) = (config.run.playing_threads(), cores());
-        let network = match config.net.kind() {
-            NetKind::BuiltIn(size) => {
-                format!("{size} with {} weights", size.parameters(&game.facts().version.shape))
-            }
+        let shape = &game.facts().version.shape;
+        let network = match config.net.of(game) {
+            NetKind::BuiltIn(size) => format!("{size} with {} weights", size.parameters(shape)),
+            NetKind::Tower { tower } => format!("{tower} with {} weights", tower.parameters(shape)),
             custom @ NetKind::Custom { .. } => format!("network {custom}"),
         };
         let what = format!(
             "{}, {network}, {} games in parallel, {} simulations",
             config.game.name, config.selfplay.games, config.selfplay.simulations
         );
-        let evaluates = match (device, config.net.kind()) {
-            (DeviceKind::Cpu, NetKind::BuiltIn(_)) => config.run.kernel.unwrap_or_else(KernelKind::best).to_string(),
-            (kind, _) => kind.to_string(),
+        let evaluates = match device {
+            DeviceKind::Cpu if config.net.is_mlp() => config.run.kernel.unwrap_or_else(KernelKind::best).to_string(),
+            kind => kind.to_string(),
         };
         Facts { what, device: format!("{threads} thread(s) on {cores} core(s), {evaluates}"), folder }
     }

@@ -17,17 +17,18 @@ pub(super) fn first_learner(
 ) -> Result<Learner, TrainError> {
     let (shape, agent) = (game.facts().version.shape, folder.first_weights(game)?);
     let agent = agent.as_ref().map(|agent| agent.weights());
-    let weights = first_weights(&config.net.kind(), shape, agent, config.run.seed, device)?;
+    let weights = first_weights(&config.net.of(game), shape, agent, config.run.seed, device)?;
     Ok(Learner::new(config.learner, weights, device))
 }
 
 pub(super) fn saved_learner(
+    game: &dyn AnyGame,
     config: &Config,
     folder: &RunFolder,
     saved: &Saved,
     device: &OpenDevice,
 ) -> Result<Learner, TrainError> {
-    let asked = config.net.kind();
+    let asked = config.net.of(game);
     check(&asked)?;
     let file = folder.part_path(&saved.counters, LEARNER);
     let learner = Learner::from_bytes(config.learner, device, &saved.learner);

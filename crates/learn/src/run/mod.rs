@@ -36,7 +36,7 @@ pub use supply::{Delivery, FileId, Fleet, Seen, Supply};
 use crate::TrainError;
 use crate::config::{Config, in_file};
 use crate::observe::{Event, Strength};
-use crate::train::{self, FILE_SAMPLES, OpenDevice, StepStats, Trainer};
+use crate::train::{FILE_SAMPLES, OpenDevice, StepStats, Trainer};
 use jarmo_core::agent::AgentSource;
 use jarmo_core::net::{AgentFile, NetKind, Provenance};
 use jarmo_facade::measure::AnyExam;
@@ -111,13 +111,13 @@ pub fn check(game: &dyn AnyGame, config: &Config) -> Result<(), TrainError> {
 
 /// Rejects a custom network that this program does not have.
 pub fn check_network(config: &Config) -> Result<(), TrainError> {
-    train::check(&config.net.kind())
+    config.net.check()
 }
 
 /// Fails if the run cannot start from this agent. Called before anything is written.
 pub fn check_first(game: &dyn AnyGame, config: &Config, agent: &AgentFile) -> Result<(), TrainError> {
     game.fit(agent.clone()).map_err(TrainError::new)?;
-    match (&agent.header().net, config.net.kind()) {
+    match (&agent.header().net, config.net.of(game)) {
         (NetKind::BuiltIn(from), NetKind::BuiltIn(size)) => size.check_growth(*from).map_err(TrainError::new),
         (from, wanted) if *from == wanted => Ok(()),
         (from, wanted) => Err(TrainError(format!("its network is {from}, the settings ask for {wanted}"))),
@@ -212,7 +212,7 @@ impl<'a, F: FnMut(Event<'_>)> Run<'a, F> {
         warnings.into_iter().map(warning).for_each(&mut tell);
         let learner = match &saved {
             None => first_learner(game, config, folder, device)?,
-            Some(saved) => saved_learner(config, folder, saved, device)?,
+            Some(saved) => saved_learner(game, config, folder, saved, device)?,
         };
         let mut player = SelfPlayer::new(game, config, device, learner.average())?;
         let mut counters = Counters::default();

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use super::{Config, check};
 use crate::TrainError;
 use jarmo_core::game::{nearest, shorten, shorten_quotes};
-use jarmo_core::net::{AgentFile, NetKind, NetSettings};
+use jarmo_core::net::{AgentFile, NetKind};
 use jarmo_facade::{Games, Listed};
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
@@ -29,8 +29,8 @@ pub struct Base {
     pub games: Vec<Listed>,
     /// The game, which has training settings of its own.
     pub game: Option<String>,
-    /// The size of the network that the run starts from.
-    pub net: Option<NetSettings>,
+    /// The network that the run starts from.
+    pub net: Option<NetKind>,
 }
 
 /// The shipped games, with the general defaults.
@@ -54,9 +54,10 @@ impl Config {
             let place = format!("the training settings of {name}");
             add_text(&mut table, game.training, &place)?;
         }
-        if let Some(net) = base.net {
-            let net = Table::try_from(net).expect("a network's size is plain data");
-            table["net"].as_table_mut().expect("a group of the defaults").extend(net);
+        if let Some(net) = &base.net {
+            set(&mut table, "net.kind", net.name().into());
+            let size = net.size().map(|size| Table::try_from(size).expect("a network's size is plain data"));
+            table["net"].as_table_mut().expect("a group of the defaults").extend(size.into_iter().flatten());
         }
         let mut wrong = Vec::new();
         for path in files {
@@ -80,7 +81,7 @@ impl Config {
     }
 
     /// The settings of a new run. Its game is the first one, unless an argument can name another. If the run starts
-    /// from an agent, the size of its network is the default.
+    /// from an agent, its network is the default.
     pub fn of_run(
         games: &Games,
         game: Option<&str>,
@@ -88,10 +89,7 @@ impl Config {
         files: &[&Path],
         settings: &[String],
     ) -> Result<Config, TrainError> {
-        let net = first.and_then(|agent| match agent.header().net {
-            NetKind::BuiltIn(size) => Some(size),
-            NetKind::Custom { .. } => None,
-        });
+        let net = first.map(|agent| agent.header().net.clone());
         let names_a_game = |setting: &String| setting.trim_start().starts_with(GAME);
         let has_game = |path: &&Path| keys_of(path).iter().any(|key| key == GAME);
         let may_name_another = files.iter().any(has_game) || settings.iter().any(names_a_game);

@@ -16,12 +16,14 @@ pub use layers::{Base, in_file};
 
 use crate::TrainError;
 use crate::learner::LearnerSettings;
+use crate::registry;
 use crate::trainer::TrainerSettings;
 use jarmo_core::net::{KernelKind, NetKind, NetSettings};
 use jarmo_core::numbers::{
     BATCH, Bounds, CPU_MINUTES, MATCH_GAMES, MINUTES, PARALLEL_GAMES, RANDOM_PLIES, STEPS, THREADS,
 };
 use jarmo_exact::catalog::GameSettings;
+use jarmo_facade::AnyGame;
 use jarmo_host::program::cores;
 use jarmo_selfplay::replay::ReplaySettings;
 use jarmo_selfplay::selfplay::SelfPlaySettings;
@@ -70,26 +72,37 @@ impl GameChoice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetChoice {
-    /// Units per layer of the built-in network.
+    /// `mlp`, `tower`, or the name of a custom network, which the program registers.
+    pub kind: String,
+    /// Units per layer of the `mlp`; numbers per cell of the `tower`.
     pub width: usize,
-    /// Residual blocks of the built-in network, with one layer each.
+    /// Residual blocks of either.
     pub blocks: usize,
-    /// The name of a custom network, which the program registers; empty for the built-in one.
-    pub custom: String,
 }
 
 impl NetChoice {
-    /// The size of the built-in network.
+    /// The size of the `mlp`, which is also that of the `tower`.
     pub fn size(&self) -> NetSettings {
         NetSettings { width: self.width, blocks: self.blocks }
     }
 
-    /// The network.
-    pub fn kind(&self) -> NetKind {
-        match self.custom.as_str() {
-            "" => NetKind::BuiltIn(self.size()),
-            custom => NetKind::custom(custom),
+    /// Whether it is the `mlp`, which every program can evaluate.
+    pub fn is_mlp(&self) -> bool {
+        matches!(NetKind::named(&self.kind, self.size(), 0), NetKind::BuiltIn(_))
+    }
+
+    /// The network for a game.
+    pub fn of(&self, game: &dyn AnyGame) -> NetKind {
+        let (rows, columns) = game.facts().grid;
+        NetKind::named(&self.kind, self.size(), rows * columns)
+    }
+
+    /// Rejects a custom network that this program does not have.
+    pub fn check(&self) -> Result<(), TrainError> {
+        if NetKind::BUILT_IN.contains(&self.kind.as_str()) {
+            return Ok(());
         }
+        registry::check(&NetKind::custom(&self.kind))
     }
 }
 
