@@ -29,6 +29,8 @@ def trunk(header, weights, features):
 def main():
     with safe_open(sys.argv[1], framework="numpy") as file:
         header = json.loads(file.metadata()["jarmo"])
+        if "width" not in header["net"]:
+            sys.exit("this script computes only networks of the kind mlp")
         weights = {name: file.get_tensor(name).astype(np.float64) for name in file.keys()}
     output = json.load(sys.stdin)["output"]
     features = np.zeros(header["shape"]["features"])

@@ -23,7 +23,8 @@ use std::time::Duration;
 
 use cpu_time::{ProcessTime, ThreadTime};
 use jarmo_core::net::{
-    AgentFile, FeatureBatch, FrozenNet, Logits, NetEvaluator, NetSettings, NetShape, Network, Provenance, Weights,
+    AgentFile, FeatureBatch, FrozenNet, Logits, NetEvaluator, NetKind, NetSettings, NetShape, Network, Provenance,
+    Weights,
 };
 use jarmo_core::numbers::{BATCH, CPU_MINUTES, NumberRange, SEED, STEPS};
 use jarmo_core::random::stream;
@@ -33,7 +34,7 @@ use jarmo_host::agent_file;
 use jarmo_host::program::this_program;
 use jarmo_judge::accuracy::{Exam, ExamHeader};
 use jarmo_learn::config::Config;
-use jarmo_learn::train::{Learner, LearnerSettings, OpenDevice};
+use jarmo_learn::train::{Learner, LearnerSettings, OpenDevice, register_built_in};
 use jarmo_selfplay::replay::Samples;
 
 use self::lessons::{Errors, Excluded, Lessons};
@@ -41,7 +42,7 @@ use self::lessons::{Errors, Excluded, Lessons};
 /// Measure what a network of one size can learn from exact results
 #[derive(clap::Args)]
 #[command(after_help = "\
-Columns: size (width x blocks); training steps and positions learned, repetitions counted; minutes of CPU time \
+Columns: network (width x blocks); training steps and positions learned, repetitions counted; minutes of CPU time \
 spent on learning; share of the exam's decisions that keep the best result, of all and of critical ones, by the \
 network without search; share of the exam's positions whose result it predicts, and of positions after a random \
 action in them; then, in nats, the loss of policy (minus the logarithm of the probability of all right actions \
@@ -51,10 +52,13 @@ pub struct Args {
     /// Exams to learn from, as `lab exam` writes them, all of one game
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Width of a layer, a multiple of 32
+    /// The network
+    #[arg(long, default_value = "mlp", value_parser = NetKind::BUILT_IN)]
+    kind: String,
+    /// Width of a layer (tower: numbers per cell), a multiple of 32
     #[arg(long, value_name = "N", default_value = "256", value_parser = NetSettings::WIDTH.parser::<usize>())]
     width: usize,
-    /// Residual blocks, one layer each
+    /// Residual blocks
     #[arg(long, value_name = "N", default_value = "2", value_parser = NetSettings::BLOCKS.parser::<usize>())]
     blocks: usize,
     /// Start from the weights of this agent file, grown to the size
@@ -144,7 +148,7 @@ impl GameTask for Ceiling<'_> {
         writeln!(
             out,
             "{}: {} parameters, {:.0} evaluations per second of one core",
-            weights.settings(),
+            weights.net(),
             weights.parameters(),
             evaluations_per_s(&game, &exam, &weights)
         )?;
@@ -160,7 +164,7 @@ impl GameTask for Ceiling<'_> {
         let examiner = Examiner { game: &game, exam: &exam, unseen };
         writeln!(
             out,
-            "size    steps  positions  minutes   right  critical  result   after | policy  result | learned: policy  result"
+            "network        steps  positions  minutes   right  critical  result   after | policy  result | learned: policy  result"
         )?;
         examiner.write(&student, out)?;
         for line in 1..=LINES.min(steps) {
@@ -189,12 +193,14 @@ impl GameTask for Ceiling<'_> {
 
 /// The weights before the first step.
 fn first_weights<G: CatalogGame>(args: &Args, game: &G) -> Result<Weights, Box<dyn Error>> {
-    let config = NetSettings { width: args.width, blocks: args.blocks };
-    config.validate()?;
+    let size = NetSettings { width: args.width, blocks: args.blocks };
+    size.validate()?;
+    register_built_in();
+    let net = NetKind::named(&args.kind, size, game.cells());
     let mut stream = stream(args.seed, WEIGHTS);
     Ok(match &args.from {
-        Some(file) => agent_file::load_for(file, game)?.weights().grown(config, &mut stream)?,
-        None => Weights::random(config, NetShape::of(game), &mut stream),
+        Some(file) => agent_file::load_for(file, game)?.weights().grown(size, &mut stream)?,
+        None => Weights::random(net, NetShape::of(game), &mut stream),
     })
 }
 
@@ -303,12 +309,11 @@ impl<G: CatalogGame> Examiner<'_, G> {
         let mut net = FrozenNet::new(weights);
         let sets = [self.unseen.questions(), self.unseen.successors(), student.lessons.questions()];
         let [unseen, after, learned] = sets.map(|set| Errors::of(&mut net, set, MEASURED));
-        let NetSettings { width, blocks } = weights.settings();
         let steps = student.learner.steps();
         writeln!(
             out,
-            "{:6} {steps:6} {:10} {:8.2} {:6.2}% {:8.2}% {:6.2}% {:6.2}% | {:6.4} {:7.4} | {:15.4} {:7.4}",
-            format!("{width}x{blocks}"),
+            "{:13} {steps:6} {:10} {:8.2} {:6.2}% {:8.2}% {:6.2}% {:6.2}% | {:6.4} {:7.4} | {:15.4} {:7.4}",
+            weights.net().to_string(),
             steps * student.rows.iter().sum::<usize>() as u64,
             student.time.as_secs_f64() / 60.0,
             100.0 * all.share(),
