@@ -24,6 +24,7 @@ WIDTHS = [32, 64, 128, 256, 512]
 COLORS = dict(zip(WIDTHS, ["#b3541e", "#c79a1b", "#2f7d4f", "#3567b0", "#7a4fa3"]))
 NAMES = {"jarmo": "jarmo", "connect_four": "connect four"}
 PLAYED = [0, 4, 16, 64, 256]  # simulations per decision after training
+FORCES, PLIES = [(2, 5), (6, 8), (9, 10)], [(0, 11), (12, 23), (24, 35)]
 
 
 def metrics(run):
@@ -113,12 +114,13 @@ def pooled(runs, of):
     return [sum(wrong for wrong, _ in parts), sum(cases for _, cases in parts)]
 
 
-def at(points, minutes):
-    """The mistakes in percent after so much compute, interpolated over the logarithm of compute; `None` outside."""
+def at(points, column, value):
+    """The mistakes in percent after so many minutes of compute (column 0) or steps (1), interpolated over the logarithm of
+    the column; `None` outside."""
     for before, after in zip(points, points[1:]):
-        if before[0] <= minutes <= after[0]:
+        if before[column] <= value <= after[column]:
             low, high = (log(percent(point[2])[0]) for point in (before, after))
-            where = log(minutes / before[0]) / log(after[0] / before[0])
+            where = log(value / before[column]) / log(after[column] / before[column])
             return exp(low + where * (high - low))
     return None
 
@@ -190,38 +192,49 @@ def show(_):
     (PICTURES / "scaling-training.svg").write_text(picture(panels, "minutes of compute", [0.25, 0.5, 1, 2, 4]))
     (PICTURES / "scaling-playing.svg").write_text(picture(playing, "microseconds per decision", [1, 10, 100, 1000, 10000]))
 
-    for game, name in NAMES.items():
-        print(f"\n{name}: mistakes in % of the critical decisions, network alone, after so many minutes of compute")
+    for column, what, marks in ((0, "minutes of compute", (1, 3)), (1, "steps", (1000, 4000))):
+        print(f"\nmistakes in %, network alone, after {marks[0]:,} and {marks[1]:,} {what}")
         rows = []
-        for simulations in (16, 64, 256):
-            for width in WIDTHS:
-                some = chosen(game, width, simulations)
+        for game, name in NAMES.items():
+            for simulations in (16, 64, 256):
                 cells = []
-                for minutes in (0.5, 1, 2, 3):
-                    values = [at(run["curve"], minutes) for run in some]
-                    values = [value for value in values if value is not None]
-                    cells.append("–".join(f"{value:.1f}" for value in sorted(values)))
-                rows.append([str(simulations), str(width), *cells])
-        table(["simulations", "width", "0.5", "1", "2", "3"], rows)
+                for width in WIDTHS:
+                    some = chosen(game, width, simulations)
+                    found = [[value for run in some if (value := at(run["curve"], column, mark)) is not None] for mark in marks]
+                    cells.append("→".join(f"{sum(values) / len(values):.1f}" if values else "–" for values in found))
+                rows.append([name, str(simulations), *cells])
+        table(["game", "simulations", *map(str, WIDTHS)], rows)
 
-        print(f"\n{name}: mistakes in % of the critical decisions by simulations per decision, last weights, 64 in self-play")
-        rows = []
+    print("\nmistakes in % of the last weights, network alone and with 64 simulations")
+    rows = []
+    for game, name in NAMES.items():
+        for simulations in (16, 64, 256):
+            parts = [[pooled(chosen(game, width, simulations), lambda run, s=s: run["exams"][s]["all"]) for s in ("0", "64")]
+                     for width in WIDTHS if chosen(game, width, simulations)]
+            rows.append([name, str(simulations), *("/".join(f"{percent(part)[0]:.1f}" for part in pair) for pair in parts)])
+    table(["game", "simulations", *map(str, WIDTHS)], rows)
+
+    print("\nmistakes in % by simulations per decision, last weights, 64 in self-play")
+    rows = []
+    for game, name in NAMES.items():
         for width in WIDTHS:
             some = chosen(game, width)
-            if some:
-                rows.append([str(width)] + [cell(pooled(some, lambda run, s=s: run["exams"][str(s)]["all"])) for s in PLAYED])
-        table(["width", *map(str, PLAYED)], rows)
+            rows.append([name, str(width), *(cell(pooled(some, lambda run, s=s: run["exams"][str(s)]["all"])) for s in PLAYED)])
+    table(["game", "width", *map(str, PLAYED)], rows)
 
-        unit = "force" if game == "jarmo" else "from ply"
-        for endgames in (True, False) if game == "jarmo" else (True,):
-            print(f"\n{name}, games {'' if endgames else 'never '}begin with endgames: mistakes in % by {unit}, network alone")
-            rows, stages = [], []
-            for width in WIDTHS:
-                some = chosen(game, width, endgames=endgames)
-                if some:
-                    stages = sorted(some[0]["exams"]["0"]["stages"], key=int)
-                    rows.append([str(width)] + [cell(pooled(some, lambda run, s=s: run["exams"]["0"]["stages"][s])) for s in stages])
-            table(["width", *(f"{unit} {stage}" for stage in stages)], rows)
+    for game, endgames, stages in (("jarmo", True, FORCES), ("jarmo", False, FORCES), ("connect_four", True, PLIES)):
+        print(f"\n{NAMES[game]}{'' if endgames else ', games never begin with endgames'}: mistakes in % by stage, network alone")
+
+        def stage(run, first, last):
+            parts = [part for key, part in run["exams"]["0"]["stages"].items() if first <= int(key) <= last]
+            return [sum(part[0] for part in parts), sum(part[1] for part in parts)]
+
+        rows = []
+        for width in WIDTHS:
+            some = chosen(game, width, endgames=endgames)
+            if some:
+                rows.append([str(width), *(cell(pooled(some, lambda run, ends=ends: stage(run, *ends))) for ends in stages)])
+        table(["width", *(f"{first} to {last}" for first, last in stages)], rows)
 
 
 def main():
